@@ -28,14 +28,18 @@ KEY_FILES = "cryptography.hazmat.primitives.serialization"  # twice as long to l
 ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
-        *("api.config_map", "api.schema", "cli.command_line", "cli.commands", "cli.options", "cli.argument_parser"),
-        *("cli.generate_flags", "cli.genpolicy", "cli.inputs", "cli.rendered", "cli.sealed_workload"),
-        *("cli.attest", "cli.attest_place", "cli.attestation", "cli.public_key", "cli.reading", "provenance"),
-        *("policy.compare", "policy.dropins", "policy.genpolicy", "replay", "cli.rego_engine"),
-        *("policy.external_sources", "policy.open_variables", "policy.unbound_values"),
+        *("api.config_map", "api.schema", "provenance", "replay", "policy.compare", "policy.dropins"),
+        *(f"cli.{name}" for name in ("arguments", "attest", "cluster", "commands", "files", "init", "install", "lock")),
+        *("cli.policy", "cli.rendering", "policy.external_sources", "policy.open_variables", "policy.unbound_values"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
-        *("cli.lock_task", "lock", "schema.remedy"),
-        *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
+        *(
+            "lock",
+            "policy.genpolicy",
+            "schema.remedy",
+            "yamltext.fast.validate",
+            "yamltext.fast.items",
+            "yamltext.fast.stream",
+        ),
     )
 )
 
@@ -131,9 +135,9 @@ COMMAND_FILES = frozenset(
 )
 OF_HELP = frozenset(
     (
-        *(f"krm_function.cli{name}" for name in ("", ".command_line", ".commands", ".exits", ".main", ".options")),
-        *(f"krm_function.cli.{name}" for name in ("argument_parser", "environment", "plan_output")),
-        *(f"krm_function.cli.{name}" for name in ("signals", "streams")),
+        *(f"krm_function.cli{name}" for name in ("", ".commands", ".exits", ".main", ".signals", ".streams")),
+        *(f"krm_function.cli.arguments{name}" for name in ("", ".command_line", ".options", ".parser")),
+        "krm_function.cli.arguments.environment_variables",
     )
 )
 CURVED = PARSER.union(("cryptography",))

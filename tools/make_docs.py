@@ -14,7 +14,7 @@ import sys
 from benchmarks.pages import parts_page, promises_page, short_cuts_page
 from krm_function.api.schema import KINDS as CONFIG_KINDS
 from krm_function.api.schema import schema_text
-from krm_function.cli.command_line import parse_arguments
+from krm_function.cli.arguments.command_line import parse_arguments
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.commands.completion import SHELLS
 from krm_function.cli.exits import Exit

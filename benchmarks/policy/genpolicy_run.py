@@ -25,7 +25,7 @@ from benchmarks.policy.genpolicy_place import places
 from benchmarks.policy.genpolicy_pods import CLASS, Mutant, mutants
 from benchmarks.policy.image_facts import Facts, read_lock
 from krm_function.api.records import ImageFacts
-from krm_function.cli.genpolicy import engine
+from krm_function.cli.policy.genpolicy_program import engine
 from krm_function.findings import Finding, dotted
 from krm_function.model.profiles import KATA, Profile
 from krm_function.model.workload import Workload

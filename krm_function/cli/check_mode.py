@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import ConfigDocument, collect, options_in
 from krm_function.cli.configuration import with_namespace
-from krm_function.cli.form import Form
-from krm_function.cli.messages import TEXT, print_findings
+from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
 from krm_function.pipeline import NO_RELEASE
@@ -40,18 +39,18 @@ def check_resources(
 
     alone = options_in(options).keys() == {"mode"}
     config, unmet = collect(documents, "render" if alone else "check")
-    given = [options_in(document) for document in documents]
-    if alone and not any(spec and spec.get("mode") != "check" for spec in given):
+    specs = [options_in(document) for document in documents]
+    if alone and not any(spec and spec.get("mode") != "check" for spec in specs):
         config = None
     problems = tuple(found for found in unmet if found.code != NO_RELEASE)
     if has_errors(problems):
         return Verdict(problems)
-    made = check_output(resources, None, with_namespace(config, namespace), as_function=True)
-    return made._replace(findings=(*problems, *made.findings))
+    verdict = check_output(resources, None, with_namespace(config, namespace), as_function=True)
+    return verdict._replace(findings=(*problems, *verdict.findings))
 
 
 def print_verdict(
-    made: "Verdict",
+    verdict: "Verdict",
     before: tuple[Finding, ...] = (),
     form: Form = TEXT,
     report: str = "",
@@ -65,8 +64,8 @@ def print_verdict(
     """
     from krm_function.checking import beside_summary
 
-    every = (*before, *made.findings)
+    every = (*before, *verdict.findings)
     findings = beside_summary(every, form.name)
-    complete = made.workloads and len(findings) == len(every)
-    summary = "" if complete or has_errors(findings) else made.summary
+    complete = verdict.workloads and len(findings) == len(every)
+    summary = "" if complete or has_errors(findings) else verdict.summary
     return print_findings(findings, form, report, summary, in_results=in_results)

@@ -1,7 +1,7 @@
 """Read configuration: the functionConfig, items of its API group in the input, and files named by the operator.
 
 Rule of this file: only files that the operator named are read, on the command line or, for the commands that a person
-calls, in the environment (environment.py); a configuration can name none.
+calls, in the environment (arguments/environment_variables.py); a configuration can name none.
 """
 
 import os
@@ -21,7 +21,7 @@ from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, locate, parse
 
 if TYPE_CHECKING:
-    from krm_function.cli.reading import ReadFile
+    from krm_function.cli.files.readers import ReadFile
 
 
 def with_namespace(config: Config | None, namespace: str | None) -> Config | None:
@@ -51,12 +51,12 @@ def from_files(
         return [], (*findings, file_finding(problem))
     for file in files:
         try:
-            made, problems = from_resources(decode_stream(read(file.path, file.root), file.path).resources)
+            in_file, problems = from_resources(decode_stream(read(file.path, file.root), file.path).resources)
         except FileProblem as problem:
-            made, problems = [], (file_finding(problem),)
+            in_file, problems = [], (file_finding(problem),)
         except YamlError as problem:
-            made, problems = [], (as_configuration(yaml_finding(problem, file.path)),)
-        documents += made
+            in_file, problems = [], (as_configuration(yaml_finding(problem, file.path)),)
+        documents += in_file
         findings += problems
     return documents, tuple(findings)
 
@@ -101,5 +101,5 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
 
 def as_configuration(found: Finding) -> Finding:
     """Turn a YAML problem in a configuration file into a configuration error: the same message, exit code 2."""
-    wrong = finding("CC0910", problem=found.message, remedy=found.hint)
-    return wrong._replace(line=found.line, column=found.column, file=found.file, origin=found.origin)
+    error = finding("CC0910", problem=found.message, remedy=found.hint)
+    return error._replace(line=found.line, column=found.column, file=found.file, origin=found.origin)

@@ -15,8 +15,7 @@ from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
 from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.exits import USAGE
-from krm_function.cli.form import Form
-from krm_function.cli.messages import TEXT, print_findings
+from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import blank
@@ -30,7 +29,7 @@ from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
 from krm_function.pipeline import render
-from krm_function.report.krm import krm_results
+from krm_function.report.krm_results import krm_results
 from krm_function.yamltext import YamlError, decode, encode
 
 if TYPE_CHECKING:
@@ -48,12 +47,12 @@ def run_function(
     form: Form = TEXT,
     report: str = "",
     engine: "Engine | None" = None,
-    wrong: tuple[Finding, ...] = (),
+    engine_findings: tuple[Finding, ...] = (),
     namespace: str | None = None,
 ) -> int:
-    """Turn standard input into standard output as a KRM function. engine, wrong: as `genpolicy.engine` gives them.
+    """Run as a KRM function, from standard input to standard output.
 
-    namespace: of the command line, if one is given.
+    engine, engine_findings: of `genpolicy_program.engine`. namespace: of the command line, if one is given.
     """
     if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
@@ -84,13 +83,13 @@ def run_function(
     options, more = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + more
     if options and wants_check(options[0]):
-        made = check_resources(decoded.resources, documents, options[0], namespace)
-        found = (*findings, *made.findings)
-        write_out(encode_failure(decoded, krm_results(found)))
-        return print_verdict(made, findings, form, report, in_results=_in_results(decoded.resources, found))
+        verdict = check_resources(decoded.resources, documents, options[0], namespace)
+        all_findings = (*findings, *verdict.findings)
+        write_out(encode_failure(decoded, krm_results(all_findings)))
+        return print_verdict(verdict, findings, form, report, in_results=_in_results(decoded.resources, all_findings))
     config, problems = collect(documents)
     config = with_namespace(config, namespace)
-    rendered = render(decoded.resources, config, findings + problems + wrong, engine)
+    rendered = render(decoded.resources, config, findings + problems + engine_findings, engine)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
     else:

@@ -29,10 +29,10 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
         return print_findings([yaml_finding(problem, "")])
     documents, findings = from_files_and_resources(config_files, stream.resources)
     if documents and documents[0].file == config_file and wants_check(documents[0]):
-        made = check_resources(stream.resources, documents, documents[0])
-        if not has_errors((*findings, *made.findings)):
+        verdict = check_resources(stream.resources, documents, documents[0])
+        if not has_errors((*findings, *verdict.findings)):
             write_out(encode_stream(stream, [resource.text for resource in stream.resources]))
-        return print_verdict(made, findings)
+        return print_verdict(verdict, findings)
     config, unmet = collect(documents)
     rendered = render(stream.resources, config, findings + unmet)
     if not rendered.failed:
@@ -44,7 +44,7 @@ def _named(arguments: Sequence[str]) -> list[str]:
     """Return the files of the `--config FILE` arguments."""
     if not arguments:
         return []
-    from krm_function.cli.argument_parser import Parser
+    from krm_function.cli.arguments.parser import Parser
 
     parser = Parser(prog="contrast-krm", add_help=False)
     parser.add_argument("--config", action="append", default=[])

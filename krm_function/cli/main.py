@@ -20,7 +20,7 @@ from krm_function.cli.exits import INTERNAL_ERROR, Terminated, exit_code_of_exce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from krm_function.cli.form import Form
+    from krm_function.cli.messages import Form
 
 ISSUES = "https://github.com/contrast-krm/contrast-krm/issues"
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
@@ -71,7 +71,7 @@ def _dispatch(arguments: list[str]) -> int:
         from krm_function.cli.legacy import run_legacy
 
         return run_legacy(arguments[0], arguments[1:])
-    from krm_function.cli.command_line import parse_arguments
+    from krm_function.cli.arguments.command_line import parse_arguments
     from krm_function.cli.signals import terminable
 
     options = parse_arguments(arguments)
@@ -89,7 +89,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _print_missing_extra(missing: ModuleNotFoundError, form: "Form | None", report: str) -> int:
     """Print which extra a command needs. Raises the error again if the module is of no extra."""
-    from krm_function.cli.extras import missing_extra
+    from krm_function.cli.install.extras import missing_extra
     from krm_function.cli.messages import TEXT, print_findings
 
     found = missing_extra(missing)

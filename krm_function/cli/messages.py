@@ -2,19 +2,38 @@
 
 Rule of this file: standard output is data; everything said about it goes to standard error, once, and, because Helm 4
 hides that (docs/facts/helm.md#helm-4-stream), to the file that --report names. The exit code follows from the findings
-(exits.py), so that every host and command agrees.
+(exits.py), so that every host and command agrees. Only the text format has colours and shows more or less: the formats
+for machines, the report and the exit code are the same with -v and -q.
 """
 
 import os
 import sys
 from collections.abc import Iterable
+from typing import Literal
 
 from krm_function.cli.exits import exit_code
-from krm_function.cli.form import Form
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
+from krm_function.record import NamedTuple
 
 EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; what the system says of a file or a server
+
+Shown = Literal["error", "warning", "info"]
+
+
+class Form(NamedTuple):
+    """How findings are printed: `name` is one of options.FORMATS, the rest is of the text format alone.
+
+    shown      option    prints
+    error      -q        errors
+    warning              errors, warnings, and the closing lines of the command
+    info       -v        those, and infos: what was done
+    """
+
+    name: str = "text"
+    colour: bool = False
+    shown: Shown = "warning"
+
 
 TEXT = Form()
 FROM_ENVIRONMENT = "CC0911"  # an info that every format prints: what is set in the environment must not act unseen
@@ -31,34 +50,34 @@ def print_findings(
 ) -> int:
     """Print the findings; the exit code of a call that has these.
 
-    form: how they are printed (form.py). report: a file that gets all of them
-    as well, "" for none. summary: closing lines in the text format. shown_info: the code of the infos that every format
-    prints; others go to json, to the report, and to text with -v. in_results: the orchestrator shows the results of the
-    ResourceList, so the text format prints the summary alone. Raises FileProblem for a report that cannot be written.
+    report: a file that gets all of them as well, "" for none. summary: closing lines in the text format. shown_info:
+    the code of the infos that every format prints; others go to json, to the report, and to text with -v. in_results:
+    the orchestrator shows the results of the ResourceList, so the text format prints the summary alone. Raises
+    FileProblem for a report that cannot be written.
     """
-    found = list(findings)
-    chosen = [one for one in found if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
+    every = list(findings)
+    chosen = [one for one in every if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
     if form.name != "text":
-        text = format_findings(found if form.name == "json" else chosen, form.name, infos=True)
+        text = format_findings(every if form.name == "json" else chosen, form.name, infos=True)
     elif in_results:
         text = summary
     else:
-        text = _text(found, chosen, summary, form)
+        text = _text(every, chosen, summary, form)
     printed = _printed(text)
     if report:
         from krm_function.hosts.write_together import write_file
 
-        complete = format_findings(found, form.name, infos=True)
+        complete = format_findings(every, form.name, infos=True)
         if form.name == "text":
-            complete += _where_explained(found) + summary
+            complete += _where_explained(every) + summary
         write_file(report, complete.encode("utf-8"))
-    return exit_code(found, printed=printed)
+    return exit_code(every, printed=printed)
 
 
 def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
     """Write findings in one of options.FORMATS. infos: with those of severity info; json has them in any case."""
     if form == "text":
-        from krm_function.report.text import render_text
+        from krm_function.report.findings_text import render_text
 
         return render_text(findings, infos=infos)
     if form == "sarif":
@@ -70,16 +89,16 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
 
 
-def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
-    """Write what a form shows as text, in its colours. found: all findings; usual: those of form.shown "warning"."""
-    from krm_function.report.text import render_text
+def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
+    """Write what a form shows as text, in its colours. every: all findings; usual: those of form.shown "warning"."""
+    from krm_function.report.findings_text import render_text
 
     behind = _where_explained(usual) + summary
     match form.shown:
         case "error":
-            usual, behind = [one for one in found if one.severity == "error"], ""
+            usual, behind = [one for one in every if one.severity == "error"], ""
         case "info":
-            usual = found
+            usual = every
         case "warning":
             pass
     if not form.colour:
@@ -91,8 +110,8 @@ def _text(found: list[Finding], usual: list[Finding], summary: str, form: Form) 
 
 def _where_explained(findings: Iterable[Finding]) -> str:
     """Return the line that says where the errors and warnings are explained, "" if there is nothing to explain."""
-    said = {found.code for found in findings if found.severity != "info"}
-    codes = sorted(code for code in said if not code.startswith(EXPLAIN_THEMSELVES))
+    raised = {found.code for found in findings if found.severity != "info"}
+    codes = sorted(code for code in raised if not code.startswith(EXPLAIN_THEMSELVES))
     if not codes:
         return ""
     from krm_function.findings.documentation import documentation_of_all

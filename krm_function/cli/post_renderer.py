@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from krm_function.api import collect
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
-from krm_function.cli.form import Form
-from krm_function.cli.messages import TEXT, print_findings
+from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import write_pieces
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
@@ -20,7 +19,7 @@ from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
     from krm_function.api import Config
-    from krm_function.cli.attest import Attest
+    from krm_function.cli.attest.new_attestation import Attest
     from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
 
@@ -31,11 +30,11 @@ def post_render(
     form: Form = TEXT,
     report: str = "",
     engine: "Engine | None" = None,
-    wrong: tuple[Finding, ...] = (),
+    engine_findings: tuple[Finding, ...] = (),
     namespace: str | None = None,
     attest: "Attest | None" = None,
 ) -> int:
-    """Render a stream to standard output. engine, wrong: as `genpolicy.engine` gives them.
+    """Render a stream to standard output. engine, engine_findings: of `genpolicy_program.engine`.
 
     namespace: of the command line, if one is given; Helm passes none on. attest: collects the statement of --attest.
     """
@@ -46,7 +45,7 @@ def post_render(
     documents, findings = from_files(config_files, "", attest.reader("config") if attest else read_file)
     if attest and engine:
         attest.read_program()
-    if config_files and passes_through(data) and not has_errors((*findings, *collect(documents)[1], *wrong)):
+    if config_files and passes_through(data) and not has_errors((*findings, *collect(documents)[1], *engine_findings)):
         same = (data,)
         config = with_namespace(collect(documents)[0], namespace)
         return _print(lambda: same, (), form, report, attest, config, b"")
@@ -67,15 +66,15 @@ def post_render(
     more, problems = from_resources(stream.resources)
     config, unmet = collect(documents + more)
     config = with_namespace(config, namespace)
-    made = render(stream.resources, config, findings + problems + unmet + wrong, engine)
-    if made.failed:
-        return print_findings(made.findings, form, report)
+    rendered = render(stream.resources, config, findings + problems + unmet + engine_findings, engine)
+    if rendered.failed:
+        return print_findings(rendered.findings, form, report)
 
     def pieces() -> Iterator[bytes]:
-        return encode_helm(stream, made.texts, made.added)
+        return encode_helm(stream, rendered.texts, rendered.added)
 
-    findings = (*made.findings, *_release_findings(made, pieces))
-    return _print(pieces, findings, form, report, attest, config, made.manifest)
+    findings = (*rendered.findings, *_release_findings(rendered, pieces))
+    return _print(pieces, findings, form, report, attest, config, rendered.manifest)
 
 
 def _print(
@@ -98,11 +97,11 @@ def _print(
     return code
 
 
-def _release_findings(made: "Rendered", pieces: "Callable[[], Iterator[bytes]]") -> tuple[Finding, ...]:
+def _release_findings(rendered: "Rendered", pieces: "Callable[[], Iterator[bytes]]") -> tuple[Finding, ...]:
     """Return CC1004 if the Secret in which Helm will store this output comes near its limit. pieces: the output."""
     from helm_plugin.release_size import LIMIT, NEARLY, may_be_large, release_size
 
-    if not may_be_large(sum(len(text) for text in made.texts if text)):
+    if not may_be_large(sum(len(text) for text in rendered.texts if text)):
         return ()
     size = release_size(pieces())
     return () if size < NEARLY else (finding("CC1004", size=size, limit=LIMIT),)

@@ -32,8 +32,8 @@ def columns(default: int, *, file: bool = False) -> int:
     file: the text goes into a file, which is the same whatever terminal is there.
     """
     if file:
-        said = os.environ.get("COLUMNS", "")
-        return int(said) if said.isascii() and said.isdecimal() and len(said) < 7 and int(said) else default
+        width = os.environ.get("COLUMNS", "")
+        return int(width) if width.isascii() and width.isdecimal() and len(width) < 7 and int(width) else default
     from shutil import get_terminal_size
 
     return get_terminal_size((default, 0)).columns

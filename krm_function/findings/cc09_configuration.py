@@ -112,7 +112,7 @@ ROWS: dict[str, Row] = {
             "no-tdx": ("it has no entry for Metal-QEMU-TDX", "give a manifest made for TDX pods of this one size"),
             "sizes": ("it was made for pods of several sizes", "give a manifest made for TDX pods of this one size"),
             "no-release": ("it has no ContrastRelease", "name a new file, or one that has a ContrastRelease"),
-            "releases": ("{error}", "keep one of the two"),  # in the words of release/text
+            "releases": ("{error}", "keep one of the two"),  # in the words of release/release_text
             "base": ("{error}", "name a manifest.json"),  # in the words of manifest/decode
             "replacement": ("not `image = replacement@sha256:<digest>`", "correct the line"),
             # policies

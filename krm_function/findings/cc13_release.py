@@ -115,7 +115,7 @@ ROWS: dict[str, Row] = {
             "kptfile": "its kind is not Kptfile",
             "kustomization": "its kind is {kind}, and the function belongs into the outermost overlay",
             "taken": "it is there, and is no {kind}",
-            "content": "{error}",  # in the words of wiring/generate
+            "content": "{error}",  # in the words of wiring/generate_fields
         },
     ),
     "CC1312": Row(
@@ -130,7 +130,7 @@ ROWS: dict[str, Row] = {
         "name a Python that fits with --python",
         {
             "run": "it does not run: {error}",  # in the words of the operating system or of the copy itself
-            "copy": "{error}",  # in the words of cli/distributions
+            "copy": "{error}",  # in the words of cli/install/distributions
         },
     ),
     "CC1321": Row(

@@ -5,9 +5,9 @@ digest is. Whatever comes from there is bounded in size and time; whatever has t
 and nothing of a credential leaves it but in a request to the registry that it belongs to.
 """
 
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.lock_text import new_lock, silent, updated_lock
-from krm_function.lock.problem import LockProblem
-from krm_function.lock.resolve import Locked, LockLimits
+from krm_function.lock.resolve_image import Locked, LockLimits
 from krm_function.lock.run import Run, resolve_all
 from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_source
 

@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from threading import Lock
 
 from krm_function.lock.layer import Layer, ambiguous
+from krm_function.lock.lock_problem import malformed
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import malformed
 from krm_function.lock.stacked_layers import MoreLayersError, Rootfs, UnwatchedError, prefixes
 from krm_function.record import NamedTuple
 

@@ -16,7 +16,7 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import Credentials, Login
 from krm_function.lock.failures import trouble
 from krm_function.lock.http_requests import Transport
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.reply import Reply, whole_body
 from krm_function.lock.server_urls import is_url
 

@@ -7,7 +7,7 @@ whole run is over, so that no thread outlives it by more than one read.
 import time
 from threading import Event
 
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 
 MOST_ENTRIES = 2_000_000  # of all layers that are read; each costs some microseconds
 

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from krm_function.api.strict_json import load_object
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 

@@ -7,7 +7,7 @@ bounds the sum; a zstd window has at most the 128 MiB that its library allows wi
 import zlib
 from collections.abc import Iterable, Iterator
 
-from krm_function.lock.problem import malformed
+from krm_function.lock.lock_problem import malformed
 
 PIECE = 1 << 20  # bytes of one piece of output
 GZIP = b"\x1f\x8b"

@@ -9,11 +9,11 @@ from typing import Any
 
 from krm_function.api.strict_json import load_any, load_object
 from krm_function.lock.budget import Budget
+from krm_function.lock.file_tree import Extent, FileTree
 from krm_function.lock.layout import same_name
+from krm_function.lock.lock_problem import MISSING, LockProblem
 from krm_function.lock.media import CONFIGS, Descriptor
-from krm_function.lock.problem import MISSING, LockProblem
-from krm_function.lock.resolve import CONFIG_LIMIT, MANIFEST_LIMIT, Consume, Found, T
-from krm_function.lock.tree import Extent, FileTree
+from krm_function.lock.resolve_image import CONFIG_LIMIT, MANIFEST_LIMIT, Consume, Found, T
 from krm_function.model.image import Image
 from krm_function.model.lookup import mapping, maps
 

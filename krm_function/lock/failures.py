@@ -15,7 +15,7 @@ from urllib3.exceptions import (
     SSLError,
 )
 
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 
 UNREACHABLE = (NewConnectionError, NameResolutionError, ConnectTimeoutError, ReadTimeoutError, TimeoutError)
 

@@ -20,7 +20,7 @@ from urllib3.util import make_headers, parse_url
 from krm_function import __version__
 from krm_function.lock.budget import Budget
 from krm_function.lock.failures import UNREACHABLE, AgainError, network_trouble, trouble
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.reply import Reply
 from krm_function.lock.server_urls import host_of, origin, redirected
 from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, tls

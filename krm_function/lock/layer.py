@@ -11,7 +11,7 @@ from typing import Literal
 
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer_links import Links, parts_of
-from krm_function.lock.problem import LockProblem, malformed
+from krm_function.lock.lock_problem import LockProblem, malformed
 from krm_function.lock.tar_members import GLOBAL, TarMember, tar_members
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple

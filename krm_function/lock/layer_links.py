@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Any
 
-from krm_function.lock.problem import LockProblem, malformed
+from krm_function.lock.lock_problem import LockProblem, malformed
 from krm_function.lock.tar_stream import LAYER
 
 MOST_HOPS = 40  # of one entry, Linux's own limit

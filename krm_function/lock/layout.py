@@ -9,10 +9,10 @@ from typing import Any
 
 from krm_function.api.strict_json import load_object
 from krm_function.lock.budget import Budget
+from krm_function.lock.file_tree import Extent, FileTree
+from krm_function.lock.lock_problem import MISSING, LockProblem, malformed
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import MISSING, LockProblem, malformed
-from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
-from krm_function.lock.tree import Extent, FileTree
+from krm_function.lock.resolve_image import MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.verified import too_large
 from krm_function.model.image import Image, parse_image
 from krm_function.model.lookup import mapping, maps

@@ -12,7 +12,7 @@ from typing import Any
 from krm_function.api.image_lock import CONFIG
 from krm_function.api.strict_json import load_object
 from krm_function.findings import dotted
-from krm_function.lock.problem import LockProblem, malformed
+from krm_function.lock.lock_problem import LockProblem, malformed
 from krm_function.model.image import DIGEST
 from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple

@@ -14,10 +14,10 @@ from krm_function.lock.budget import Budget
 from krm_function.lock.credentials import HUB, Credentials
 from krm_function.lock.failures import trouble
 from krm_function.lock.http_requests import Transport
+from krm_function.lock.lock_problem import MISSING, LockProblem, malformed
 from krm_function.lock.media import INDEXES, MANIFESTS, Descriptor
-from krm_function.lock.problem import MISSING, LockProblem, malformed
 from krm_function.lock.reply import Reply, body_of, whole_body
-from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
+from krm_function.lock.resolve_image import MANIFEST_LIMIT, Consume, Found, T
 from krm_function.lock.server_urls import origin
 from krm_function.lock.verified import too_large
 from krm_function.model.image import Image

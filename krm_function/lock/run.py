@@ -13,8 +13,8 @@ from typing import Any
 from krm_function.findings import Finding
 from krm_function.lock.accounts import Shared
 from krm_function.lock.budget import Budget
-from krm_function.lock.problem import LockProblem
-from krm_function.lock.resolve import ImageSource, Locked, LockLimits, SharedState, resolve_image
+from krm_function.lock.lock_problem import LockProblem
+from krm_function.lock.resolve_image import ImageSource, Locked, LockLimits, SharedState, resolve_image
 from krm_function.model.image import Image
 from krm_function.record import NamedTuple
 

@@ -6,7 +6,7 @@ network.
 
 from collections.abc import Collection, Sequence
 
-from krm_function.lock.resolve import ImageSource
+from krm_function.lock.resolve_image import ImageSource
 from krm_function.record import NamedTuple
 
 FORMS = ("registry", "oci:PATH", "docker-archive:PATH")
@@ -40,8 +40,8 @@ def _opened(place: SourceOption, plain_http: Collection[str], workers: int) -> I
 
         return Registry(Transport(plain_http, workers), Credentials())
     from krm_function.lock.docker_archive import DockerArchive
+    from krm_function.lock.file_tree import open_tree
     from krm_function.lock.layout import Layout
-    from krm_function.lock.tree import open_tree
 
     tree = open_tree(place.path)
     if place.form == "oci" or tree.get("oci-layout") is not None:  # what `docker save` writes today is both

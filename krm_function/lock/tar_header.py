@@ -11,7 +11,7 @@ with NUL), it refuses, too. Formats: POSIX.1-2017 pax, "Extended Description"; h
     anything else           version 7     name
 """
 
-from krm_function.lock.problem import LockProblem, malformed
+from krm_function.lock.lock_problem import LockProblem, malformed
 from krm_function.lock.tar_stream import LAYER
 from krm_function.record import NamedTuple
 

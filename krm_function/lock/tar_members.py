@@ -8,7 +8,7 @@ ways are refused, and so is every kind of member that containerd does not unpack
 from collections.abc import Iterator
 
 from krm_function.lock.budget import Budget
-from krm_function.lock.problem import malformed
+from krm_function.lock.lock_problem import malformed
 from krm_function.lock.tar_header import TarHeader, damaged, read_header, read_records, text
 from krm_function.lock.tar_stream import BLOCK, LARGEST_READ, LAYER, TarStream
 from krm_function.record import NamedTuple

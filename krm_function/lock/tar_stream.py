@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable
 
 from krm_function.lock.budget import Budget
-from krm_function.lock.problem import malformed
+from krm_function.lock.lock_problem import malformed
 from krm_function.lock.verified import too_large
 
 LAYER = "a layer"

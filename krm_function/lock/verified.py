@@ -7,8 +7,8 @@ anything; `whole` does that for parts that fit into memory.
 import hashlib
 from collections.abc import Iterable, Iterator
 
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import LockProblem
 
 
 def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> Iterator[bytes]:

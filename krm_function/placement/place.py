@@ -14,7 +14,7 @@ from krm_function.model.runtime_class_admission import merge_node_selector, over
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.placement.fit import Fit, all_fits, daemon_fits, demand
-from krm_function.placement.nodes import Node
+from krm_function.placement.node import Node
 from krm_function.record import NamedTuple
 
 # kind -> where the object says how many pods run at once; a DaemonSet runs one a node

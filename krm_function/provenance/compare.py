@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from krm_function.findings import Finding, finding
 from krm_function.provenance.parse import Statement
-from krm_function.provenance.records import STREAM, Artefact, Role
+from krm_function.provenance.statement_parts import STREAM, Artefact, Role
 
 MOST_NAMES = 5  # in one message
 

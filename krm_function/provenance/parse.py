@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from krm_function.provenance.records import Artefact, Command, Material, Option, Role
 from krm_function.provenance.statement import BUILD_TYPE, PREDICATE, PROGRAM, STATEMENT
+from krm_function.provenance.statement_parts import Artefact, Command, Material, Option, Role
 from krm_function.provenance.unwrap import AttestationProblem, exact, unwrap
 from krm_function.record import NamedTuple
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from krm_function.provenance.records import Artefact, Call, Material, Tool, unicode_name
+from krm_function.provenance.statement_parts import Artefact, Call, Material, Tool, unicode_name
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://slsa.dev/provenance/v1"

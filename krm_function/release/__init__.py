@@ -8,8 +8,8 @@ from krm_function.release.artefacts import facts_of
 from krm_function.release.combine import Combined, combine
 from krm_function.release.facts import NO_VERSION, Fact, Facts
 from krm_function.release.missing import missing
-from krm_function.release.replacements import Replacement, replacements
-from krm_function.release.text import existing, new_text, updated_text
+from krm_function.release.release_text import existing, new_text, updated_text
+from krm_function.release.replacement_lines import Replacement, replacements
 
 __all__ = [
     "NO_VERSION",

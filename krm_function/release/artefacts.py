@@ -17,11 +17,11 @@ from krm_function.manifest import ManifestError, decode
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.lookup import mapping
 from krm_function.model.objects import objects
-from krm_function.release.coordinator import coordinator_facts, is_coordinator
+from krm_function.release.coordinator_file import coordinator_facts, is_coordinator
 from krm_function.release.facts import Fact, Facts
 from krm_function.release.measurements import handler_facts, is_by_handler, manifest_facts
-from krm_function.release.replacements import looks_like_replacements, replacement_facts
-from krm_function.release.runtime import runtime_facts
+from krm_function.release.replacement_lines import looks_like_replacements, replacement_facts
+from krm_function.release.runtime_file import runtime_facts
 from krm_function.yamltext import YamlError, parse, split_stream
 from krm_function.yamltext import decode as decode_text
 

@@ -14,9 +14,9 @@ from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 from krm_function.replay.conditions import AGAIN, KINDS, STARTED, Condition, condition_of
 from krm_function.replay.differences import Compared, differences
-from krm_function.replay.pods import note
+from krm_function.replay.judged_requests import ANNOTATION, CREATE, Ask, Question, Reason, Request, Unanswered
+from krm_function.replay.pods_of_log import note
 from krm_function.replay.probes import CONTAINER, Probe, probes_of, terms
-from krm_function.replay.records import ANNOTATION, CREATE, Ask, Question, Reason, Request, Unanswered
 from krm_function.replay.rule_text import Body, bodies, definitions
 from krm_function.replay.shown import shown
 

@@ -7,8 +7,8 @@ first of them; what is said behind the first one that changes the state is throw
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from krm_function.replay.judged_requests import Ask, Judged, Question, Reason, Request, Unanswered
 from krm_function.replay.probes import HEAD, PACKAGE, PREFIX
-from krm_function.replay.records import Ask, Judged, Question, Reason, Request, Unanswered
 from krm_function.replay.state import Verdict, judge
 
 AT_ONCE = 200  # requests of one evaluation

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.replay.records import Denial, Log, Request
+from krm_function.replay.judged_requests import Denial, Log, Request
 
 LONGEST = 64 << 20  # bytes of a log, as of every input
 DEEPEST = 3  # quotes around quotes

@@ -16,11 +16,11 @@ from krm_function.model.edits import Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
 from krm_function.model.lookup import mapping
 from krm_function.pipeline import Planned, Rendered
+from krm_function.report.findings_text import render_text
 from krm_function.report.machine import finding_data
 from krm_function.report.masking import masked
-from krm_function.report.open_variables import variables_text
 from krm_function.report.order import on_one_line
-from krm_function.report.text import render_text
+from krm_function.report.variables_text import variables_text
 from krm_function.yamltext.comparison import ABSENT
 
 SIGNS = {"set": "~", "insert": "+", "remove": "-"}  # of a field that was there

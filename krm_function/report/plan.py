@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.findings import Finding, Ref
 from krm_function.model.lookup import mapping, maps
 from krm_function.pipeline import Planned, Rendered
-from krm_function.placement.nodes import Node
+from krm_function.placement.node import Node
 from krm_function.placement.place import Placement
 from krm_function.record import NamedTuple
 from krm_function.report.order import ordered

@@ -14,11 +14,11 @@ from krm_function.model.edits import Edit
 from krm_function.model.platforms import PLATFORMS
 from krm_function.placement.fit import amount_text
 from krm_function.placement.place import first_and_more
+from krm_function.report.findings_text import position
 from krm_function.report.order import on_one_line
 from krm_function.report.plan import Plan, PlanEntry, changes_of, counted, plan_totals
 from krm_function.report.plan_text_groups import nodes_of, wanted_nodes
 from krm_function.report.policy_summary import allowed
-from krm_function.report.text import position
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ID_BLOCK = "CC0607"

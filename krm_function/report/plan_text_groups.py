@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from krm_function.pipeline import Planned
 from krm_function.placement.place import Placement, first_and_more, grouped
 from krm_function.record import NamedTuple
-from krm_function.report.open_variables import variables_text
 from krm_function.report.plan import Plan, PlanEntry, changes_of, common_class, counted
+from krm_function.report.variables_text import variables_text
 
 REASONS = 3  # reasons that a group shows; the other forms of the plan show all
 

@@ -12,8 +12,8 @@ from krm_function.model.lookup import maps
 from krm_function.model.quantity import NANO
 from krm_function.pipeline import Planned
 from krm_function.placement.fit import amount_text
+from krm_function.placement.node import Node
 from krm_function.placement.node_affinity import required_terms
-from krm_function.placement.nodes import Node
 from krm_function.placement.place import Placement
 from krm_function.record import NamedTuple
 

@@ -3,12 +3,12 @@
 Rule of this package: texts in, texts out; what is there already stays, and a second time changes nothing.
 """
 
-from krm_function.wiring.generate import with_function, with_platform, with_reference_values
+from krm_function.wiring.generate_fields import with_function, with_platform, with_reference_values
 from krm_function.wiring.kptfile import KPTFILE, wire_kptfile
 from krm_function.wiring.kustomization import KUSTOMIZATIONS, listed, wire_kustomization
 from krm_function.wiring.new_files import NEW_FILES, new_file
 from krm_function.wiring.owner_key import with_owner_key
-from krm_function.wiring.records import Files, Wired
+from krm_function.wiring.wired import Files, Wired
 
 __all__ = [
     "KPTFILE",

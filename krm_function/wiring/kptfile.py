@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.findings import Finding, dotted, finding
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.lookup import dig, mapping, maps
-from krm_function.wiring.records import Files, Wired
+from krm_function.wiring.wired import Files, Wired
 from krm_function.yamltext import Change, dump, parse, splice
 
 KPTFILE = "Kptfile"

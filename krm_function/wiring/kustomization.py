@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_function.findings import Finding, finding
 from krm_function.model.lookup import mapping
-from krm_function.wiring.records import Files, Wired
+from krm_function.wiring.wired import Files, Wired
 from krm_function.yamltext import Change, parse, splice
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # the names that kustomize knows

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.cli.installed_script import HEADER
-from krm_function.cli.public_key import public_key
+from krm_function.cli.install.executable import HEADER
+from krm_function.cli.rendering.public_key import public_key
 from krm_function.manifest import workload_owner
 from tests.adversary.faults import SIGNALS, Faulty, temporaries
 from tests.failures.running import listing, spawned

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.cli.cluster_answer import Lists, Wanted
-from krm_function.cli.cluster_connection import RefusalError
+from krm_function.cli.cluster.answer import Lists, Wanted
+from krm_function.cli.cluster.connection import RefusalError
 from tests.adversary.hostile_api_server import ROWS, Row, good, on, page, token_of
 from tests.adversary.hostile_registry import Mode, Server, Talk
 from tests.cli.test_plan import kubeconfig
@@ -30,7 +30,7 @@ PREPARED = """
 import os, resource
 os.environ["KUBECONFIG"] = os.path.join(os.getcwd(), "kubeconfig")  # which the client looks at when it is imported
 import kubernetes.client, kubernetes.config, urllib3
-import krm_function.cli.cluster_connection as connection
+import krm_function.cli.cluster.connection as connection
 from krm_function.lock.wire import Pace
 connection.PACE = Pace(connect=2.0, quiet=1.0)
 connection.SECONDS = 6.0

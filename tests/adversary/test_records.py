@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from krm_function.api.records import ManifestOptions, PolicyOptions
-from krm_function.cli.lock_images import needed
+from krm_function.cli.lock.needed_images import needed
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.pipeline import Rendered
 from krm_function.yamltext import dump

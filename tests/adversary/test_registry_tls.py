@@ -15,7 +15,7 @@ from krm_function.findings import Finding
 from krm_function.lock.credentials import Credentials
 from krm_function.lock.http_requests import Transport
 from krm_function.lock.registry import Registry
-from krm_function.lock.resolve import LockLimits
+from krm_function.lock.resolve_image import LockLimits
 from krm_function.lock.run import Run, resolve_all
 from krm_function.lock.wire import Pace
 from krm_function.model.image import Image, parse_image

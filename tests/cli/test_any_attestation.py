@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from krm_function.findings import finding
 from krm_function.provenance.parse import Statement, parse_attestation
-from krm_function.provenance.records import Artefact, Call, Material, Tool
 from krm_function.provenance.statement import make_statement
+from krm_function.provenance.statement_parts import Artefact, Call, Material, Tool
 from krm_function.provenance.unwrap import AttestationProblem
 from tests.cli.test_check_attestation import FORMS
 

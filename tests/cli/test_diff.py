@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.report.diff import ChangedDocument, diff_text
+from krm_function.report.changed_documents import ChangedDocument, diff_text
 from krm_function.report.masking import hidden, masked
 from krm_function.yamltext import Change, apply
 from tests.cli.conftest import Shop

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from benchmarks.inputs import quickstart
-from krm_function.cli.extras import EXTRAS, missing_extra
+from krm_function.cli.install.extras import EXTRAS, missing_extra
 
 ROOT = Path(__file__).parents[2]
 QUICK = ROOT / "examples" / "quickstart"

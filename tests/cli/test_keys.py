@@ -11,7 +11,7 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from krm_function.cli.public_key import public_key
+from krm_function.cli.rendering.public_key import public_key
 from krm_function.hosts.files import FileProblem
 from krm_function.hosts.write_together import create_file
 from krm_function.manifest import seedshare_owner, workload_owner

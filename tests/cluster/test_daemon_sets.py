@@ -7,7 +7,7 @@ import pytest
 from krm_function.findings import Ref
 from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
 from krm_function.model.workload import workloads_of
-from krm_function.placement.nodes import Node, read_nodes
+from krm_function.placement.node import Node, read_nodes
 from krm_function.placement.place import place
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes

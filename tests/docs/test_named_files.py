@@ -40,7 +40,7 @@ def test_a_page_names_only_files_that_exist(path: str) -> None:
 
 
 def test_a_name_of_nothing_is_found() -> None:
-    assert missing("see model/nothing_such.py, report/text.py and nothing_such.py") == [
+    assert missing("see model/nothing_such.py, report/findings_text.py and nothing_such.py") == [
         "model/nothing_such.py",
         "nothing_such.py",
     ]

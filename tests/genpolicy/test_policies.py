@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from krm_function.checking.drift import drift
-from krm_function.cli.genpolicy import engine
+from krm_function.cli.policy.genpolicy_program import engine
 from krm_function.model.profiles import CONTRAST, KATA, Profile
 from krm_function.model.workload import Workload
 from krm_function.policy import References, decode_toml, from_annotation, load_rules, read_policy_data, rego_document

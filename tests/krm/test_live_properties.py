@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krm_function.krm import KubeObject
-from krm_function.krm.difference import difference
 from krm_function.krm.outline import outline
+from krm_function.krm.rewritten import difference
 from krm_function.yamltext import apply, parse, same
 from tests.krm.test_live import DEPLOYMENT
 

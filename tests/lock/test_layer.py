@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from krm_function.lock.budget import Budget
 from krm_function.lock.decompress import PIECE, decompressed
 from krm_function.lock.layer import Layer, LayerEntry, scan
-from krm_function.lock.problem import LockProblem
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.tar_stream import LARGEST_READ
 from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, layer, tar
 

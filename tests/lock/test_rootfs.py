@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from krm_function.lock.accounts import ImageAccounts, accounts
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer import Layer, scan
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import LockProblem
 from tests.lock.content import Link, Part, layer, tar
 
 Members = Mapping[str, Any]

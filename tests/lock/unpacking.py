@@ -13,8 +13,8 @@ from typing import NamedTuple, Self
 from krm_function.lock.accounts import accounts
 from krm_function.lock.budget import Budget
 from krm_function.lock.layer import Layer, scan
+from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.media import Descriptor
-from krm_function.lock.problem import LockProblem
 from tests.lock.content import digest
 from tools.real import tool
 

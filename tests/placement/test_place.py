@@ -8,7 +8,7 @@ from krm_function.findings import Finding, Ref
 from krm_function.model.quantity import NANO
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload, workloads_of
-from krm_function.placement.nodes import Node
+from krm_function.placement.node import Node
 from krm_function.placement.place import Refusal, first_and_more, place, replicas_of
 from krm_function.placement.taints import Taint
 from tests.stages.deployment import an_object, pod_spec

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from krm_function.model.quantity import NANO, nano
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.placement.fit import amount_text, demand, fits
-from krm_function.placement.nodes import Node
+from krm_function.placement.node import Node
 from krm_function.placement.taints import UNSCHEDULABLE, Taint
 
 CLASS = RuntimeClass(

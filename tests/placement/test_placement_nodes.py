@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from krm_function.findings import finding
 from krm_function.model.quantity import NANO, nano
-from krm_function.placement.nodes import Node, read_nodes
+from krm_function.placement.node import Node, read_nodes
 from krm_function.placement.taints import Taint
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from krm_function.api import ConfigDocument, parse_release
 from krm_function.release import Fact, combine, existing, facts_of, new_text, updated_text
-from krm_function.release.existing import known_facts
+from krm_function.release.release_text import known_facts
 from tools import release_assets as assets
 from tools.make_examples import release as example_release
 

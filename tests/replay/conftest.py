@@ -5,9 +5,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from krm_function.cli.rego_engine import rego_engine
+from krm_function.cli.policy.rego_engine import rego_engine
 from krm_function.policy import read_policy_data
-from krm_function.replay.records import Ask
+from krm_function.replay.judged_requests import Ask
 from tools.real import tool
 
 ENGINES = ("opa-cli", "regorus-cli")

@@ -10,7 +10,7 @@ import pytest
 from krm_function.policy import CONTRAST, STRICT, Profile, read_policy_data, rules_of
 from krm_function.replay.diagnose import Sealed, explain
 from krm_function.replay.judge import replay
-from krm_function.replay.records import Ask, Reason, Request
+from krm_function.replay.judged_requests import Ask, Reason, Request
 from tests.policy import node, pods
 from tests.policy.host import Host
 from tests.replay.conftest import ENGINES

@@ -17,7 +17,7 @@ from krm_function.model.quantity import NANO
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import workloads_of
 from krm_function.pipeline import Planned, Rendered
-from krm_function.placement.nodes import Node
+from krm_function.placement.node import Node
 from krm_function.placement.place import place
 from krm_function.placement.taints import Taint
 from krm_function.report.plan import Plan, make_plan

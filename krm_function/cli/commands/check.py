@@ -7,15 +7,15 @@ functions: a host that reads an empty answer would delete everything.
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.api import Config
     from krm_function.checking import ManifestFile
-    from krm_function.cli.attestation import Given
-    from krm_function.cli.inputs import Inputs
-    from krm_function.cli.reading import ReadFile
+    from krm_function.cli.attest.given_attestation import Given
+    from krm_function.cli.files.inputs import Inputs
+    from krm_function.cli.files.readers import ReadFile
     from krm_function.findings import Finding
 
 DESCRIPTION = (
@@ -60,23 +60,25 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Check rendered output."""
     from krm_function.checking import ManifestFile, Verdict, beside_summary, check_output
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.files.rendered_output import output_of
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.outputs import output_of
-    from krm_function.cli.policy_differences import STRONGER_FINDING, weaker_findings
+    from krm_function.cli.policy.differing_policies import STRONGER_FINDING, weaker_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.hosts.files import read_file
     from krm_function.hosts.resource_list import DecodedList, encode_failure
-    from krm_function.report.krm import krm_results
+    from krm_function.report.krm_results import krm_results
 
     if options.namespace and not options.config:
         options.parser.error("--namespace is for rendering again, under --config")
     if options.input and not options.attestation:
         options.parser.error("--input is for comparing with an attestation, under --attestation")
     inputs = read_inputs(options.paths)
-    given = _given(options)
-    config, findings = _config(options, inputs, given.reader("config") if given and options.config else read_file)
+    attestation = _given(options)
+    config, findings = _config(
+        options, inputs, attestation.reader("config") if attestation and options.config else read_file
+    )
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
     findings += checked.findings
@@ -86,15 +88,15 @@ def run(options: Namespace) -> int:
     if options.cluster and not has_errors(findings):
         compared, line = _compared_with_the_cluster(inputs, config)
         findings += compared
-    said = ""
-    if given and not has_errors(inputs.findings):
-        attested, said = _attested(given, options, inputs, file)
+    told = ""
+    if attestation and not has_errors(inputs.findings):
+        attested, told = _attested(attestation, options, inputs, file)
         findings += attested
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
     printed = beside_summary(findings, options.format.name)
-    summary = checked.summary + line + said
+    summary = checked.summary + line + told
     return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
 
@@ -114,32 +116,32 @@ def _given(options: Namespace) -> "Given | None":
     """Return what --attestation is compared with, None without that option."""
     if not options.attestation:
         return None
-    from krm_function.cli.attestation import Given
+    from krm_function.cli.attest.given_attestation import Given
 
     return Given(options.attestation)
 
 
 def _attested(
-    given: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
+    attestation: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
 ) -> "tuple[tuple[Finding, ...], str]":
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
-    from krm_function.cli.attestation import attestation_findings
-    from krm_function.provenance.records import Artefact, digest_of
+    from krm_function.cli.attest.given_attestation import attestation_findings
+    from krm_function.provenance.statement_parts import Artefact, digest_of
     from krm_function.report.order import on_one_line
 
     file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
-    found = attestation_findings(given, inputs.sources, inputs.resources, file, options.input)
+    findings = attestation_findings(attestation, inputs.sources, inputs.resources, file, options.input)
     if options.format.name != "text":
-        return tuple(found), ""
-    errors = tuple(one for one in found if one.severity == "error")
-    return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in found if one not in errors)
+        return tuple(findings), ""
+    errors = tuple(one for one in findings if one.severity == "error")
+    return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in findings if one not in errors)
 
 
 def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tuple[tuple[Finding, ...], str]":
     """Return what a live cluster has otherwise, and the line that says what was compared."""
     from krm_function.checking.live import Rendered, compare_live, described
     from krm_function.checking.output import parse_output
-    from krm_function.cli.cluster import read_cluster_objects
+    from krm_function.cli.cluster.cluster_objects import read_cluster_objects
     from krm_function.model.objects import reference
     from krm_function.policy import References
     from krm_function.stages.manifest_config_map import manifest_of

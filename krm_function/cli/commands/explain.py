@@ -8,8 +8,8 @@ error. What begins like a code is one: a workload has a slash in its name.
 
 from argparse import Namespace
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (
@@ -40,9 +40,9 @@ def run(options: Namespace) -> int:
         return _explain_code(options)
 
     from krm_function.cli.exits import exit_code
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rendered import render_inputs
+    from krm_function.cli.rendering.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.findings import Finding
     from krm_function.model.address import find_by_address
@@ -78,8 +78,8 @@ def _explain_code(options: Namespace) -> int:
     if not is_code(code):
         codes = list(every_row())
         near = nearest(code, [known for known in codes if known[:4] == code[:4]] or codes)
-        wrong = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
-        return print_findings([wrong], options.format, options.report)
+        unknown = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
+        return print_findings([unknown], options.format, options.report)
     about = explanation(code)
     if options.output == "json":
         text = f"{json.dumps(explanation_data(about), indent=2)}\n"

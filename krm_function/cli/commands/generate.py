@@ -9,8 +9,7 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import (
+from krm_function.cli.arguments.options import (
     add_attest,
     add_config,
     add_findings,
@@ -18,12 +17,13 @@ from krm_function.cli.options import (
     add_namespace,
     add_paths,
 )
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from krm_function.cli.attest import Attest
-    from krm_function.cli.inputs import Inputs
+    from krm_function.cli.attest.new_attestation import Attest
+    from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
     from krm_function.hosts.write_together import NewFile
     from krm_function.pipeline import Rendered
@@ -33,7 +33,7 @@ DESCRIPTION = "Prints one stream, unless -o or --in-place is given. On an error 
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add inputs, outputs, and the options of `contrast generate`, which generate_flags.py applies."""
+    """Add inputs, outputs, and the options of `contrast generate`, which rendering/generate_flags.py applies."""
     add_paths(parser, "PATH")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
@@ -92,20 +92,20 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Render files."""
-    from krm_function.cli.genpolicy import engine
+    from krm_function.cli.policy.genpolicy_program import engine
 
     with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
         return _generate(options, *chosen)
 
 
-def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding, ...]") -> int:
-    """Render by the options of one call. engine, wrong: as `genpolicy.engine` gives them."""
-    from krm_function.cli.in_place import changed_files
-    from krm_function.cli.inputs import read_inputs
+def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tuple[Finding, ...]") -> int:
+    """Render by the options of one call. engine, engine_findings: of `genpolicy_program.engine`."""
+    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.files.readers import read_plainly
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.one_stream import one_stream, open_ends, too_large
-    from krm_function.cli.reading import read_plainly
-    from krm_function.cli.rendered import configured
+    from krm_function.cli.rendering.in_place import changed_files
+    from krm_function.cli.rendering.one_stream import one_stream, open_ends, too_large
+    from krm_function.cli.rendering.render_inputs import configured
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.staged_file import must_be_regular
     from krm_function.hosts.temporary_files import sweep
@@ -113,8 +113,8 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     from krm_function.pipeline import render
 
     if options.in_place and (not options.paths or "-" in options.paths):
-        found = [finding("CC0909.stdin-in-place", option="--in-place")]
-        return print_findings(found, options.format, options.report)
+        printed = [finding("CC0909.stdin-in-place", option="--in-place")]
+        return print_findings(printed, options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
     attest, wrong_output = _attest(options)
@@ -127,13 +127,13 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
     config, findings = configured(options, inputs, attest.read if attest else read_plainly)
     if attest and engine:
         attest.read_program()
-    rendered = render(inputs.resources, config, findings + wrong, engine)
-    found = [*rendered.findings, *_wrong_files(options, rendered)]
+    rendered = render(inputs.resources, config, findings + engine_findings, engine)
+    printed = [*rendered.findings, *_wrong_files(options, rendered)]
     if not options.in_place:
-        found += open_ends(inputs, rendered)
-    in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(found) else {}
-    if has_errors(found):
-        return print_findings(found, options.format, options.report)
+        printed += open_ends(inputs, rendered)
+    in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(printed) else {}
+    if has_errors(printed):
+        return print_findings(printed, options.format, options.report)
     vouching = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
     stream = b"" if options.in_place else one_stream(inputs, rendered)
     if attest:
@@ -143,12 +143,12 @@ def _generate(options: Namespace, engine: "Engine | None", wrong: "tuple[Finding
         sweep(one.file for one in inputs.sources)
         write_files([*itertools.starmap(NewFile, in_place.items()), *vouching])
     else:
-        found += too_large(len(stream))
+        printed += too_large(len(stream))
         if options.output:
             write_files([NewFile(options.output, stream), *vouching])
         else:
             _print(stream, vouching)
-    return print_findings(found, options.format, options.report)
+    return print_findings(printed, options.format, options.report)
 
 
 def _output_among_inputs(options: Namespace) -> "list[Finding]":
@@ -175,20 +175,20 @@ def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
     """Return what is wrong with the files of --output and --manifest."""
     from krm_function.findings import finding, has_errors
 
-    found: list[Finding] = []
-    if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *found)):
-        found.append(finding("CC0909.no-manifest", option="--manifest"))
+    findings: list[Finding] = []
+    if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *findings)):
+        findings.append(finding("CC0909.no-manifest", option="--manifest"))
     if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
-        found.append(finding("CC0909.manifest-too", option="--output"))
-    return found
+        findings.append(finding("CC0909.manifest-too", option="--output"))
+    return findings
 
 
 def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
     """Return what collects the statement of --attest, and what is wrong with its file; neither without that option."""
     if not options.attest:
         return None, []
-    from krm_function.cli.attest import Attest
-    from krm_function.cli.attest_place import wrong_place
+    from krm_function.cli.attest.new_attestation import Attest
+    from krm_function.cli.attest.wrong_place import wrong_place
 
     return Attest(options, "generate"), wrong_place(options)
 

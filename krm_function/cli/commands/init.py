@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings
+from krm_function.cli.arguments.options import add_findings
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
@@ -50,11 +50,11 @@ def run(options: Namespace) -> int:
     """Wire a directory. Raises FileProblem."""
     from krm_function.api import CONFIG_KINDS
     from krm_function.api.modeline import schema_file
-    from krm_function.cli.init_files import Wanted, find_target, wiring
-    from krm_function.cli.init_steps import steps
-    from krm_function.cli.init_values import operator_values
+    from krm_function.cli.files.schema_copies import write_all
+    from krm_function.cli.init.next_steps import steps
+    from krm_function.cli.init.operator_values import operator_values
+    from krm_function.cli.init.written_files import Wanted, find_target, wiring
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.schema_copies import write_all
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.hosts.files import FileProblem
@@ -76,21 +76,21 @@ def run(options: Namespace) -> int:
     if target is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
     try:
-        made = wiring(directory, target, Wanted(platform.name if platform else "", values))
+        wired = wiring(directory, target, Wanted(platform.name if platform else "", values))
     except YamlError as problem:
         findings.append(yaml_finding(problem, os.path.join(directory, target.name)))
         return print_findings(findings, options.format, options.report)
-    findings += made.findings
+    findings += wired.findings
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    lines = [f"{'would be ' if options.dry_run else ''}{line}" for line in made.changes] or ["nothing to do"]
-    text = "".join(f"{on_one_line(line)}\n" for line in [*lines, *steps(made.state)])
+    lines = [f"{'would be ' if options.dry_run else ''}{line}" for line in wired.changes] or ["nothing to do"]
+    text = "".join(f"{on_one_line(line)}\n" for line in [*lines, *steps(wired.state)])
     if options.dry_run:
-        write_out("".join(_diff(made.files)).encode())
+        write_out("".join(_diff(wired.files)).encode())
     else:
-        there = os.listdir(directory) if os.path.isdir(directory) else []
-        sweep(os.path.join(directory, name) for name in (*there, *map(schema_file, CONFIG_KINDS)))
-        write_all(made.files, directory.rstrip("/") if options.helm else "")
+        names = os.listdir(directory) if os.path.isdir(directory) else []
+        sweep(os.path.join(directory, name) for name in (*names, *map(schema_file, CONFIG_KINDS)))
+        write_all(wired.files, directory.rstrip("/") if options.helm else "")
     return print_findings(findings, options.format, options.report, text)
 
 
@@ -99,8 +99,8 @@ def _wrong_platform(name: str) -> "list[Finding]":
     from krm_function.model.platforms import PLATFORMS
     from krm_function.schema.nearest import nearest
 
-    known = nearest(name, PLATFORMS) or ", ".join(PLATFORMS)
-    return [finding("CC0909.platform", option="--platform", platform=name, known=known)]
+    near = nearest(name, PLATFORMS) or ", ".join(PLATFORMS)
+    return [finding("CC0909.platform", option="--platform", platform=name, known=near)]
 
 
 def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
@@ -111,13 +111,13 @@ def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
     from krm_function.hosts.files import read_file
 
     for path, data in files.items():
-        there = os.path.exists(path)
+        exists = os.path.exists(path)
         before = (
             read_file(path, os.path.dirname(path) or ".").decode("utf-8", "replace").splitlines(keepends=True)
-            if there
+            if exists
             else []
         )
         after = data.decode("utf-8", "replace").splitlines(keepends=True)
         if not path.endswith(SUFFIX):
-            for line in unified_diff(before, after, path if there else os.devnull, path):
+            for line in unified_diff(before, after, path if exists else os.devnull, path):
                 yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

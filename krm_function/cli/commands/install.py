@@ -1,4 +1,4 @@
-"""`contrast-krm install DIR`: this program and all it needs, in a directory; installation.py makes the copy.
+"""`contrast-krm install DIR`: this program and all it needs, in a directory; install/installation.py makes the copy.
 
 Rule of this file: whatever the system refuses on the way is an error that names the file.
 """
@@ -7,8 +7,8 @@ import os
 import sys
 from argparse import Namespace
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings
+from krm_function.cli.arguments.options import add_findings
+from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
     "Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a "
@@ -31,9 +31,9 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Install. Raises FileProblem."""
     from krm_function import __version__
-    from krm_function.cli.bundle import bundle_root
-    from krm_function.cli.distributions import NotCopied
-    from krm_function.cli.installation import PROGRAM, install, install_bundle
+    from krm_function.cli.install.bundle import bundle_root
+    from krm_function.cli.install.distributions import NotCopied
+    from krm_function.cli.install.installation import PROGRAM, install, install_bundle
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import FileProblem

@@ -8,8 +8,8 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings
+from krm_function.cli.arguments.options import add_findings
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
@@ -57,9 +57,9 @@ def run(options: Namespace) -> int:
     field = f"{owner}OwnerKeys"
     private = options.output or f"{owner}-owner.pem"  # the name that Contrast's own commands look for
     public = "" if options.public == STANDARD_OUTPUT else options.public
-    found = _wrong(private, public, options.add_to, field)
-    if found:
-        return print_findings(found, options.format, options.report)
+    findings = _wrong(private, public, options.add_to, field)
+    if findings:
+        return print_findings(findings, options.format, options.report)
     sweep((private, public, options.add_to))
     for path in filter(None, (private, public)):
         if path != STANDARD_OUTPUT and os.path.lexists(path):  # before seconds go by; writing checks again

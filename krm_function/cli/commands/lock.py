@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import LONGEST_TIMEOUT, add_config, add_findings, add_paths
+from krm_function.cli.arguments.options import LONGEST_TIMEOUT, add_config, add_findings, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.lock_file import WrittenLock
+    from krm_function.cli.lock.lock_file import WrittenLock
     from krm_function.findings import Finding
     from krm_function.lock import LockLimits, SourceOption
 
@@ -80,9 +80,9 @@ def run(options: Namespace) -> int:
     """Lock the images of some resources."""
     import gc
 
-    from krm_function.cli.lock_file import write_lock
-    from krm_function.cli.lock_pins import NOT_PINNED, pinned_files
-    from krm_function.cli.lock_task import completed, read_task
+    from krm_function.cli.lock.lock_file import write_lock
+    from krm_function.cli.lock.pinned_files import NOT_PINNED, pinned_files
+    from krm_function.cli.lock.task import completed, read_task
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.lock import LockProblem, open_sources, resolve_all
@@ -90,16 +90,16 @@ def run(options: Namespace) -> int:
     from krm_function.wiring.pin import Pin
     from krm_function.yamltext import YamlError
 
-    sources, limits, wrong = _flags(options)
-    if wrong:
-        return print_findings(wrong, options.format, options.report)
+    sources, limits, misused = _flags(options)
+    if misused:
+        return print_findings(misused, options.format, options.report)
     task, findings = read_task(options)
     if not task.images and not has_errors(findings):
         findings.append(finding("CC1210"))
     if has_errors(findings) or not task.images:
         return print_findings(findings, options.format, options.report)
     if options.check:
-        from krm_function.cli.lock_check import check_lock
+        from krm_function.cli.lock.stale_lock import check_lock
 
         findings += check_lock(task, prune=options.prune)
         done = "" if has_errors(findings) else f"all images of the input are in {options.output}\n"
@@ -113,12 +113,12 @@ def run(options: Namespace) -> int:
         run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
     tags = [(image, digest) for image, digest in zip(task.images, run.digests, strict=True) if not image.pinned]
     extra = pinned_files(options, [Pin(*one) for one in tags if one[1]], task.resources)
-    for (image, use), found in zip(task.images.items(), run.findings, strict=True):
+    for (image, use), about_image in zip(task.images.items(), run.findings, strict=True):
         done = NOT_PINNED if image in extra.done else ""
-        findings += [use.place(one) for one in found if one.code != done]
+        findings += [use.place(one) for one in about_image if one.code != done]
     findings += extra.findings
     if task.uses:
-        from krm_function.cli.lock_users import unstated_users
+        from krm_function.cli.lock.unstated_users import unstated_users
 
         findings += unstated_users(task.uses, run.entries, task.profile)
     summary = ""
@@ -151,10 +151,10 @@ def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Fi
     from krm_function.lock import FORMS, LockLimits, parse_source
     from krm_function.model.image import HOST
 
-    wrong: list[Finding] = []
+    misused: list[Finding] = []
 
     def refuse(code: str, option: str, **values: Any) -> None:
-        wrong.append(finding(code, option=option, **values))
+        misused.append(finding(code, option=option, **values))
 
     sources = []
     for text in options.source or ["registry"]:
@@ -174,7 +174,7 @@ def _flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Fi
     if not 1 <= options.timeout <= LONGEST_TIMEOUT:
         refuse("CC0909.timeout", "--timeout", limit=LONGEST_TIMEOUT)
     limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
-    return sources, LockLimits(limit, float(options.timeout)), [*wrong, *_contradictions(options)]
+    return sources, LockLimits(limit, float(options.timeout)), [*misused, *_contradictions(options)]
 
 
 def _contradictions(options: Namespace) -> "Iterator[Finding]":

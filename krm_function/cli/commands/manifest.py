@@ -6,11 +6,11 @@ Rule of this file: the bytes are signed and compared by Contrast, so they are pr
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings, add_paths
+from krm_function.cli.arguments.options import add_findings, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
+    from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
 
 DESCRIPTION = "These are what `contrast set` and `contrast verify` take."
@@ -27,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print or validate a manifest."""
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
@@ -36,12 +36,12 @@ def run(options: Namespace) -> int:
     if options.validate:
         return print_findings(_problems(options.validate), options.format, options.report)
     inputs = read_inputs(options.paths)
-    found, findings = _manifests(inputs)
+    texts, findings = _manifests(inputs)
     if not has_errors(findings):
-        if not found:
+        if not texts:
             findings += (finding("CC1106.not-emitted" if _rendered(inputs) else "CC1106.not-rendered"),)
-        elif (last := last_of([text.encode("utf-8") for text in found])) is None:
-            findings += (finding("CC0108.manifests", count=len(found)),)
+        elif (last := last_of([text.encode("utf-8") for text in texts])) is None:
+            findings += (finding("CC0108.manifests", count=len(texts)),)
         else:
             write_out(last)
     return print_findings(findings, options.format, options.report)
@@ -76,6 +76,6 @@ def _problems(path: str) -> "list[Finding]":
     try:
         manifest = decode(read_file(path))
     except ManifestError as problem:
-        found = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
-        return [found._replace(line=problem.line, column=problem.column)]
+        broken = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
+        return [broken._replace(line=problem.line, column=problem.column)]
     return manifest_findings(manifest, path)

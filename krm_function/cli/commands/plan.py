@@ -4,17 +4,16 @@ Rule of this file: the plan is the render's own record; nothing is computed a se
 """
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths
-from krm_function.cli.plan_output import OutputChoices, format_and_file
+from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
-    from krm_function.cli.nodes import KnownNodes
+    from krm_function.cli.cluster.known_nodes import KnownNodes
+    from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
     from krm_function.model.runtime_class_objects import RuntimeClass
     from krm_function.pipeline import Rendered
@@ -25,6 +24,20 @@ DESCRIPTION = (
     "Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an "
     "error."
 )
+FORMATS = ("text", "json", "mermaid", "html")
+SUFFIXES = {".txt": "text", ".json": "json", ".mmd": "mermaid", ".html": "html"}
+
+
+class OutputChoices:
+    """The choices of --output for argparse, which iterates over them for messages and tests a value with `in`."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the formats, and an example of a file, for messages."""
+        return iter((*FORMATS, "FILE.html"))
+
+    def __contains__(self, value: object) -> bool:
+        """Tell whether it is a format, or a file with a known suffix."""
+        return value in FORMATS or (isinstance(value, str) and value.endswith(tuple(SUFFIXES)))
 
 
 def add_arguments(parser: Parser) -> None:
@@ -59,10 +72,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.cluster.known_nodes import known_nodes
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.nodes import known_nodes
-    from krm_function.cli.rendered import render_inputs
+    from krm_function.cli.rendering.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import find_files, same_file
@@ -74,17 +87,17 @@ def run(options: Namespace) -> int:
     if file and same_file(
         file, [*(one.path for one in find_files([*options.config, *named])), *(one.file for one in inputs.sources)]
     ):
-        wrong = finding("CC0909.input", option="--output")
-        return print_findings([wrong], options.format, options.report)
-    known = known_nodes(options, inputs)
-    if has_errors(known.findings):
-        return print_findings(known.findings, options.format, options.report)
+        overwritten = finding("CC0909.input", option="--output")
+        return print_findings([overwritten], options.format, options.report)
+    node_list = known_nodes(options, inputs)
+    if has_errors(node_list.findings):
+        return print_findings(node_list.findings, options.format, options.report)
     rendered = render_inputs(options, inputs, live=True)
-    classes, found = _classes(rendered, known, inputs)
-    placements, about = _place(rendered, known, classes)
-    found += about
-    found += _refusals(rendered, inputs)
-    plan = make_plan(rendered, known.nodes, placements, found, known.source)
+    classes, printed = _classes(rendered, node_list, inputs)
+    placements, about = _place(rendered, node_list, classes)
+    printed += about
+    printed += _refusals(rendered, inputs)
+    plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
         from krm_function.hosts.write_together import write_file
@@ -92,7 +105,7 @@ def run(options: Namespace) -> int:
         write_file(file, text)
     else:
         write_out(text)
-    return print_findings([*rendered.findings, *found], options.format, options.report)
+    return print_findings([*rendered.findings, *printed], options.format, options.report)
 
 
 def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], str]":
@@ -125,27 +138,27 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], 
 
 
 def _classes(
-    rendered: "Rendered", known: "KnownNodes", inputs: "Inputs"
+    rendered: "Rendered", node_list: "KnownNodes", inputs: "Inputs"
 ) -> "tuple[Mapping[str, RuntimeClass], list[Finding]]":
     """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and what is wrong."""
-    if known.classes is None:
-        return {}, list(known.findings)
+    if node_list.classes is None:
+        return {}, list(node_list.findings)
     from krm_function.checking.live_classes import planned_classes
     from krm_function.model.objects import reference
 
     applied = {one.name for one in map(reference, rendered.added) if one.kind == "RuntimeClass"}
     applied |= {one.name for one in inputs.resources if one.kind == "RuntimeClass"}
-    live = planned_classes(rendered.plan, known.classes, applied)
-    return live.classes, [*known.findings, *live.findings]
+    live = planned_classes(rendered.plan, node_list.classes, applied)
+    return live.classes, [*node_list.findings, *live.findings]
 
 
 def _place(
-    rendered: "Rendered", known: "KnownNodes", classes: "Mapping[str, RuntimeClass]"
+    rendered: "Rendered", node_list: "KnownNodes", classes: "Mapping[str, RuntimeClass]"
 ) -> "tuple[dict[int, Placement], list[Finding]]":
     """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
     from krm_function.placement.place import place
 
-    if known.nodes is None:
+    if node_list.nodes is None:
         return {}, []
     broken = {found.ref for found in rendered.findings if found.severity == "error"}
     placements: dict[int, Placement] = {}
@@ -154,7 +167,7 @@ def _place(
         if planned.workload is None or (planned.scheduled is None and planned.ref in broken):
             continue
         cls = classes.get(planned.workload.runtime_class, planned.scheduled)
-        answer = place(planned.workload, cls, known.nodes)
+        answer = place(planned.workload, cls, node_list.nodes)
         placements[index] = answer.placement
         findings += map(planned.workload.placed, answer.findings)
     return placements, findings
@@ -165,3 +178,15 @@ def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
     from krm_function.admission.refusals import refusals
 
     return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
+
+
+def format_and_file(values: Sequence[str]) -> tuple[str, str]:
+    """Return the format and the file ("" for standard output) that the values name; of each the last one counts."""
+    chosen, file = "", ""
+    for value in values:
+        if value in FORMATS:
+            chosen = value
+        else:
+            file = value
+    by_suffix = next((known for suffix, known in SUFFIXES.items() if file.endswith(suffix)), "text")
+    return chosen or by_suffix, file

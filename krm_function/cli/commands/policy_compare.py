@@ -7,8 +7,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import (
+from krm_function.cli.arguments.options import (
     add_config,
     add_findings,
     add_genpolicy,
@@ -17,9 +16,10 @@ from krm_function.cli.options import (
     add_paths,
     add_workload,
 )
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
+    from krm_function.cli.files.inputs import Inputs
 
 DESCRIPTION = "Both get the same rules and settings. genpolicy pulls the pod's images."
 HEAD = "the native policy against genpolicy's; weaker: the native one allows more\n"
@@ -38,10 +38,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print where the native policy of one workload and that of genpolicy differ."""
-    from krm_function.cli.genpolicy import engine
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.sealed_workload import sealed_workload
+    from krm_function.cli.policy.genpolicy_program import engine
+    from krm_function.cli.policy.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.policy import References, decode_toml, read_policy_data
@@ -57,8 +57,8 @@ def run(options: Namespace) -> int:
 
     inputs = read_inputs(options.paths)
     workload, toml, output, findings = sealed_workload(options, inputs)
-    with engine(options.genpolicy, options.genpolicy_timeout) as (run, wrong):
-        findings += wrong
+    with engine(options.genpolicy, options.genpolicy_timeout) as (run, engine_findings):
+        findings += engine_findings
         if workload is None or run is None or has_errors(findings):
             return print_findings(findings, options.format, options.report)
         try:
@@ -76,13 +76,13 @@ def run(options: Namespace) -> int:
             return print_findings(findings, options.format, options.report)
         settings = settings_text(_settings(options, inputs), profile)
         answer = run(genpolicy_input(workload, references, rules_of(rego), settings))
-    made, problems = read_result(answer, workload, references)
+    answered, problems = read_result(answer, workload, references)
     findings += problems
-    if made is not None:
+    if answered is not None:
         try:
             # the other files of the initdata are the configuration's, whichever generator makes the policy
             compared = compare_initdata(
-                made._replace(data={**native.data, POLICY: made.data[POLICY]}), native, foreign=True
+                answered._replace(data={**native.data, POLICY: answered.data[POLICY]}), native, foreign=True
             )
         except ValueError as problem:
             return print_findings((*findings, unreadable(workload, problem)), options.format, options.report)

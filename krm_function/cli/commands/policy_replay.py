@@ -6,14 +6,21 @@ Rule of this file: the engine judges; what a log has and cannot be judged is cou
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_output_format, add_paths, add_workload
+from krm_function.cli.arguments.options import (
+    add_config,
+    add_findings,
+    add_namespace,
+    add_output_format,
+    add_paths,
+    add_workload,
+)
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
     from krm_function.model.workload import Workload
-    from krm_function.replay.pods import Sorted
-    from krm_function.replay.records import Denial, Log, Pod, Replayed
+    from krm_function.replay.judged_requests import Denial, Log, Pod, Replayed
+    from krm_function.replay.pods_of_log import Sorted
 
 DESCRIPTION = (
     "Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at "
@@ -46,10 +53,10 @@ def run(options: Namespace) -> int:
     from functools import partial
 
     from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rego_engine import rego_engine
-    from krm_function.cli.sealed_workload import sealed_workload
+    from krm_function.cli.policy.rego_engine import rego_engine
+    from krm_function.cli.policy.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.policy import decode_toml, digest, read_policy_data, rules_of
@@ -57,20 +64,20 @@ def run(options: Namespace) -> int:
     from krm_function.policy.initdata import POLICY
     from krm_function.replay.diagnose import Sealed, explain
     from krm_function.replay.judge import replay
-    from krm_function.replay.pods import pods_of
-    from krm_function.replay.records import Replayed
-    from krm_function.report.replay import Replay, replay_json, replay_text
+    from krm_function.replay.judged_requests import Replayed
+    from krm_function.replay.pods_of_log import pods_of
+    from krm_function.report.replay_forms import Replay, replay_json, replay_text
 
     workload, toml, _, findings = sealed_workload(options, read_inputs(options.paths))
     if workload is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    log, wrong = _read(options.log)
+    log, problems = _read(options.log)
     if log is None:
-        return print_findings((*findings, *wrong), options.format, options.report)
-    found = pods_of(log)
-    pods, wrong = _chosen(found, workload, options.pod)
-    if wrong:
-        return print_findings((*findings, *wrong), options.format, options.report)
+        return print_findings((*findings, *problems), options.format, options.report)
+    by_pod = pods_of(log)
+    pods, problems = _chosen(by_pod, workload, options.pod)
+    if problems:
+        return print_findings((*findings, *problems), options.format, options.report)
     try:
         initdata = decode_toml(toml)
         rego = initdata.data.get(POLICY, "")
@@ -80,28 +87,28 @@ def run(options: Namespace) -> int:
     replayed: list[Replayed] = []
     engine = ""
     if pods:
-        with rego_engine(options.engine, rego, sealed.data) as (ask, engine, wrong):
+        with rego_engine(options.engine, rego, sealed.data) as (ask, engine, problems):
             if ask is None:
-                return print_findings((*findings, *wrong), options.format, options.report)
+                return print_findings((*findings, *problems), options.format, options.report)
             for pod in pods:
                 judged = replay(pod.requests, ask, partial(explain, sealed, ask))
                 replayed.append(Replayed(pod, tuple(judged)))
-    made = Replay(
+    outcome = Replay(
         workload.ref,
         digest(toml, initdata.algorithm),
         engine,
         log,
         tuple(replayed),
-        sum(len(pod.requests) for pod in found.pods) - sum(len(pod.requests) for pod in pods),
-        len(found.unknown),
+        sum(len(pod.requests) for pod in by_pod.pods) - sum(len(pod.requests) for pod in pods),
+        len(by_pod.unknown),
         _without_request(log),
-        _contradicted(log, replayed) if len(found.pods) == 1 else (),
+        _contradicted(log, replayed) if len(by_pod.pods) == 1 else (),
     )
-    write_out((replay_json(made) if options.output == "json" else replay_text(made)).encode("utf-8"))
-    allowed = all(one.allowed for pod in made.pods for one in pod.judged)
+    write_out((replay_json(outcome) if options.output == "json" else replay_text(outcome)).encode("utf-8"))
+    allowed = all(one.allowed for pod in outcome.pods for one in pod.judged)
     code = print_findings(findings, options.format, options.report)
     return exit_code_of_differences(
-        code, differ=not allowed or bool(made.denials or made.contradicted or log.unreadable)
+        code, differ=not allowed or bool(outcome.denials or outcome.contradicted or log.unreadable)
     )
 
 
@@ -120,33 +127,33 @@ def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
     return log, ()
 
 
-def _chosen(found: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Pod, ...], tuple[Finding, ...]]":
+def _chosen(by_pod: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Pod, ...], tuple[Finding, ...]]":
     """Return the pods to replay, or what is wrong."""
     from krm_function.findings import finding
-    from krm_function.replay.pods import meant
-    from krm_function.report.replay import name_of
+    from krm_function.replay.pods_of_log import meant
+    from krm_function.report.replay_forms import name_of
 
-    pods = meant(found.pods, workload, name)
-    if pods or not (found.pods or name):
+    pods = meant(by_pod.pods, workload, name)
+    if pods or not (by_pod.pods or name):
         return pods, ()
-    known = ", ".join(dict.fromkeys(name_of(pod) for pod in found.pods if pod.name)) or "none"
+    names = ", ".join(dict.fromkeys(name_of(pod) for pod in by_pod.pods if pod.name)) or "none"
     if name:
-        return (), (finding("CC0909.log-no-pod", option="--pod", text=name, known=known),)
-    return (), (finding("CC0909.log-pods", option="--log", known=known),)
+        return (), (finding("CC0909.log-no-pod", option="--pod", text=name, known=names),)
+    return (), (finding("CC0909.log-pods", option="--log", known=names),)
 
 
 def _contradicted(log: "Log", replayed: "list[Replayed]") -> "tuple[Denial, ...]":
     """Return the denials whose request, the last one of the kind before them, is allowed."""
     judged = [one for pod in replayed for one in pod.judged]
     last: dict[str, bool] = {}
-    found, at = [], 0
+    contradicted, position = [], 0
     for denial in log.denials:
-        while at < len(judged) and judged[at].request.line < denial.line:
-            last[judged[at].request.kind] = judged[at].allowed
-            at += 1
+        while position < len(judged) and judged[position].request.line < denial.line:
+            last[judged[position].request.kind] = judged[position].allowed
+            position += 1
         if last.get(denial.kind):
-            found.append(denial)
-    return tuple(found)
+            contradicted.append(denial)
+    return tuple(contradicted)
 
 
 def _without_request(log: "Log") -> "tuple[Denial, ...]":

@@ -5,8 +5,8 @@ Rule of this file: standard output is the policy's own bytes, as the annotation 
 
 from argparse import Namespace
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings, add_namespace, add_paths, add_workload
+from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths, add_workload
+from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = "Reads rendered output; with a configuration the input is rendered first."
 
@@ -30,9 +30,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the policy of one workload in one of several formats."""
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.sealed_workload import sealed_workload
+    from krm_function.cli.policy.sealed_workload import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.policy.configured_initdata import unreadable

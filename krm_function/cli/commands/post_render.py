@@ -5,8 +5,8 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 
 from argparse import Namespace
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_attest, add_config, add_findings, add_genpolicy, add_namespace
+from krm_function.cli.arguments.options import add_attest, add_config, add_findings, add_genpolicy, add_namespace
+from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use --report."
 
@@ -22,23 +22,20 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Render the stream on standard input."""
-    from krm_function.cli.genpolicy import engine
+    from krm_function.cli.policy.genpolicy_program import engine
     from krm_function.cli.post_renderer import post_render
     from krm_function.cli.streams import read_in
 
     attest = None
     if options.attest:
-        from krm_function.cli.attest import Attest
-        from krm_function.cli.attest_place import wrong_place
+        from krm_function.cli.attest.new_attestation import Attest
+        from krm_function.cli.attest.wrong_place import wrong_place
         from krm_function.cli.messages import print_findings
 
-        attest, found = Attest(options, "post-render"), wrong_place(options)
-        if found:
-            return print_findings(found, options.format, options.report)
-    with engine(options.genpolicy, options.genpolicy_timeout) as (
-        generator,
-        wrong,
-    ):  # a call with *both holds the input
-        return post_render(
-            read_in(), options.config, options.format, options.report, generator, wrong, options.namespace, attest
-        )
+        attest, misplaced = Attest(options, "post-render"), wrong_place(options)
+        if misplaced:
+            return print_findings(misplaced, options.format, options.report)
+    # not by `*arguments`, which would hold the input until the end
+    with engine(options.genpolicy, options.genpolicy_timeout) as (generator, engine_findings):
+        form, report, namespace = options.format, options.report, options.namespace
+        return post_render(read_in(), options.config, form, report, generator, engine_findings, namespace, attest)

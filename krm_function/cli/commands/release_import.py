@@ -8,12 +8,12 @@ import re
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings
+from krm_function.cli.arguments.options import add_findings
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.api import Release
-    from krm_function.cli.release_file import Before
+    from krm_function.cli.files.release_file import Before
     from krm_function.findings import Finding
     from krm_function.release import Combined, Fact
 
@@ -49,8 +49,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Make or update a ContrastRelease. Raises FileProblem."""
+    from krm_function.cli.files.release_file import read_before
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.release_file import read_before
     from krm_function.findings import has_errors
     from krm_function.release import combine, facts_of
 
@@ -73,14 +73,14 @@ def run(options: Namespace) -> int:
 def _finish(combined: "Combined", before: "Before", options: Namespace, findings: "list[Finding]") -> int:
     """Check the text, write it, and print what was done."""
     from krm_function.api.modeline import DIRECTORY, schema_file
+    from krm_function.cli.files.release_file import parsed
+    from krm_function.cli.files.schema_copies import missing_schemas, write_all
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.release_file import parsed
-    from krm_function.cli.schema_copies import missing_schemas, write_all
     from krm_function.cli.streams import write_out
     from krm_function.hosts.streams_by_path import is_stream
     from krm_function.hosts.temporary_files import sweep
     from krm_function.release import missing, new_text, updated_text
-    from krm_function.release.text import KIND
+    from krm_function.release.release_text import KIND
     from krm_function.report.order import on_one_line
 
     as_stream = not options.output or is_stream(options.output)

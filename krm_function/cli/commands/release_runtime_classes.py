@@ -6,8 +6,8 @@ that one file with one owner says where confidential pods may run.
 
 from argparse import Namespace
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_config, add_findings
+from krm_function.cli.arguments.options import add_config, add_findings
+from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
     "One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no "
@@ -37,10 +37,10 @@ def run(options: Namespace) -> int:
     findings = [*problems, *unmet]
     if config is not None and not has_errors(findings):
         release, generate = config.release, config.generate._replace(runtime_classes="emit")
-        made = runtime_classes(generate, release, [PLATFORMS[name] for name in release.platforms], ())
-        findings += [found for found in made.findings if found.code != "CC0307"]
-        findings += [] if made.added else [finding("CC0909.no-platform", option="--config")]
+        classes = runtime_classes(generate, release, [PLATFORMS[name] for name in release.platforms], ())
+        findings += [found for found in classes.findings if found.code != "CC0307"]
+        findings += [] if classes.added else [finding("CC0909.no-platform", option="--config")]
         if not has_errors(findings):
-            values = [{**one, "metadata": {"name": one["metadata"]["name"]}} for one in made.added]
+            values = [{**one, "metadata": {"name": one["metadata"]["name"]}} for one in classes.added]
             write_out(encode_stream(Stream(()), (), values))
     return print_findings(findings, options.format, options.report)

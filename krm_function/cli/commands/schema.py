@@ -5,7 +5,7 @@ Rule of this file: a kind is found in any case of letters, as kubectl finds it.
 
 from argparse import Namespace
 
-from krm_function.cli.argument_parser import Parser
+from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = "Without a kind: of all, in one object."
 

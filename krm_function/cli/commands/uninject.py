@@ -9,11 +9,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.cli.argument_parser import Parser
-from krm_function.cli.options import add_findings, add_paths
+from krm_function.cli.arguments.options import add_findings, add_paths
+from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.cli.inputs import InputFile
+    from krm_function.cli.files.inputs import InputFile
     from krm_function.model.resource import Resource
 
 DESCRIPTION = "Needs no configuration."
@@ -32,7 +32,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the input of an earlier render."""
-    from krm_function.cli.inputs import read_inputs
+    from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors

@@ -1,0 +1,112 @@
+"""Parse the command line: the parser of the command that is called, or of all of them.
+
+Rule of this file: a command's file is imported only for a call that names it. The parser of everything is handed to
+`completion` as a value, so that no command imports this file.
+"""
+
+import argparse
+import sys
+from collections.abc import Container, Iterable, Sequence
+from importlib import import_module
+from typing import Protocol, cast
+
+from krm_function import __version__
+from krm_function.cli.arguments.environment_variables import take_from_environment
+from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.exits import OK, USAGE
+from krm_function.cli.streams import write_out
+
+PROGRAM = "contrast-krm"
+DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for Contrast, and make the manifest.
+
+Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it.
+Start with: plan, generate, check."""
+EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error
+environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names
+them and the option is not given; fn and post-render read neither"""
+COMMANDS = tuple(name for name in SUMMARIES if " " not in name)
+WORDS = frozenset(word for name in SUMMARIES for word in name.split())
+
+
+class Command(Protocol):
+    """A module of `commands`. DESCRIPTION: what the help says after the summary, "" for nothing more."""
+
+    DESCRIPTION: str
+
+    def add_arguments(self, parser: Parser) -> None:
+        """Declare the arguments."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Run one call; the exit code. Raises FileProblem for a file that cannot be read or written."""
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the options of one call; `options.run(options)` runs it. Raises Exit for --help and for mistakes.
+
+    `options.parser` is the parser of the command, `options.every_parser()` that of all commands, `options.parse` this
+    function.
+    """
+    first = [name for name in COMMANDS if arguments[:1] == [name]]  # to make all of them takes longer
+    options, unknown = make_parser(first or COMMANDS, arguments).parse_known_args(arguments)
+    if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
+        options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
+    elif unknown:
+        options.parser.refuse_unknown(unknown)
+    take_from_environment(options)
+    if hasattr(options, "color"):
+        from krm_function.cli.arguments.options import form_of
+
+        options.format = form_of(options)
+    return options
+
+
+def every_parser() -> Parser:
+    """Return the parser of all commands with all their arguments."""
+    return make_parser(COMMANDS, WORDS)
+
+
+def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
+    """Make a parser of some commands. words: of the call; a command that is not among them has only its summary."""
+    parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="store_true", help="print the version")
+    parser.set_defaults(run=_run_without_command, parser=parser, every_parser=every_parser, parse=parse_arguments)
+    _add_commands(parser, names, words)
+    return parser
+
+
+def load_command(name: str) -> Command:
+    """Load the module of a command."""
+    module = name.replace(" ", "_").replace("-", "_")
+    return cast("Command", import_module(f"krm_function.cli.commands.{module}"))
+
+
+def _add_commands(parser: Parser, names: Iterable[str], words: Container[str]) -> None:
+    choices = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    for name in names:
+        word = name.rpartition(" ")[2]
+        summary = SUMMARIES[name]
+        below = [one for one in SUMMARIES if one.startswith(f"{name} ")]
+        command = load_command(name) if word in words and not below else None
+        more = command.DESCRIPTION if command else ""
+        description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
+        subparser = choices.add_parser(word, help=summary, description=description)
+        subparser.set_defaults(parser=subparser, run=command.run if command else _print_usage)
+        if command:
+            command.add_arguments(subparser)
+        if below:
+            _add_commands(subparser, below, words)
+
+
+def _run_without_command(options: argparse.Namespace) -> int:
+    """Run `--version`, or nothing at all."""
+    if not options.version:
+        return _print_usage(options)
+    write_out(f"{PROGRAM} {__version__}\n".encode())
+    return OK
+
+
+def _print_usage(options: argparse.Namespace) -> int:
+    """Print the commands below this one, since none of them was named."""
+    sys.stderr.write(options.parser.format_help())
+    return USAGE

@@ -1,0 +1,1 @@
+"""`--attest` and `check --attestation`: statements about renders, written and compared."""

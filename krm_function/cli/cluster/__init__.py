@@ -1,0 +1,1 @@
+"""`--cluster`, and `--nodes` beside it: what a live cluster has, or a file that it printed."""

@@ -1,0 +1,140 @@
+"""Lists of a cluster's objects, page by page, each looked at before anything relies on its shape.
+
+Rule of this file: one reading or none. A list is of the kind that was asked for, has the objects of the namespace that
+was asked for, each once and by a name that Kubernetes allows, and it ends. What nobody here needs is left out at once,
+so that a large cluster takes no more room than what is compared.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from krm_function.api.strict_json import load_any
+from krm_function.cli.cluster.connection import ApiServer, RefusalError
+from krm_function.manifest.ordered_fields import FILE
+from krm_function.model.lookup import mapping
+from krm_function.record import NamedTuple
+
+MOST_OBJECTS = 16  # of a page of ConfigMaps, each of which may have 1 MiB
+MOST_SMALL_OBJECTS = 250  # of a page of anything else
+MOST_PAGES = 2_000  # of one list
+MOST_VALUES = 2_000_000  # of one page, counted by the characters that begin one: what it costs to build them
+MOST_OF_ALL = 8_000_000  # of all pages
+LONGEST_TOKEN = 4096  # characters of what leads to the next page
+NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")  # a DNS subdomain
+NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a DNS label
+
+
+class Wanted(NamedTuple):
+    """What to list. version: as in apiVersion. what: it is, in a message. namespace: "" for what belongs to none."""
+
+    version: str
+    kind: str
+    what: str
+    namespace: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where the API server has it."""
+        group = f"/apis/{self.version}" if "/" in self.version else f"/api/{self.version}"
+        plural = f"{self.kind.lower()}{'es' if self.kind.endswith('s') else 's'}"
+        return f"{group}/namespaces/{quote(self.namespace)}/{plural}" if self.namespace else f"{group}/{plural}"
+
+
+class Lists:
+    """Reads lists of one API server."""
+
+    def __init__(self, server: ApiServer) -> None:
+        """server: of which everything is asked."""
+        self._server = server
+        self._values = 0
+
+    def objects(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
+        """Yield each object of a list with its apiVersion and kind, which members of a list do not say.
+
+        Raises RefusalError.
+        """
+        if wanted.namespace and not NAMESPACE.fullmatch(wanted.namespace):
+            raise RefusalError("CC1003.namespace", namespace=wanted.namespace)
+        size = MOST_OBJECTS if wanted.kind == "ConfigMap" else MOST_SMALL_OBJECTS
+        names: set[str] = set()
+        tokens = {""}
+        query = {"limit": str(size)}
+        for _ in range(MOST_PAGES):
+            page = self._page(f"{wanted.path}?{urlencode(query)}", wanted)
+            for number, value in enumerate(page.items, 1):
+                name = _name(value, number, wanted)
+                if name in names:
+                    raise RefusalError("CC1003.twice", what=wanted.what, name=name)
+                names.add(name)
+                yield {"apiVersion": wanted.version, "kind": wanted.kind, **_needed(value, wanted.kind)}
+            if not page.token:
+                return
+            if page.token in tokens or not page.items:
+                break
+            tokens.add(page.token)
+            query["continue"] = page.token
+        raise RefusalError("CC1003.endless", what=wanted.what)
+
+    def _page(self, path: str, wanted: Wanted) -> "_Page":
+        data = self._server.get(path, wanted.what)
+        values = sum(map(data.count, (b"{", b"[", b",")))
+        self._values += values
+        if values > MOST_VALUES:
+            raise RefusalError("CC1003.size", what=wanted.what, limit=f"{MOST_VALUES} values")
+        if self._values > MOST_OF_ALL:
+            raise RefusalError("CC1003.size-of-all", limit=f"{MOST_OF_ALL} values")
+        return _parsed(data, wanted)
+
+
+class _Page(NamedTuple):
+    """token: for the next page, "" for none."""
+
+    items: list[Any]
+    token: str
+
+
+def _parsed(data: bytes, wanted: Wanted) -> _Page:
+    try:
+        value = load_any(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise RefusalError("CC1003.encoding", what=wanted.what) from None
+    except RecursionError:
+        raise RefusalError("CC1003.depth", what=wanted.what) from None
+    except ValueError as problem:
+        raise RefusalError("CC1003.text", what=wanted.what, error=problem) from None
+    head = mapping(value)
+    if (head.get("apiVersion"), head.get("kind")) != (wanted.version, f"{wanted.kind}List"):
+        raise RefusalError("CC1003.kind", what=wanted.what, wanted=f"{wanted.kind}List of {wanted.version}")
+    items, metadata = head.get("items", ""), head.get("metadata", {})
+    items = [] if items is None else items  # as Go writes a list that nobody has filled
+    token = mapping(metadata).get("continue") or ""
+    usable = isinstance(items, list) and isinstance(metadata, dict)
+    if not usable or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
+        raise RefusalError("CC1003.items", what=wanted.what)
+    return _Page(items, token)
+
+
+def _name(value: Any, number: int, wanted: Wanted) -> str:
+    """Return the name of an item, after a look at what it says it is."""
+    metadata = mapping(mapping(value).get("metadata"))
+    name = metadata.get("name")
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise RefusalError("CC1003.item", what=wanted.what, number=number)
+    identity = (value.get("apiVersion", wanted.version), value.get("kind", wanted.kind), metadata.get("namespace", ""))
+    if identity != (wanted.version, wanted.kind, wanted.namespace):
+        raise RefusalError("CC1003.other", what=wanted.what, name=name)
+    return name
+
+
+def _needed(value: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return an object without what is large and compared with nothing: its history, a node's images, other data."""
+    metadata = {key: part for key, part in value["metadata"].items() if key != "managedFields"}
+    needed = {**value, "metadata": metadata}
+    if kind == "Node":
+        needed["status"] = {key: part for key, part in mapping(value.get("status")).items() if key != "images"}
+    elif kind == "ConfigMap":
+        needed["data"] = {key: part for key, part in mapping(value.get("data")).items() if key == FILE}
+        needed.pop("binaryData", None)
+    return needed

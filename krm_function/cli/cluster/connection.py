@@ -1,0 +1,154 @@
+"""One GET after another from the API server of a kubeconfig, each with bounds for its time, its pace and its length.
+
+Rule of this file: the client for Kubernetes reads the kubeconfig and holds the connections, no more. It would follow
+redirects, unpack what is compressed, and read any answer, that of an error included, as a whole and without end; so the
+request is made here, below it, over connections that count each read (lock/wire.py).
+
+    an answer                      is
+    that is redirected             not followed, so that no token goes anywhere else
+    that is not 2xx                told by its status alone; its body is not read
+    that is compressed             refused: none is asked for
+    that breaks off                asked for once more
+    that is too slow, or too long  given up: Pace, MOST_ANSWER
+    all of them together           given up: SECONDS, MOST_BYTES
+"""
+
+from collections.abc import Callable, Mapping
+from http.client import HTTPException, responses
+from threading import Event
+from typing import Any
+
+import urllib3
+from urllib3.exceptions import HTTPError
+from urllib3.util.ssl_ import create_urllib3_context
+
+from krm_function.lock.budget import Budget
+from krm_function.lock.lock_problem import LockProblem
+from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, secured
+
+MOST_ANSWER = 64 << 20  # bytes: a page (answer.py) of objects as large as etcd takes them
+MOST_BYTES = 1 << 30  # of all answers
+SECONDS = 300.0  # for all answers
+PACE = Pace(connect=5.0, quiet=30.0)
+CHUNK = 1 << 16
+TRIES = 2
+LONGEST_TYPE = 64  # characters of a content type in a message
+HEADERS: Mapping[str, str] = {"Accept": "application/json", "Accept-Encoding": "identity"}
+
+
+class RefusalError(Exception):
+    """The API server did not answer what it was asked for. code: CC1003 with a variant; status: 0 for none."""
+
+    def __init__(self, code: str, status: int = 0, **values: Any) -> None:
+        """Remember the code and the values of its placeholders."""
+        super().__init__(code)
+        self.code, self.status, self.values = code, status, values
+
+
+class ApiServer:
+    """The API server that a client is configured for."""
+
+    def __init__(self, client: Any) -> None:
+        """client: an ApiClient of the package kubernetes. The clock starts here."""
+        configuration = client.configuration
+        self._host: str = configuration.host.rstrip("/")
+        self._manager = _bounded(client.rest_client.pool_manager, configuration)
+        self._headers = {**HEADERS, "User-Agent": client.user_agent, **_login(configuration)}
+        self._budget = Budget(SECONDS, Event())
+        self._bytes = 0
+
+    def get(self, path: str, what: str) -> bytes:
+        """Fetch the body of an answer. what: the name of what is asked for, for messages. Raises RefusalError."""
+        for last in (False, True):
+            try:
+                return self._once(path, what)
+            except (HTTPError, HTTPException, OSError, ValueError) as problem:
+                if last:
+                    name = type(getattr(problem, "reason", None) or problem).__name__
+                    raise RefusalError("CC1003.no-answer", error=name) from None
+            except WireError as problem:
+                match problem.code:
+                    case "CC1250.endless":
+                        raise RefusalError("CC1003.size", what=what, limit=_size(MOST_ANSWER)) from None
+                    case "CC1250.silent":
+                        raise RefusalError("CC1003.no-answer", error="TimeoutError") from None
+                    case _:
+                        raise RefusalError("CC1003.slow", what=what, **problem.values) from None
+            except LockProblem as problem:
+                raise RefusalError("CC1003.time", seconds=problem.values["seconds"]) from None
+        raise AssertionError("unreachable")  # pragma: no cover
+
+    def _once(self, path: str, what: str) -> bytes:
+        CURRENT.set(Wire(PACE, self._budget, 0))
+        seconds = min(PACE.connect, self._budget.left)
+        reply = self._manager.request(
+            "GET",
+            f"{self._host}{path}",
+            headers=self._headers,
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            timeout=urllib3.Timeout(connect=seconds, read=PACE.quiet),  # of the TLS handshake; Wire has its own
+        )
+        whole = False
+        try:
+            _must_be_json(reply, what)
+            CURRENT.set(Wire(PACE, self._budget, MOST_ANSWER))
+            data = self._read(lambda: reply.read1(CHUNK, decode_content=False), what)
+            whole = True
+            return data
+        finally:
+            if whole:
+                reply.release_conn()
+            else:
+                reply.close()
+
+    def _read(self, piece: Callable[[], bytes], what: str) -> bytes:
+        data = bytearray()
+        while part := piece():
+            self._budget.check()
+            data += part
+            self._bytes += len(part)
+            if len(data) > MOST_ANSWER:
+                raise RefusalError("CC1003.size", what=what, limit=_size(MOST_ANSWER))
+            if self._bytes > MOST_BYTES:
+                raise RefusalError("CC1003.size-of-all", limit=_size(MOST_BYTES))
+        return bytes(data)
+
+
+def _must_be_json(reply: Any, what: str) -> None:
+    """Refuse an answer by its head."""
+    if not 200 <= reply.status <= 299:
+        status = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
+        raise RefusalError("CC1003.status", reply.status, answer=status, what=what)
+    if reply.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+        raise RefusalError("CC1003.compressed", what=what)
+    kind = reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusalError("CC1003.type", what=what, found=kind[:LONGEST_TYPE] or "none")
+
+
+def _login(configuration: Any) -> dict[str, str]:
+    """Return the header with the token of the kubeconfig, if it has one; a client certificate is in the connection."""
+    token = configuration.auth_settings().get("BearerToken") or {}
+    return {"Authorization": token["value"]} if token.get("value") else {}
+
+
+def _bounded(manager: Any, configuration: Any) -> Any:
+    """Count each read of the client's connections. Those of a SOCKS proxy keep their own class."""
+    if type(manager) not in (urllib3.PoolManager, urllib3.ProxyManager):
+        return manager
+    settings = manager.connection_pool_kw
+    context = settings.get("ssl_context")
+    if context is None:
+        context = create_urllib3_context(cert_reqs=settings["cert_reqs"])
+        if not configuration.ssl_ca_cert and not settings.get("ca_cert_data"):
+            context.load_default_certs()
+        settings["ssl_context"] = context
+    secured(context)
+    manager.pool_classes_by_scheme = POOLS
+    return manager
+
+
+def _size(limit: int) -> str:
+    return f"{limit >> 20} MiB"

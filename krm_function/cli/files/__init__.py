@@ -1,0 +1,1 @@
+"""What commands read from files or standard input, and write beside configuration."""

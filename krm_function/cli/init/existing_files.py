@@ -1,0 +1,136 @@
+"""What `init` finds in a deployment: files by kind, resources, the coordinator.
+
+Rule of this file: what cannot be read is passed over, because it is a finding of the render and not of `init`.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from krm_function.api import is_config
+from krm_function.api.document import ConfigKind
+from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, PlaceProblem, read_file
+from krm_function.model.lookup import mapping
+from krm_function.model.objects import objects
+from krm_function.model.workload import POD_ROLE
+from krm_function.release.coordinator_file import is_coordinator
+from krm_function.wiring import KUSTOMIZATIONS, listed
+from krm_function.wiring.new_files import HostName
+from krm_function.yamltext import Chunk, YamlError, decode, parse, split_stream
+
+
+def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
+    """Return the files that hold a kind: those that a kustomization lists, else those of the directory."""
+    named = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
+    wired = [name for name in named if _has(directory, name, kind)]
+    return wired or [name for name in yaml_files(directory) if _has(directory, name, kind)]
+
+
+def yaml_files(directory: str) -> list[str]:
+    """List the YAML files in a directory by name, without its kustomization; none if there is no directory yet."""
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    return [name for name in names if name.endswith(SUFFIXES) and name not in KUSTOMIZATIONS]
+
+
+def plain_resources(directory: str) -> Iterator[str]:
+    """Yield the files of a directory that hold objects, and no configuration of this program."""
+    for name in yaml_files(directory):
+        chunks = _chunks(directory, name)
+        if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
+            yield name
+
+
+def _has(directory: str, name: str, kind: str) -> bool:
+    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _chunks(directory, name))
+
+
+def _chunks(directory: str, name: str) -> list[Chunk]:
+    """Cut a file into documents; none if it cannot be read, which the render reports. Raises PlaceProblem."""
+    try:
+        text = decode(data_of(FoundFile(os.path.join(directory, name), directory))).text
+        return [chunk for chunk in split_stream(text) if not chunk.empty]
+    except YamlError:
+        return []
+
+
+def resource_files(directory: str, host: HostName, chart: str, text: str) -> list[FoundFile]:
+    """Return the paths of a deployment's resources as far as its host's file or its directory names them.
+
+    text: of the kustomization. chart: of Helm, its directory. Raises YamlError.
+    """
+    if host == "helm":
+        templates = os.path.join(chart, "templates")
+        names = sorted(os.listdir(templates)) if os.path.isdir(templates) else []
+        return [FoundFile(os.path.join(templates, name), chart) for name in names]
+    if host == "kpt":
+        return [FoundFile(os.path.join(directory, name), directory) for name in yaml_files(directory)]
+    return list(_listed_files(directory, listed(parse(text).value, "resources"), set()))
+
+
+def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Iterator[FoundFile]:
+    """Yield the files that a kustomization lists, those of other kustomizations below it included."""
+    for name in names:
+        path = os.path.join(directory, name)
+        if not os.path.isdir(path):
+            yield listed_file(directory, name)
+        elif os.path.realpath(path) not in seen:
+            seen.add(os.path.realpath(path))
+            yield from _listed_files(path, _resources_of(path), seen)
+
+
+def listed_file(directory: str, name: str) -> FoundFile:
+    """Return a file that a kustomization lists. A file outside of the directory belongs to its own directory."""
+    path = os.path.join(directory, name)
+    inside = not os.path.relpath(path, directory).startswith(os.pardir)
+    return FoundFile(path, directory if inside else os.path.dirname(path))
+
+
+def _resources_of(directory: str) -> tuple[str, ...]:
+    """Return what the kustomization of a directory lists; nothing if it cannot be read, which kustomize reports."""
+    for name in KUSTOMIZATIONS:
+        path = os.path.join(directory, name)
+        if os.path.isfile(path):
+            try:
+                return listed(parse(decode(data_of(FoundFile(path, directory))).text).value, "resources")
+            except YamlError:
+                return ()
+    return ()
+
+
+def has_coordinator(file: FoundFile) -> bool:
+    """Tell whether a file holds the coordinator; a directory or an URL is not read, hence False.
+
+    A template of Helm, which is no YAML yet, is taken by its text.
+    """
+    data = data_of(file)
+    if any(is_coordinator(value) for value in values_of(data)):
+        return True
+    text = data.decode("utf-8", "replace")
+    return "{{" in text and f"{POD_ROLE}: coordinator" in text
+
+
+def data_of(file: FoundFile) -> bytes:
+    """Read a file; one that cannot be read is empty. Raises PlaceProblem for one that leads elsewhere."""
+    if os.path.isdir(file.path):
+        return b""
+    try:
+        return read_file(file.path, file.root)
+    except PlaceProblem:
+        raise
+    except FileProblem:
+        return b""
+
+
+def text_of(file: FoundFile) -> str:
+    """Read a file as text, whatever it holds; one that cannot be read is empty."""
+    return data_of(file).decode("utf-8", "replace")
+
+
+def values_of(data: bytes) -> list[dict[str, Any]]:
+    """Parse the objects of a file; there are none in one that is not YAML."""
+    try:
+        text = decode(data).text
+        documents = [parse(chunk.of(text)).value for chunk in split_stream(text)]
+    except YamlError:
+        return []
+    return [mapping(value) for document in documents for _, value in objects(document)]

@@ -1,0 +1,209 @@
+"""What is left to do after `contrast-krm init`: what for, and below it the command to copy.
+
+Rule of this file: a step is named as long as the files show that it is not done. The last steps leave nothing in files
+and are named each time. A command works as it stands in the directory where init was called; only numbers
+that no program can know stand there as letters.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_function.cli.init.existing_files import data_of, has_coordinator, text_of, values_of
+from krm_function.hosts.files import SUFFIXES, FoundFile
+from krm_function.model.lookup import dig, mapping
+from krm_function.model.platforms import PLATFORMS
+from krm_function.model.runtime_class_names import BARE
+from krm_function.record import NamedTuple
+from krm_function.wiring import Files
+from krm_function.wiring.new_files import HostName
+
+PRIVATE_KEYS = "*-owner.pem"
+IGNORES_KEYS = {PRIVATE_KEYS, "*.pem"}
+TCB = "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M"
+
+
+class State(NamedTuple):
+    """A wired deployment. files: names below the directory; resources: files that a host reads.
+
+    chart: of Helm, its directory.
+    """
+
+    directory: str
+    host: HostName
+    files: Files
+    generate: bytes
+    release: bytes
+    lock: bytes
+    resources: Sequence[FoundFile]
+    chart: str = ""
+
+
+def steps(state: State) -> list[str]:
+    """Return `next:` and for each step a line that says what for, and a line with the command."""
+    lines = ["next:"]
+    for number, (why, command) in enumerate(_steps(state), 1):
+        lines += [f"  {number}. {why}:", f"     {command}"]
+    return lines
+
+
+def _steps(state: State) -> Iterator[tuple[str, str]]:
+    """Yield each step: what it is for, and its command."""
+    place = _Places(state)
+    options = values_of(state.generate)
+    if not any(map(has_coordinator, state.resources)):
+        yield "put the coordinator of the Contrast release beside your resources", _coordinator(state, place)
+    if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
+        sources = "runtime-*.yml coordinator.yml image-replacements.txt manifest.json"
+        yield (
+            "import the files of the Contrast release, from the directory that holds them",
+            f"contrast-krm release import {sources} -o {place.release}",
+        )
+    if not any(dig(value, ("spec", "platform")) for value in options):
+        imported = [dig(value, ("spec", "platforms")) for value in values_of(state.release)]
+        first, *others = [name for platforms in imported for name in mapping(platforms)] or PLATFORMS
+        why = "say what the bare placeholder contrast-cc stands for: " + ", or ".join(["this platform", *others])
+        yield why, f"{place.again} --platform {first}"
+    yield from _keys(options, place)
+    yield from _reference_values(state, options, place)
+    if not any(dig(value, ("spec", "images")) for value in values_of(state.lock)):
+        yield "look the images up, and pin those that have a tag alone", _lock(state, place)
+    classes = f"contrast-krm release runtime-classes {place.config}"
+    yield "print the RuntimeClasses, which are applied once a cluster and not with each deployment", classes
+    yield from _render(state, place)
+
+
+class _Places:
+    """The paths of a deployment, quoted for a shell."""
+
+    def __init__(self, state: State) -> None:
+        self.directory = shlex.quote(state.directory)
+        paths = [shlex.quote(os.path.join(state.directory, name)) for name in state.files]
+        self.generate, self.release, self.lock = paths
+        self.chart = shlex.quote(state.chart)
+        self.again = f"contrast-krm init {self.directory}" + (f" --helm {self.chart}" if state.chart else "")
+        alone = state.host == "helm" and _only(state)
+        self.config = _options([self.directory] if alone else [self.generate, self.release])
+        self.whole = [self.directory] if alone else paths
+
+
+def _options(paths: Sequence[str]) -> str:
+    return " ".join(f"--config {path}" for path in paths)
+
+
+def _only(state: State) -> bool:
+    """Tell whether a directory holds no other documents than the configuration."""
+    names = os.listdir(state.directory) if os.path.isdir(state.directory) else []
+    return {name for name in names if name.endswith(SUFFIXES)} <= set(state.files)
+
+
+def _coordinator(state: State, place: _Places) -> str:
+    if state.host == "helm":
+        return f"cp coordinator.yml {shlex.quote(os.path.join(state.chart, 'templates'))}"
+    listed = f" && {place.again}" if state.host == "kustomize" else ""  # lists it under resources
+    return f"cp coordinator.yml {place.directory}{listed}"
+
+
+def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
+    """Yield the steps for the owners' keys; private ones are kept out of Git."""
+    ignored = _ignore() if _in_git() else ""
+    for owner, field, may in (
+        ("workload", "workloadOwnerKeys", "may update the manifest"),
+        ("seedshare", "seedshareOwnerKeys", "may recover the coordinator"),
+    ):
+        if not any(dig(value, ("spec", "manifest", field)) for value in options):
+            why = f"make the key of who {may}; the private half stays out of Git"
+            yield why, f"{ignored}contrast-krm keys new --{owner}-owner --add-to {place.generate}"
+            ignored = ""
+
+
+def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
+    """Yield the steps for values that only an operator knows, for the kinds of hardware that are in use."""
+    tees = {platform.tee for platform in map(PLATFORMS.get, _platforms(state, options)) if platform}
+    stated = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
+    if "snp" in tees and not any(key == "snp" or "-snp" in key for one in stated for key in one):
+        yield (
+            "name the firmware that you accept at least: numbers for B, T, S and M, as snphost show tcb prints them",
+            f"{place.again} --minimum-tcb {TCB}",
+        )
+    if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for one in stated for key in one):
+        yield "name the TDX module that you accept: its MrSeam for HEX", f"{place.again} --mr-seam HEX"
+
+
+def _platforms(state: State, options: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the platforms that options and placeholders name."""
+    for value in options:
+        yield str(dig(value, ("spec", "platform")) or "").lower()
+    for file in state.resources:
+        text = text_of(file)
+        yield from (name for name in PLATFORMS if f"{BARE}-{name}" in text)
+
+
+def _lock(state: State, place: _Places) -> str:
+    lock = f"contrast-krm lock {place.config} -o {place.lock}"
+    match state.host:
+        case "kustomize":
+            build = f"kustomize build --enable-alpha-plugins {place.directory}"
+            return f"{build} | {lock} --write-kustomize {place.directory}"
+        case "helm":
+            values = os.path.join(state.chart, "values.yaml")
+            pins = f" --write-values {shlex.quote(values)}" if os.path.isfile(values) else ""
+            return f"helm template {_release_name(state)} {place.chart} | {lock}{pins}"
+        case "kpt":
+            return f"contrast-krm lock {place.directory} -o {place.lock}"
+
+
+def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
+    check = "contrast-krm check rendered.yaml"
+    match state.host:
+        case "kustomize":
+            build = f"kustomize build --enable-alpha-plugins --enable-exec {place.directory}"
+            yield "render, and check what came out", f"{build} > rendered.yaml && {check}"
+        case "kpt":
+            render = f"kpt fn render --allow-exec {place.directory}"
+            yield "render, and check what came out", f"{render} && contrast-krm check {place.directory}"
+        case "helm":
+            name = _release_name(state)
+            template = f"helm template {name} {place.chart}"
+            yield (
+                "render, and check what came out",
+                f"{template} | contrast-krm post-render {_options(place.whole)} > rendered.yaml && {check}",
+            )
+            renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
+            arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
+            yield "install it with Helm 3", f"{renderer} --post-renderer-args post-render {arguments}"
+            yield (
+                "or with Helm 4, whose plugin is contrast-krm-VERSION.tgz of a release, or the directory helm_plugin",
+                f"{renderer} {arguments}",
+            )
+
+
+def _release_name(state: State) -> str:
+    name = next(
+        (
+            value.get("name")
+            for value in values_of(data_of(FoundFile(os.path.join(state.chart, "Chart.yaml"), state.chart)))
+        ),
+        None,
+    )
+    return shlex.quote(name) if isinstance(name, str) and name else "release"
+
+
+def _in_git() -> bool:
+    """Tell whether the working directory is in a work tree of Git."""
+    here = os.path.realpath(".")
+    while here != os.path.dirname(here):
+        if os.path.lexists(os.path.join(here, ".git")):
+            return True
+        here = os.path.dirname(here)
+    return False
+
+
+def _ignore() -> str:
+    """Return the command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
+    ignored = text_of(FoundFile(".gitignore", "."))
+    if IGNORES_KEYS & set(ignored.split()):
+        return ""
+    line = f"echo '{PRIVATE_KEYS}'" if not ignored or ignored.endswith("\n") else f"printf '\\n%s\\n' '{PRIVATE_KEYS}'"
+    return f"{line} >> .gitignore && "

@@ -1,0 +1,176 @@
+"""What `init` writes: the files that a directory lacks, and the orchestrator's own file with the function in it.
+
+Rule of this file: nothing is written here, and the orchestrator's file comes last: until it is there, the deployment
+renders as before.
+"""
+
+import os
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from krm_function.api import CONFIG_KINDS
+from krm_function.api.document import ConfigKind
+from krm_function.api.modeline import DIRECTORY
+from krm_function.cli.files.schema_copies import missing_schemas
+from krm_function.cli.init.existing_files import (
+    files_of_kind,
+    has_coordinator,
+    listed_file,
+    plain_resources,
+    resource_files,
+    yaml_files,
+)
+from krm_function.cli.init.next_steps import State
+from krm_function.findings import NOTHING, Finding, finding
+from krm_function.hosts.files import read_file
+from krm_function.record import NamedTuple
+from krm_function.wiring import (
+    KPTFILE,
+    KUSTOMIZATIONS,
+    NEW_FILES,
+    Files,
+    Wired,
+    listed,
+    new_file,
+    wire_kptfile,
+    wire_kustomization,
+    with_function,
+    with_platform,
+    with_reference_values,
+)
+from krm_function.wiring.new_files import HostName
+from krm_function.yamltext import decode, encode, parse, split_stream
+
+CHART = "Chart.yaml"
+
+
+class TargetFile(NamedTuple):
+    """The orchestrator's file: where it is or will be. Helm has none, and a chart.
+
+    chart: its directory.
+    """
+
+    host: HostName
+    name: str
+    data: bytes = b""
+    chart: str = ""
+
+
+class Wanted(NamedTuple):
+    """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows."""
+
+    platform: str = ""
+    values: Mapping[str, Any] = NOTHING
+
+
+def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
+    """Find the orchestrator's file, by what is there and by the flags. Raises FileProblem."""
+    if options.helm:
+        if not os.path.isfile(os.path.join(options.helm, CHART)):
+            return None, [finding("CC1310.no-chart", directory=options.helm)]
+        return TargetFile("helm", "", chart=options.helm), []
+    kustomizations = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
+    package = os.path.lexists(os.path.join(directory, KPTFILE))
+    if len(kustomizations) > 1 and not options.kpt:
+        return None, [finding("CC1313", kind="Kustomization", files=", ".join(kustomizations))]
+    if not options.kpt and not options.kustomize and bool(kustomizations) == package:
+        chart = os.path.isfile(os.path.join(directory, CHART))
+        problem = "CC1310.both" if package else "CC1310.chart" if chart else "CC1310.neither"
+        return None, [finding(problem, directory=directory)]
+    host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
+    name = KPTFILE if host == "kpt" else (*kustomizations, KUSTOMIZATIONS[0])[0]
+    path = os.path.join(directory, name)
+    return TargetFile(host, name, read_file(path, directory) if os.path.lexists(path) else b""), []
+
+
+class Wiring(NamedTuple):
+    """files: what to write, path -> bytes in this order. changes: one line each, for people."""
+
+    files: Mapping[str, bytes]
+    changes: Sequence[str]
+    state: State
+    findings: Sequence[Finding]
+
+
+def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
+    """Return everything that a directory lacks. Raises YamlError."""
+    files: dict[str, bytes] = {}
+    changes: list[str] = []
+    findings: list[Finding] = []
+    text = decode(target.data).text
+    value = parse(text).value if text.strip() else {}
+    names: dict[ConfigKind, str] = {}
+    for kind in CONFIG_KINDS:
+        present = files_of_kind(directory, kind, value, target.host)
+        names[kind] = present[0] if present else NEW_FILES[kind]
+        path = os.path.join(directory, names[kind])
+        if len(present) > 1 and kind != "ImageLock":
+            findings.append(finding("CC1313", kind=kind, files=", ".join(present)))
+        elif not present and os.path.lexists(path):
+            findings.append(finding("CC1311.taken", file=path, kind=kind))
+        elif not present:
+            files[path] = new_file(kind, target.host, wanted.platform).encode()
+            changes.append(f"made {path}")
+    config_files = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
+    generate = os.path.join(directory, config_files.generate)
+    new = files.get(generate)
+    if new is not None or os.path.isfile(generate):
+        try:
+            data, added = _completed(read_file(generate, directory) if new is None else new, target.host, wanted)
+        except ValueError as problem:
+            findings.append(finding("CC1311.content", file=generate, error=str(problem)))
+        else:
+            files |= {generate: data} if added else {}
+            changes += [f"changed {generate}: {one}" for one in added]
+    wired = _wire(directory, target, text, config_files)
+    path = os.path.join(directory, target.name)
+    findings += [one._replace(file=path) for one in wired.findings]
+    schemas = missing_schemas(directory, CONFIG_KINDS)
+    files |= schemas
+    if schemas:
+        where = os.path.join(directory, DIRECTORY)
+        changes.append(f"made {where}: JSON Schemas, by which editors check these files; nothing else reads them")
+    if wired.text != text:
+        files[path] = encode(wired.text, decode(target.data).bom)
+        changes.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.added)}")
+    generate_text, release_text, lock_text = (
+        files.get(path) or read_file(path, directory)
+        for path in (os.path.join(directory, name) for name in config_files)
+    )
+    resources = resource_files(directory, target.host, target.chart, wired.text)
+    state = State(directory, target.host, config_files, generate_text, release_text, lock_text, resources, target.chart)
+    return Wiring(files, changes, state, findings)
+
+
+def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
+    if target.host == "helm":
+        return Wired(text)
+    if target.host == "kpt":
+        name = os.path.basename(os.path.realpath(directory)).lower().replace("_", "-")
+        return wire_kptfile(text, files, name)
+    listed_now = listed(parse(text).value if text.strip() else {}, "resources")
+    if not target.data:
+        others = tuple(plain_resources(directory))
+    elif any(has_coordinator(listed_file(directory, name)) for name in listed_now):
+        others = ()
+    else:
+        others = tuple(name for name in yaml_files(directory) if has_coordinator(listed_file(directory, name)))
+    return wire_kustomization(text, files, others)
+
+
+def _completed(data: bytes, host: HostName, wanted: Wanted) -> tuple[bytes, list[str]]:
+    """Complete the ContrastGenerate in a file, and return the file and what was added. Raises ValueError."""
+    source, added = decode(data), []
+    for chunk in split_stream(source.text):
+        if chunk.kind == "ContrastGenerate":
+            text = chunk.of(source.text)
+            after = with_function(text) if host == "kustomize" else text
+            added += ["the program that kustomize runs"] if after != text else []
+            last = with_platform(after, wanted.platform) if wanted.platform else after
+            added += [f"platform {wanted.platform}"] if last != after else []
+            for tee, values in wanted.values.items():
+                before, last = last, with_reference_values(last, tee, values)
+                added += [f"reference values for {tee.upper()}"] if last != before else []
+            return encode(chunk.replaced(source.text, last), source.bom), added
+    return data, []

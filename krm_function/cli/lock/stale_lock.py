@@ -1,0 +1,45 @@
+"""What `lock --check` says of a lock: whether `lock` on the same resources would leave it as it is.
+
+    an image of the resources                      finding
+    has no digest                                  CC1216.tag     whatever the lock has: pods have to name the digest
+    is no entry of the lock                        CC1216.absent
+    is an entry without passwd or group            CC1216.silent
+    an entry that no image of the resources uses   CC1217, with --prune
+
+Rule of this file: nothing is fetched and nothing is written. Entries are compared by the whole reference, as a render
+looks them up.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.cli.lock.lock_file import known_entries
+from krm_function.cli.lock.task import Task
+from krm_function.findings import Finding, finding
+from krm_function.lock import silent
+from krm_function.model.image import Image
+
+
+def check_lock(task: Task, *, prune: bool) -> list[Finding]:
+    """Compare the lock with what `lock` would write: no finding if it is the same."""
+    entries = known_entries([task.file.lock] if task.file.lock else [])[0]
+    lock = task.file.path
+    findings = [
+        use.place(finding(problem, image=str(image), lock=lock))
+        for image, use in task.images.items()
+        if (problem := _problem(image, entries))
+    ]
+    if prune:
+        used = {str(image) for image in task.images}
+        findings += [finding("CC1217", file=lock, lock=lock, image=name) for name in entries if name not in used]
+    return findings
+
+
+def _problem(image: Image, entries: Mapping[str, dict[str, Any]]) -> str:
+    """Return the code of what is wrong with the lock about one image, or ""."""
+    if not image.pinned:
+        return "CC1216.tag"
+    entry = entries.get(str(image))
+    if entry is None:
+        return "CC1216.absent"
+    return "CC1216.silent" if silent(entry) else ""

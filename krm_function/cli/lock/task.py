@@ -1,0 +1,69 @@
+"""What `lock` has to do: the images of some resources, and what is known of them already.
+
+Rule of this file: what a lock knows is never fetched again, but an entry without passwd or group is looked up for these
+two.
+"""
+
+from argparse import Namespace
+from typing import Any
+
+from krm_function.api import collect
+from krm_function.cli.configuration import from_files_and_resources
+from krm_function.cli.files.inputs import read_inputs
+from krm_function.cli.lock.lock_file import LockFile, known_entries, open_lock
+from krm_function.cli.lock.needed_images import Use, needed
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.lock import silent
+from krm_function.model.image import Image
+from krm_function.model.profiles import states_users
+from krm_function.model.resource import Resource
+from krm_function.pipeline import NO_RELEASE
+from krm_function.record import NamedTuple
+
+
+class Task(NamedTuple):
+    """images: with their first use. file: where the lock goes.
+
+    known: entries by digest. partial: by reference, those that lack passwd or group. uses: of images in pods that have
+    to state their users; () if the policy profile takes those of the images. profile: its name, "" for the default.
+    """
+
+    images: dict[Image, Use]
+    known: dict[str, dict[str, Any]]
+    partial: dict[str, dict[str, Any]]
+    file: LockFile
+    uses: tuple[tuple[Image, Use], ...] = ()
+    profile: str = ""
+    resources: tuple[Resource, ...] = ()
+
+
+def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
+    """Read resources, configuration and lock. Without a release nothing is injected, which is a finding."""
+    inputs = read_inputs(options.paths)
+    documents, problems = from_files_and_resources(options.config, inputs.resources, options.config_from)
+    file, more = open_lock(options.output)
+    config, unmet = collect(documents)
+    entries, lock_findings = known_entries([*documents, *([file.lock] if file.lock else [])])
+    findings = [*inputs.findings, *problems, *more, *unmet, *lock_findings]
+    if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
+        findings.append(finding("CC0108.no-document"))  # the command before failed
+    findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
+    full = {entry["digest"]: entry for entry in entries.values() if not silent(entry)}
+    partial = {name: entry for name, entry in entries.items() if silent(entry)}
+    if has_errors(findings):
+        return Task({}, full, partial, file), findings
+    needs = needed(inputs.resources, config)
+    profile = config.generate.policy.profile if config is not None else None
+    uses = needs.uses if states_users(profile) else ()
+    return Task(needs.images, full, partial, file, uses, profile or "", inputs.resources), [
+        *findings,
+        *needs.findings,
+    ]
+
+
+def completed(fetched: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Complete entries that were known in part with what was found; what people wrote in them counts."""
+    return {
+        name: {**entry, **{key: value for key, value in partial.get(name, {}).items() if value is not None}}
+        for name, entry in fetched.items()
+    }

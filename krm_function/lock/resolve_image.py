@@ -1,0 +1,185 @@
+"""One image: from its reference to its entry in the lock.
+
+Rule of this file: the chain of digests is followed link by link (reference, index, manifest, configuration, layers),
+and nothing is taken from a part before the part above it was verified. Where parts come from is a Source's business.
+"""
+
+import collections
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from krm_function.findings import Finding, finding
+from krm_function.lock.accounts import Shared, accounts
+from krm_function.lock.budget import Budget
+from krm_function.lock.decompress import decompressed
+from krm_function.lock.layer import Layer, scan
+from krm_function.lock.lock_problem import MALFORMED, MISSING, LockProblem, malformed
+from krm_function.lock.media import Descriptor, ImageConfig, Index, Manifest, choose, decode_manifest, image_config
+from krm_function.lock.tar_stream import LAYER
+from krm_function.lock.verified import chunks, refuse_too_large, whole
+from krm_function.model.image import Image
+from krm_function.record import NamedTuple
+
+MANIFEST_LIMIT = 4 << 20  # bytes; what registries accept (OCI distribution specification 1.1)
+CONFIG_LIMIT = 8 << 20
+T = TypeVar("T")
+Consume = Callable[[Iterable[bytes]], T]
+
+
+class LockLimits(NamedTuple):
+    """How much is read. layer: bytes of a layer, as it comes and uncompressed; seconds: for one image."""
+
+    layer: int = 8 << 30
+    seconds: float = 900
+
+
+class Found(NamedTuple):
+    """A manifest or index as a source has it, not verified yet; digest: of the image, "" to compute it from data.
+
+    loose: the image was found by its name, in an archive that has no manifests; nothing vouches for the digest.
+    """
+
+    data: bytes
+    media_type: str = ""
+    loose: bool = False
+
+
+class ImageSource(Protocol):
+    """Where images come from. All methods raise LockProblem."""
+
+    def find(self, image: Image, digest: str, budget: Budget) -> Found:
+        """Find the manifest or index of a digest, or of the image's tag for ""; a Problem of code MISSING if none."""
+
+    def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
+        """Hand the bytes of a part to `consume`, again after the network failed, and return its result."""
+
+
+class Locked(NamedTuple):
+    """An image and its entry: `name` is the reference that pods have to use, always with the digest."""
+
+    name: str
+    entry: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+
+
+class SharedState(NamedTuple):
+    """What all images of a run share: sources, credentials, layers."""
+
+    sources: Sequence[ImageSource]
+    limits: LockLimits
+    layers: Shared
+
+
+def resolve_image(image: Image, shop: SharedState, known: dict[str, dict[str, Any]], budget: Budget) -> Locked:
+    """Make the entry of one image. known: entries by digest, which are never fetched again. Raises Problem."""
+    if image.digest in known:
+        return Locked(str(image), known[image.digest])
+    source, found = _find(image, image.digest, shop.sources, budget)
+    digest = image.digest
+    if not digest:
+        digest = _digest_of(found)
+    elif not found.loose:
+        whole([found.data], Descriptor("", digest, -1), "the manifest", MANIFEST_LIMIT)
+    name = str(image if image.digest else image._replace(digest=digest))
+    notes: tuple[Finding, ...] = ()
+    if not image.digest:
+        notes += (finding("CC1201", image=str(image), digest=digest, pinned=name),)
+    if found.loose:
+        notes += (finding("CC1207", image=str(image)),)
+    if digest in known:
+        return Locked(name, known[digest], notes)
+    manifest = _manifest(image, found, source, budget)
+    entry = {"digest": digest, **_facts(image, manifest, source, shop, budget)}
+    if found.loose:  # these layers never were compressed; those that a node pulls are
+        for layer in entry.get("layers", ()):
+            layer.pop("compressedSize", None)
+    return Locked(name, entry, notes)
+
+
+def _find(image: Image, digest: str, sources: Sequence[ImageSource], budget: Budget) -> tuple[ImageSource, Found]:
+    """Try one source after the other."""
+    for source in sources[:-1]:
+        try:
+            return source, source.find(image, digest, budget)
+        except LockProblem as problem:
+            if problem.code != MISSING:
+                raise
+    return sources[-1], sources[-1].find(image, digest, budget)
+
+
+def _digest_of(found: Found) -> str:
+    import hashlib
+
+    if found.loose:
+        raise LockProblem("CC1209")
+    return f"sha256:{hashlib.sha256(found.data).hexdigest()}"
+
+
+def _manifest(image: Image, found: Found, source: ImageSource, budget: Budget) -> Manifest:
+    """Fetch the manifest, through an index if there is one."""
+    top = decode_manifest(found.data, found.media_type)
+    if isinstance(top, Manifest):
+        return top
+    chosen = choose(top)
+    refuse_too_large(chosen, "the manifest", MANIFEST_LIMIT)
+    inner = source.find(image, chosen.digest, budget)
+    made = decode_manifest(
+        whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
+    )
+    if isinstance(made, Index):
+        raise malformed("CC1204.nested-index", "the index")
+    return made
+
+
+def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedState, budget: Budget) -> dict[str, Any]:
+    """Collect everything of the entry but the digest."""
+    limits = shop.limits
+    for layer in manifest.layers:
+        refuse_too_large(layer, LAYER, limits.layer)
+
+    def small(data: Iterable[bytes]) -> bytes:
+        return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
+
+    refuse_too_large(manifest.config, "the image configuration", CONFIG_LIMIT)
+    config = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
+
+    def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
+        what = f"layer {part.digest}"
+
+        def consume(data: Iterable[bytes]) -> Layer:
+            verified = chunks(data, part, LAYER, limits.layer)
+            try:
+                made = scan(decompressed(verified), watched, limits.layer, budget)
+            except LockProblem as problem:
+                if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
+                    collections.deque(verified, maxlen=0)
+                    problem.values["what"] = what
+                raise
+            for _ in verified:  # nothing is left, or the digest would not have been looked at
+                raise malformed("CC1204.behind", what)
+            return made
+
+        return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
+
+    files = accounts(manifest.layers, config.diff_ids, layer_of)
+    entry: dict[str, Any] = {
+        "config": dict(config.settings),
+        "passwd": files.passwd or "",  # without the file as with an empty one: an entry that is silent knows neither
+        "group": files.group or "",
+    }
+    if manifest.layers:
+        entry["layers"] = _layers(manifest, config, files.sizes)
+    return entry
+
+
+def _layers(manifest: Manifest, config: ImageConfig, sizes: Any) -> list[dict[str, Any]]:
+    """Return the layers as the lock names them, with the sizes that are known."""
+    made = []
+    for layer, diff_id in zip(manifest.layers, config.diff_ids, strict=True):
+        row: dict[str, Any] = {"diffID": diff_id}
+        if layer.size >= 0:
+            row["compressedSize"] = layer.size
+        if diff_id in sizes:
+            row["uncompressedSize"] = sizes[diff_id]
+        made.append(row)
+    return made
