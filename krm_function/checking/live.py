@@ -16,6 +16,7 @@ from krm_function.checking.manifests import manifest_difference
 from krm_function.checking.paths_text import paths_text
 from krm_function.checking.seal_checks import check_workload
 from krm_function.findings import Finding, Ref, finding
+from krm_function.input_checks.copies import controllers, copies, known_controllers
 from krm_function.manifest import ManifestError, decode
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.lookup import dig, mapping
@@ -25,7 +26,6 @@ from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import References, decode_toml, digest, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import controllers, copies, known_controllers
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.stages.select import select
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Ref, finding
+from krm_function.input_checks.unsealed import check_handler
 from krm_function.model.listed_names import listed
 from krm_function.model.quantity import equal
 from krm_function.model.runtime_class_names import is_contrast_name
@@ -23,7 +24,6 @@ from krm_function.pipeline import Planned
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.schedule import schedule
-from krm_function.stages.unsealed import check_handler
 from krm_function.yamltext.comparison import differing_paths
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
+from krm_function.input_checks.copies import with_copies
+from krm_function.input_checks.unsealed import check_handler
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import dig
@@ -16,8 +18,6 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import ORIGINAL
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import with_copies
-from krm_function.stages.unsealed import check_handler
 from krm_function.yamltext import YamlError, read_undo, read_value
 
 LOOKED_AT = frozenset((*KINDS, "List", "RuntimeClass", "ConfigMap", "Secret"))

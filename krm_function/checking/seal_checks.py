@@ -10,6 +10,7 @@ from typing import Any
 
 from krm_function.checking.drift import drift
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.input_checks.unsealed import unsealed_classes, unsealed_finding
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.platforms import Platform
@@ -32,7 +33,6 @@ from krm_function.policy.open_variables import open_findings, open_variables
 from krm_function.policy.rules_mismatch import profile_of_data
 from krm_function.policy.unbound_values import unbound_findings, unbound_values
 from krm_function.record import NamedTuple
-from krm_function.stages.unsealed import unsealed_classes, unsealed_finding
 
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
 

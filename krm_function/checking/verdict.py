@@ -17,6 +17,7 @@ from krm_function.checking.output import object_findings, parse_output
 from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, finding, has_errors
+from krm_function.input_checks.duplicates import duplicates
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
@@ -27,7 +28,6 @@ from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED
 from krm_function.policy import References
 from krm_function.record import NamedTuple
-from krm_function.stages.duplicates import duplicates
 from krm_function.stages.select import select
 
 NOT_COMPARED = "CC1117"  # the info that says what was not looked at

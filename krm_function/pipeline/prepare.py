@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref, has_errors
+from krm_function.input_checks.copies import with_copies
+from krm_function.input_checks.duplicates import duplicates
 from krm_function.model.resource import Resource
 from krm_function.pipeline.base_manifest import with_base_of_input
 from krm_function.pipeline.identity import Identified, identified
@@ -15,8 +17,6 @@ from krm_function.pipeline.log import Log, Stop
 from krm_function.pipeline.selected import Selected, select_all
 from krm_function.pipeline.workload import WorkloadRender, injected, resolved
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import with_copies
-from krm_function.stages.duplicates import duplicates
 from krm_function.stages.namespace import namespace_findings
 from krm_function.stages.read import read
 

@@ -17,9 +17,9 @@ def unproven(
     """
     if not any(resource.undone for resource in resources):
         return ()
+    from krm_function.input_checks.prove import RenderOutcome, prove
     from krm_function.model.inverse import any_image, images_again, images_of
     from krm_function.stages.daemon_sets import taken_out
-    from krm_function.stages.prove import RenderOutcome, prove
 
     images = images_of(config.release.images) if config else any_image
     made = None

@@ -53,7 +53,7 @@ def render(
     to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
     generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
     in place of both, for `check` without an ImageLock. live: the input may be of a cluster, so the copies that
-    controllers made of its workloads are skipped (stages/copies.py); else no object may be owned by a controller.
+    controllers made of its workloads are skipped (input_checks/copies.py); else no object may be owned by a controller.
     """
     log, read, prepared = prepare(resources, config, config_findings, live=live)
     written, manifest = WriteResult(read), MadeManifest()

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, finding, has_errors
+from krm_function.input_checks.copies import controller_of
+from krm_function.input_checks.stray_annotations import stray_annotations
+from krm_function.input_checks.unsealed import unsealed
 from krm_function.model.objects import reference
 from krm_function.model.resource import Copy, Resource
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import Planned
 from krm_function.record import NamedTuple
-from krm_function.stages.copies import controller_of
 from krm_function.stages.runtime_classes import RuntimeClassObject, runtime_class_objects
 from krm_function.stages.select import select
-from krm_function.stages.stray_annotations import stray_annotations
-from krm_function.stages.unsealed import unsealed
 
 
 class Selected(NamedTuple):

@@ -36,8 +36,8 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
+    from krm_function.input_checks.prove import taken_namespaces
     from krm_function.pipeline.proof import unproven
-    from krm_function.stages.prove import taken_namespaces
     from krm_function.stages.read import read
 
     inputs = read_inputs(options.paths)
