@@ -6,14 +6,14 @@ not silently an image without that setting. Layers are for people and other tool
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from krm_function.api.contrast_release import REFERENCE
 from krm_function.api.document import ConfigDocument, ConfigKind, config_reference, located, read_body
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.image import DIGEST
 from krm_function.model.workload import mapping
-from krm_function.record import NamedTuple
+from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.fill import filled
 from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
 from krm_function.schema.table import table

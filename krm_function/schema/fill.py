@@ -2,7 +2,7 @@
 
 Rule of this file: whoever declares a table says by `make` what becomes of a map; nothing else is changed or added.
 
-    Record with `make`     what that makes of the fields that are there; other fields are dropped
+    Record with `make`     what that makes of the fields that are there; others, and those marked UNREAD, are dropped
     Record without         the map as it is, its fields filled
     MapOf, ListOf          a map with texts as keys, a list; the entries filled
     OneOrMany              always a list
@@ -10,7 +10,25 @@ Rule of this file: whoever declares a table says by `make` what becomes of a map
 
 from typing import Any
 
-from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, OrNull, Record, Spec
+from krm_function.schema.kinds import (
+    Anything,
+    Choice,
+    Flag,
+    JsonObject,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Only,
+    OrNull,
+    Record,
+    Scalar,
+    Spec,
+    Text,
+)
+
+UNREAD = "unread"  # the mark of a field that a record does not have
+_AS_IT_IS = frozenset((Anything, Choice, Flag, JsonObject, Number, Only, Scalar, Text))
 
 
 def filled(spec: Spec, value: Any, **more: Any) -> Any:
@@ -18,28 +36,32 @@ def filled(spec: Spec, value: Any, **more: Any) -> Any:
 
     more: what the `make` of this Record gets beside its fields.
     """
-    if value is None:  # of OrNull, or in a map that may have nulls
-        return None
+    kind = type(spec)
+    if value is None or kind in _AS_IT_IS:  # None: of OrNull, or in a map that may have nulls
+        return value
     if isinstance(spec, Record):
         return _record(spec, value, more)
-    if isinstance(spec, OrNull):
-        return filled(spec.spec, value)
     if isinstance(spec, MapOf):
+        if type(spec.values) in _AS_IT_IS:
+            return {str(key): item for key, item in value.items()}
         return {str(key): filled(spec.values, item) for key, item in value.items()}
     if isinstance(spec, ListOf):
-        return [filled(spec.items, item) for item in value]
+        return list(value) if type(spec.items) in _AS_IT_IS else [filled(spec.items, item) for item in value]
     if isinstance(spec, OneOrMany):
-        return [filled(spec.items, item) for item in (value if isinstance(value, list | tuple) else (value,))]
-    return value
+        return filled(ListOf(spec.items), value if isinstance(value, list | tuple) else (value,))
+    return filled(spec.spec, value) if isinstance(spec, OrNull) else value
 
 
 def _record(spec: Record, value: Any, more: dict[str, Any]) -> Any:
-    fields = spec.fields
-    if spec.make is None:
-        return {name: filled(fields[name].spec, item) if name in fields else item for name, item in value.items()}
-    there = {
-        name: filled(fields[name].spec, item)
-        for name, item in value.items()
-        if name in fields and (item is not None or isinstance(fields[name].spec, OrNull))
-    }
-    return spec.make(**there, **more)
+    fields, made = spec.fields, {}
+    for name, item in value.items():
+        field = fields.get(name)
+        if field is None or UNREAD in field.marks:
+            if spec.make is None:
+                made[name] = item
+        elif type(field.spec) in _AS_IT_IS:
+            if item is not None:
+                made[name] = item
+        elif item is not None or type(field.spec) is OrNull:
+            made[name] = filled(field.spec, item)
+    return made if spec.make is None else spec.make(**made, **more)
