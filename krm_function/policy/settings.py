@@ -16,8 +16,8 @@ from krm_function.policy.defaults import default_document
 from krm_function.policy.pretty import pretty
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, expected, faults
-from krm_function.schema.fill import filled
 from krm_function.schema.kinds import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Number, Record, Spec
+from krm_function.schema.read import filled
 
 Json = dict[str, Any]
 

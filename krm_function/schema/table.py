@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from krm_function.record import Declared
-from krm_function.schema.fill import UNREAD
 from krm_function.schema.kinds import Choice, Field, Flag, Problems, Record, Spec
+from krm_function.schema.read import UNREAD
 
 _NEEDED: Any = object()
 EMPTY: Mapping[str, Any] = MappingProxyType({})

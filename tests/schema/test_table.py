@@ -12,8 +12,8 @@ from krm_function.api.manifest_options import Coordinator, ManifestOptions, Shar
 from krm_function.api.policy_options import ExternalSource, PolicyOptions
 from krm_function.record import Annotated, Declared, NamedTuple
 from krm_function.schema.check import faults
-from krm_function.schema.fill import UNREAD, filled
 from krm_function.schema.kinds import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Record
+from krm_function.schema.read import UNREAD, filled
 from krm_function.schema.table import EMPTY, only, table
 
 
