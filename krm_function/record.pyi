@@ -1,1 +1,7 @@
+from typing import Annotated as Annotated
+from typing import Any
 from typing import NamedTuple as NamedTuple
+
+class Declared:
+    kind: Any
+    said: tuple[Any, ...]

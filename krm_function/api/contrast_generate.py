@@ -5,7 +5,7 @@ says, and the short names of a ConfigMap.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from krm_function.api.document import API_VERSION, ConfigDocument, ConfigKind, read_kind
 from krm_function.api.manifest_options import MANIFEST, ManifestOptions
@@ -14,7 +14,7 @@ from krm_function.findings import Finding, Ref
 from krm_function.model.labels import DNS_LABEL, LABEL_KEY, LABEL_VALUE
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_objects import toleration_problems
-from krm_function.record import NamedTuple
+from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Problems, Record, Text
 from krm_function.schema.table import EMPTY, only, table
 

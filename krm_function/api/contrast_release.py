@@ -6,7 +6,7 @@ handler, its own kind of reference values.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from krm_function.api.document import API_VERSION, ConfigDocument, ConfigKind, read_kind
 from krm_function.api.reference_values import released
@@ -19,7 +19,7 @@ from krm_function.model.profiles import RELEASED, ProfileName
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
 from krm_function.model.runtime_class_names import placeholder
 from krm_function.model.runtime_class_objects import overhead_problems
-from krm_function.record import NamedTuple
+from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import Choice, Field, JsonObject, MapOf, Problems, Record, Scalar, Text, hexadecimal
 from krm_function.schema.table import EMPTY, table
 

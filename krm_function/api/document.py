@@ -13,9 +13,8 @@ from krm_function.model.lookup import dig, mapping
 from krm_function.model.origin import origin_of_object
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault
-from krm_function.schema.fill import filled
 from krm_function.schema.kinds import Choice, Field, Record, Text
-from krm_function.schema.read import read_value
+from krm_function.schema.read import filled, read_value
 
 GROUP = "contrast-krm.dev"
 API_VERSION = GROUP + "/v1alpha1"

@@ -6,7 +6,7 @@ not silently an image without that setting. Layers are for people and other tool
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from krm_function.api.contrast_release import REFERENCE
 from krm_function.api.document import ConfigDocument, ConfigKind, config_reference, located, read_body
@@ -15,7 +15,10 @@ from krm_function.model.image import DIGEST
 from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.fill import filled
+from krm_function.model.workload import mapping
+from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
+from krm_function.schema.read import filled
 from krm_function.schema.table import table
 
 KIND: ConfigKind = "ImageLock"

@@ -5,14 +5,14 @@ the manifest is made.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from krm_function.api.base_manifest import load_manifest, manifest_in, manifest_problem
 from krm_function.api.document import NAMESPACE, SUBDOMAIN
 from krm_function.api.reference_values import operated
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
-from krm_function.record import NamedTuple
+from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import Choice, Field, JsonObject, ListOf, MapOf, OneOrMany, Problems, Record, Text
 from krm_function.schema.table import EMPTY, table
 

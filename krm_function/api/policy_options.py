@@ -5,13 +5,13 @@ Rule of this file: what a policy then allows is not decided here; these are the 
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from krm_function.api.document import NAMESPACE, SUBDOMAIN
 from krm_function.api.strict_json import load_object
 from krm_function.model.labels import LONGEST_SUBDOMAIN
 from krm_function.model.profiles import DEFAULT, PROFILES, ProfileName
-from krm_function.record import NamedTuple
+from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import Choice, Field, JsonObject, ListOf, MapOf, Problems, Text
 from krm_function.schema.table import EMPTY, table
 

@@ -18,8 +18,8 @@ from krm_function.krm.function_config import config_map_data
 from krm_function.krm.kube_object import KubeObject
 from krm_function.krm.result import FieldPath, dotted
 from krm_function.schema.check import Fault, expected, faults
-from krm_function.schema.fill import filled
 from krm_function.schema.kinds import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Only, OrNull, Record, Scalar, Spec
+from krm_function.schema.read import filled
 
 T = TypeVar("T")
 _SUPPORTED = (

@@ -16,8 +16,8 @@ from krm_function.policy.defaults import default_document
 from krm_function.policy.pretty import pretty
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, expected, faults
-from krm_function.schema.fill import filled
 from krm_function.schema.kinds import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Number, Record, Spec
+from krm_function.schema.read import filled
 
 Json = dict[str, Any]
 
@@ -126,19 +126,19 @@ def _settings(document: Json, profile: Profile) -> Settings:
     )
 
 
-def _whole(fields: Mapping[str, Field], **given: Any) -> Json:
-    """Make a map of all fields of a table, in its order; those that are absent have a copy of their default."""
-    return {name: given[name] if name in given else _default(field) for name, field in fields.items()}
-
-
-def _default(field: Field) -> Any:
-    return None if field.default is None else filled(field.spec, field.default)
-
-
 def _map(**fields: Spec | Field) -> Record:
-    """Return a table whose fields must be there, but for those given as a Field; other members are ignored."""
-    made = {name: one if isinstance(one, Field) else Field(one, required=True) for name, one in fields.items()}
-    return Record(made, closed=False, make=functools.partial(_whole, made))
+    """Return a table whose fields must be there, but for those given as a Field; other members are ignored.
+
+    It is read into a map of all fields, in this order; those that are absent have a copy of their default.
+    """
+    table = {name: one if isinstance(one, Field) else Field(one, "", True) for name, one in fields.items()}
+
+    def whole(**given: Any) -> Json:
+        return {
+            name: given[name] if name in given else filled(field.spec, field.default) for name, field in table.items()
+        }
+
+    return Record(table, None, False, whole)
 
 
 _TEXTS = ListOf(ANY_TEXT)
@@ -211,12 +211,7 @@ SETTINGS = _map(
     ),
     sandbox=_map(storages=ListOf(_STORAGE)),
     common=_map(
-        cpath=ANY_TEXT,
-        root_path=ANY_TEXT,
-        sfprefix=ANY_TEXT,
-        spath=ANY_TEXT,
-        ipv4_a=ANY_TEXT,
-        ip_p=ANY_TEXT,
+        **dict.fromkeys(("cpath", "root_path", "sfprefix", "spath", "ipv4_a", "ip_p"), ANY_TEXT),
         svc_name_downward_env=ANY_TEXT,
         dns_label=ANY_TEXT,
         default_caps=_TEXTS,

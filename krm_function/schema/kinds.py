@@ -122,7 +122,7 @@ class Field(NamedTuple):
 class Record(NamedTuple):
     """A map of known fields. check: finds what is wrong between fields; called when nothing else is wrong.
 
-    closed: whether other fields are faults; else they are ignored. make: what `fill` calls with the fields that are
+    closed: whether other fields are faults; else they are ignored. make: what `filled` calls with the fields that are
     there, each filled.
     """
 

@@ -15,8 +15,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
+from krm_function.record import Declared
 from krm_function.schema.kinds import Choice, Field, Flag, Problems, Record, Spec
+from krm_function.schema.read import UNREAD
 
+_NEEDED: Any = object()
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 """The default of an attribute that is a map."""
 
@@ -27,13 +30,18 @@ def table(
     make: Callable[..., Any] | None = None,
     unread: Mapping[str, Field] = EMPTY,
 ) -> Record:
-    """Make the table of a record class. make: what to call in place of the class. unread: fields that it does not keep.
+    """Make the table of a record class. make: what to call in place of the class. unread: fields that it does not have.
 
     A list in the document is a tuple in the record. Annotations are `Annotated[type, Field]`, or
     `Annotated[type, about, *marks]` where the type says what a value may be: Literal and bool.
     """
-    declared = {name: hint for name, hint in form.__annotations__.items() if hasattr(hint, "__metadata__")}
-    attributes = {_camel_case(name): name for name in declared}
+    defaults = form._field_defaults
+    attributes, fields = {}, {}
+    for attribute, hint in form.__annotations__.items():
+        if type(hint) is Declared:
+            name = _camel_case(attribute) if "_" in attribute else attribute
+            attributes[name] = attribute
+            fields[name] = _field(hint, defaults.get(attribute, _NEEDED))
     maker = make or form
 
     def made(**given: Any) -> Any:
@@ -42,16 +50,12 @@ def table(
             **{
                 attributes.get(name, name): tuple(value) if isinstance(value, list) else value
                 for name, value in given.items()
-                if name not in unread and value is not None
+                if value is not None
             }
         )
 
-    defaults = form._field_defaults
-    fields = {
-        field: _field(declared[name], defaults[name]) if name in defaults else _needed(declared[name])
-        for field, name in attributes.items()
-    }
-    return Record({**fields, **unread}, check, make=made)
+    fields.update({name: field._replace(marks=(UNREAD,)) for name, field in unread.items()})
+    return Record(fields, check, True, made)
 
 
 def only(**given: Any) -> Any:
@@ -64,24 +68,18 @@ def _camel_case(attribute: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
-def _needed(hint: Any) -> Field:
-    return _stated(hint)._replace(required=True)
-
-
-def _field(hint: Any, default: Any) -> Field:
-    """Return an optional field; its default is shown where it is a word of the document, or true or false."""
-    field = _stated(hint)
+def _field(hint: Declared, default: Any) -> Field:
+    """Return the field of an attribute; its default is shown where it is a word of the document, or true or false."""
+    about, *marks = hint.said
+    field = about if isinstance(about, Field) else Field(_spec(hint.kind), about, False, None, tuple(marks))
+    if default is _NEEDED:
+        return field._replace(required=True)
     if not isinstance(default, bool | str) or default == "" or field.default is not None:
         return field
     if isinstance(field.spec, Record):  # of one field
         inner = {name: one._replace(default=default) for name, one in field.spec.fields.items()}
         return field._replace(spec=field.spec._replace(fields=inner))
     return field._replace(default=default)
-
-
-def _stated(hint: Any) -> Field:
-    first, *marks = hint.__metadata__
-    return first if isinstance(first, Field) else Field(_spec(hint.__origin__), first, marks=tuple(marks))
 
 
 def _spec(kind: Any) -> Spec:

@@ -1,7 +1,7 @@
 """A record as a table: what is declared once, and everything that follows."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -10,10 +10,10 @@ from krm_function.api.contrast_release import InjectedMemory, Release
 from krm_function.api.image_lock import ImageFacts
 from krm_function.api.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
 from krm_function.api.policy_options import ExternalSource, PolicyOptions
-from krm_function.record import NamedTuple
+from krm_function.record import Annotated, Declared, NamedTuple
 from krm_function.schema.check import faults
-from krm_function.schema.fill import filled
 from krm_function.schema.kinds import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Record
+from krm_function.schema.read import UNREAD, filled
 from krm_function.schema.table import EMPTY, only, table
 
 
@@ -33,7 +33,7 @@ class Options(NamedTuple):
     inner: Annotated[Inner, Field(table(Inner))] = Inner()
 
 
-OPTIONS = table(Options, unread={"more": Field(ListOf(ANY_TEXT))})
+OPTIONS = table(Options, unread={"more": Field(ListOf(ANY_TEXT)), "of": Field(ANY_TEXT)})
 
 
 def test_a_field_follows_from_its_attribute() -> None:
@@ -45,9 +45,10 @@ def test_a_field_follows_from_its_attribute() -> None:
         "switch": Field(switch),
         "empty": Field(ANY_TEXT),
         "shown": Field(ANY_TEXT, default="for readers"),
-        "more": Field(ListOf(ANY_TEXT)),
+        "more": Field(ListOf(ANY_TEXT), marks=(UNREAD,)),
+        "of": Field(ANY_TEXT, marks=(UNREAD,)),
     }
-    assert list(OPTIONS.fields)[-3:] == ["byName", "inner", "more"]
+    assert list(OPTIONS.fields)[-4:] == ["byName", "inner", "more", "of"]
 
 
 def test_what_is_absent_is_what_the_class_says() -> None:
@@ -66,6 +67,7 @@ def test_what_is_there_is_read_into_the_class() -> None:
         "byName": {"x": {"names": ["y"]}},
         "inner": {"names": ["z"]},
         "more": ["dropped"],
+        "of": "dropped",
     }
     assert not faults(OPTIONS, value)
     assert filled(OPTIONS, value, name="b") == Options(
@@ -81,5 +83,5 @@ def test_what_is_there_is_read_into_the_class() -> None:
     ],
 )
 def test_each_attribute_of_a_kind_is_a_field_but_for_the_name_of_the_object(form: Any) -> None:
-    undeclared = {name for name, hint in form.__annotations__.items() if not hasattr(hint, "__metadata__")}
+    undeclared = {name for name, hint in form.__annotations__.items() if not isinstance(hint, Declared)}
     assert undeclared == ({"name"} if form in (Generate, Release) else set())
