@@ -34,11 +34,6 @@ Rule = TypeVar("Rule")  # what judges one place, in a form that the user of the 
 Alike = Callable[[Any, Any], bool]
 
 
-def as_a_whole(_left: Any, _right: Any) -> bool:
-    """Pair no lists: two that differ are one difference."""
-    return False
-
-
 def have_the_same_names(left: list[Any], right: list[Any]) -> bool:
     """Pair the entries of lists that have the same names in the same order."""
     names = [[entry.get("name") if isinstance(entry, dict) else None for entry in side] for side in (left, right)]
@@ -50,14 +45,14 @@ def differing_places(
     right: Any,
     rules: Mapping[Path, Rule],
     *,
-    pairs: Alike = as_a_whole,
+    pairs: Alike | None = None,
     equal: Alike = same,
     absent: Any = ABSENT,
 ) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
     """Yield the path, both sides and the rule of each place where they are not equal: one with a rule, or the deepest.
 
-    Maps are walked by key, the left one's keys first. pairs: whether two lists are walked entry by entry. absent: what
-    stands for a value that one side does not have.
+    Maps are walked by key, the left one's keys first. pairs: whether two lists are walked entry by entry; without it,
+    they are compared as a whole. absent: what stands for a value that one side does not have.
     """
     exact = {path: rule for path, rule in rules.items() if WILDCARDS.isdisjoint(path)}
     ways = {path[:size] for path in rules if path[:1] != ("**",) for size in range(len(path))}
@@ -73,7 +68,7 @@ def differing_places(
         if rule is None and isinstance(first, dict) and isinstance(second, dict):
             for key in {**first, **second}:
                 yield from walk((*path, key), first.get(key, absent), second.get(key, absent))
-        elif rule is None and isinstance(left, list) and isinstance(right, list) and pairs(left, right):
+        elif rule is None and isinstance(left, list) and isinstance(right, list) and pairs and pairs(left, right):
             for index, entry in enumerate(left):
                 yield from walk((*path, index), entry, right[index])
         else:

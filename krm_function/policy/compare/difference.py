@@ -111,6 +111,14 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def unmatched(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the entries that only one side has, sorted, as a multiset difference in both directions."""
+    before, after = Counter(map(canonical_json, old)), Counter(map(canonical_json, new))
+    by_text = {canonical_json(one): one for one in (*old, *new)}
+    gone, came = sorted((before - after).elements()), sorted((after - before).elements())
+    return [by_text[text] for text in gone], [by_text[text] for text in came]
+
+
 def setting(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
     what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
@@ -163,12 +171,9 @@ def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any]
 
     @expecting(absent_or(list))
     def compare(old: Any, new: Any) -> Iterator[FieldChange]:
-        before, after = Counter(map(canonical_json, old or ())), Counter(map(canonical_json, new or ()))
-        shown = {canonical_json(value): name(value) for value in (*(old or ()), *(new or ()))}
-        for text in sorted((before - after).keys()):
-            yield FieldChange("removed", shown[text], fewer, removed)
-        for text in sorted((after - before).keys()):
-            yield FieldChange("added", shown[text], more, added)
+        gone, came = unmatched(old or [], new or [])
+        yield from (FieldChange("removed", name(value), fewer, removed) for value in gone)
+        yield from (FieldChange("added", name(value), more, added) for value in came)
 
     return compare
 

@@ -3,7 +3,6 @@
 Rule of this file: what the host controls is weaker than what is in the VM; what is not known to be stronger is weaker.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,10 +17,11 @@ from krm_function.policy.compare.difference import (
     absent_or,
     as_text,
     both_texts,
-    canonical_json,
     equal_json,
     expecting,
     list_of,
+    unmatched,
+    unordered_list,
     worst,
 )
 
@@ -60,7 +60,7 @@ def _is_mount(one: dict[str, Any]) -> bool:
 @expecting(lambda value: list_of(dict)(value) and all(map(_is_mount, value or ())))
 def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
     """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
-    gone, came = _unmatched(maps(old), maps(new))
+    gone, came = unmatched(maps(old), maps(new))
     for destination in sorted({one["destination"] for one in (*gone, *came)}):
         before = [one for one in gone if one["destination"] == destination]
         after = [one for one in came if one["destination"] == destination]
@@ -72,14 +72,18 @@ def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
             yield FieldChange("added", as_text(destination), WEAKER, "the host may mount one thing more")
 
 
-@expecting(list_of(dict))
-def compare_storages(old: Any, new: Any) -> Iterator[FieldChange]:
-    """Compare the volumes that the agent mounts for a container; image storages are compared in images.py."""
-    gone, came = _unmatched(maps(old), maps(new))
-    for one in gone:
-        yield FieldChange("removed", _volume(one), STRONGER, "the host may attach one volume less")
-    for one in came:
-        yield FieldChange("added", _volume(one), WEAKER, "the host may attach one volume more")
+def _volume(one: dict[str, Any]) -> str:
+    """Describe a storage: its kind and its mount point."""
+    options = one.get("driver_options")
+    encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
+    kind = "encrypted " if encrypted else ""
+    return f"{kind}{as_text(one.get('fstype') or 'volume')} at {as_text(one.get('mount_point') or 'an unknown place')}"
+
+
+# the volumes that the agent mounts for a container; image storages are compared in images.py
+compare_storages = expecting(list_of(dict))(
+    unordered_list(WEAKER, "the host may attach one volume more", "the host may attach one volume less", _volume)
+)
 
 
 @expecting(absent_or(dict))
@@ -160,23 +164,3 @@ def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
         if INSTEAD.get(one) not in came
     ]
     return parts
-
-
-def _unmatched(
-    old: list[dict[str, Any]], new: list[dict[str, Any]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the entries that only one side has, sorted, as a multiset difference in both directions."""
-    before, after = Counter(map(canonical_json, old)), Counter(map(canonical_json, new))
-    by_text = {canonical_json(one): one for one in (*old, *new)}
-    return (
-        [by_text[text] for text in sorted((before - after).elements())],
-        [by_text[text] for text in sorted((after - before).elements())],
-    )
-
-
-def _volume(one: dict[str, Any]) -> str:
-    """Describe a storage: its kind and its mount point."""
-    options = one.get("driver_options")
-    encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
-    kind = "encrypted " if encrypted else ""
-    return f"{kind}{as_text(one.get('fstype') or 'volume')} at {as_text(one.get('mount_point') or 'an unknown place')}"
