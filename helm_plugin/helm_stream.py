@@ -34,8 +34,8 @@ def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any
 def _chart_of_helm_4(stream: Stream) -> str:
     """Return the chart's name in the first file name annotation, "" if there is none."""
     for resource in stream.resources:
-        _, found, rest = resource.text.partition(f"{FILENAME}: ")
-        if found:
+        _, noted, rest = resource.text.partition(f"{FILENAME}: ")
+        if noted:
             return rest.strip().strip("'\"").partition("/")[0]
     return ""
 

@@ -33,15 +33,15 @@ def admitted_resources(container: Mapping[str, Any], limit_ranges: Sequence[Any]
     resources = mapping(container.get("resources"))
     limits = _compute(resources.get("limits"))
     requests = limits | _compute(resources.get("requests"))
-    for one in limit_ranges:
+    for limit_range in limit_ranges:
         default: Amounts = {}
-        wanted: Amounts = {}
-        for item in container_items(one):
+        defaults: Amounts = {}
+        for item in container_items(limit_range):
             own = _compute(item.get("max")) | _compute(item.get("default"))
             default |= own
-            wanted |= _compute(item.get("min")) | own | _compute(item.get("defaultRequest"))
+            defaults |= _compute(item.get("min")) | own | _compute(item.get("defaultRequest"))
         limits = default | limits
-        requests = wanted | requests
+        requests = defaults | requests
     return requests, limits
 
 
@@ -65,9 +65,9 @@ def refused_amounts(container: Mapping[str, Any], limit_ranges: Sequence[Any], l
             for bound, sign in (("min", -1), ("max", 1)):
                 edge = _compute(item.get(bound)).get(resource)
                 values = [side.get(resource) for side in (requests, limits)]
-                wrong = [value for value in values if None not in (edge, value) and _exceeds(value, edge, sign)]
-                if wrong:
-                    yield f"{resource} {wrong[0]}, {bound} {edge}"
+                refused = [value for value in values if None not in (edge, value) and _exceeds(value, edge, sign)]
+                if refused:
+                    yield f"{resource} {refused[0]}, {bound} {edge}"
 
 
 def _exceeds(value: Any, edge: Any, sign: int) -> bool:

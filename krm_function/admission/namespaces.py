@@ -1,6 +1,7 @@
 """Find the Namespace, ResourceQuota and LimitRange objects of an input.
 
-Rule of this file: one without a namespace may come into any, and so may a workload; both then count as in the same one.
+Rule of this file: an object without a namespace may come into any, so it counts for every workload; and every object
+counts for a workload without one.
 """
 
 from collections.abc import Sequence
@@ -34,8 +35,8 @@ class NamespaceObject(NamedTuple):
 
 
 def namespace_objects(resources: Sequence[Resource]) -> list[NamespaceObject]:
-    """Find them; a document that cannot be read has none, and is the finding of another reader."""
-    found: list[NamespaceObject] = []
+    """Find them; a document that cannot be read is skipped here, because the render reports it."""
+    namespaced: list[NamespaceObject] = []
     for resource in resources:
         listed = resource.may_be(("List",)) and any(kind in resource.text for kind in KINDS)
         if not listed and not (resource.certain and resource.kind in KINDS):
@@ -47,5 +48,5 @@ def namespace_objects(resources: Sequence[Resource]) -> list[NamespaceObject]:
         for root, value in objects(parsed.value):
             ref = reference(value)
             if (ref.kind, ref.api_version) in {(kind, "v1") for kind in KINDS}:
-                found.append(NamespaceObject(parsed, root, ref, value))
-    return found
+                namespaced.append(NamespaceObject(parsed, root, ref, value))
+    return namespaced

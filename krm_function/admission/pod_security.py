@@ -1,8 +1,8 @@
 """Pod Security Standards: the controls that a container breaks at the levels baseline and restricted.
 
-Rule of this file: the controls of the standard that look at a container, as one table; those that look at the pod alone
-(host namespaces, hostPath, sysctls) are the user's own. Of the latest version of the standard; older ones ask for less,
-but each of them forbids privileged containers and NET_ADMIN. Source: docs/facts/kubernetes.md#pod-security.
+Rule of this file: one table has the controls that look at a container; what the others look at (host namespaces,
+hostPath, sysctls) is the user's own. They are those of the latest standard. Older versions ask for less, but each of
+them forbids privileged containers and NET_ADMIN. Source: docs/facts/kubernetes.md#pod-security.
 
     level        control                       a container must
     baseline     Privileged Containers         not be privileged
@@ -56,10 +56,10 @@ def level_of(namespace: Any) -> Level | None:
 def violations(container: Mapping[str, Any], pod_spec: Mapping[str, Any], level: Level) -> list[str]:
     """Say what a container has that the level forbids, or lacks that it asks for; [] if it is admitted."""
     security, pod = (mapping(one.get("securityContext")) for one in (container, pod_spec))
-    found = [*_baseline(container, security)]
+    refused = [*_baseline(container, security)]
     if level == "restricted":
-        found += [one for one in _restricted(security, pod) if one not in found]
-    return found
+        refused += [one for one in _restricted(security, pod) if one not in refused]
+    return refused
 
 
 def _baseline(container: Mapping[str, Any], security: Mapping[str, Any]) -> Iterator[str]:
@@ -105,5 +105,5 @@ def _restricted(security: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator
 
 
 def _capabilities(security: Mapping[str, Any], field: str) -> list[str]:
-    found = mapping(security.get("capabilities")).get(field)
-    return [str(name) for name in found] if isinstance(found, list) else []
+    names = mapping(security.get("capabilities")).get(field)
+    return [str(name) for name in names] if isinstance(names, list) else []

@@ -29,11 +29,11 @@ def wanted_of_containers(quota: Any) -> list[str]:
     ]
 
 
-def missing(container: Mapping[str, Any], wanted: Sequence[str], limit_ranges: Sequence[Any]) -> list[str]:
+def missing(container: Mapping[str, Any], counted: Sequence[str], limit_ranges: Sequence[Any]) -> list[str]:
     """Return what a container does not set although a quota asks for it."""
     requests, limits = admitted_resources(container, limit_ranges)
     sides = {"requests": requests, "limits": limits}
-    return [name for name in wanted if name.partition(".")[2] not in sides[name.partition(".")[0]]]
+    return [name for name in counted if name.partition(".")[2] not in sides[name.partition(".")[0]]]
 
 
 def applies(quota: Any, pod_spec: Mapping[str, Any]) -> bool:
@@ -43,13 +43,13 @@ def applies(quota: Any, pod_spec: Mapping[str, Any]) -> bool:
         return False
     spec = mapping(mapping(quota).get("spec"))
     scopes = spec.get("scopes")
-    wanted: list[tuple[str, str, tuple[str, ...]]]
-    wanted = [(str(scope), "Exists", ()) for scope in scopes] if isinstance(scopes, list) else []
-    for one in maps(mapping(spec.get("scopeSelector")).get("matchExpressions")):
-        values = one.get("values")
+    scopes_asked: list[tuple[str, str, tuple[str, ...]]]
+    scopes_asked = [(str(scope), "Exists", ()) for scope in scopes] if isinstance(scopes, list) else []
+    for expression in maps(mapping(spec.get("scopeSelector")).get("matchExpressions")):
+        values = expression.get("values")
         listed = tuple(map(str, values)) if isinstance(values, list) else ()
-        wanted.append((str(one.get("scopeName")), str(one.get("operator")), listed))
-    return all(_is_in_scope(pod_spec, *one) for one in wanted)
+        scopes_asked.append((str(expression.get("scopeName")), str(expression.get("operator")), listed))
+    return all(_is_in_scope(pod_spec, *expression) for expression in scopes_asked)
 
 
 def _is_in_scope(pod_spec: Mapping[str, Any], scope: str, operator: str, values: tuple[str, ...]) -> bool:

@@ -48,43 +48,45 @@ class Refused(NamedTuple):
 
 def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
     """Return the warnings about all namespaces of an input. workloads: the Contrast workloads as they are applied."""
-    known = namespace_objects(resources)
-    if not known:
+    limiting = namespace_objects(resources)
+    if not limiting:
         return ()
     sound = [workload for workload in workloads if not type_findings(workload)]  # the others have errors of their own
-    ranges = [one for one in known if one.ref.kind == "LimitRange"]
-    found: list[Finding] = []
-    for one in known:
-        concerned = [workload for workload in sound if one.concerns(workload.ref)]
-        match one.ref.kind:
+    ranges = [limit for limit in limiting if limit.ref.kind == "LimitRange"]
+    findings: list[Finding] = []
+    for limit in limiting:
+        concerned = [workload for workload in sound if limit.concerns(workload.ref)]
+        match limit.ref.kind:
             case "Namespace":
-                made = _pod_security(one, concerned)
+                refused = _pod_security(limit, concerned)
             case "ResourceQuota":
-                made = _quota(one, concerned, ranges)
+                refused = _quota(limit, concerned, ranges)
             case _:
-                made = _limit_range(one, concerned, ranges)
-        found += map(one.resource.placed, made)
-    return tuple(found)
+                refused = _limit_range(limit, concerned, ranges)
+        findings += map(limit.resource.placed, refused)
+    return tuple(findings)
 
 
-def _pod_security(one: NamespaceObject, workloads: Sequence[Workload]) -> Iterator[Finding]:
-    level = level_of(one.value)
+def _pod_security(limit: NamespaceObject, workloads: Sequence[Workload]) -> Iterator[Finding]:
+    level = level_of(limit.value)
     if level is None:
         return
     refused = _refused(workloads, lambda workload, container: violations(container, workload.pod_spec, level))
     if refused.workloads:
-        path: Path = (*one.root, "metadata", "labels", LABEL)
+        path: Path = (*limit.root, "metadata", "labels", LABEL)
         classes = ", ".join(dict.fromkeys(workload.runtime_class for workload in refused.workloads))
         values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "classes": classes}
-        yield finding("CC0315", one.ref, path, level=level, **values)
+        yield finding("CC0315", limit.ref, path, level=level, **values)
 
 
-def _quota(one: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]) -> Iterator[Finding]:
-    wanted = wanted_of_containers(one.value)
+def _quota(
+    limit: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
+) -> Iterator[Finding]:
+    counted = wanted_of_containers(limit.value)
 
     def lacking(workload: Workload, container: dict[str, Any]) -> list[str]:
-        defaults = [each.value for each in ranges if each.concerns(workload.ref) and each.concerns(one.ref)]
-        return missing(container, wanted, defaults) if applies(one.value, workload.pod_spec) else []
+        defaults = [each.value for each in ranges if each.concerns(workload.ref) and each.concerns(limit.ref)]
+        return missing(container, counted, defaults) if applies(limit.value, workload.pod_spec) else []
 
     refused = _refused(workloads, lacking)
     if refused.workloads:
@@ -93,29 +95,29 @@ def _quota(one: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence
         code = LIMITS[min(limits)] if limits else "CC0316.requests"
         resources = " and ".join(name.partition(".")[2] for name in names)
         values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "resources": resources}
-        yield finding(code, one.ref, (*one.root, "spec", "hard"), name=one.ref.name, **values)
+        yield finding(code, limit.ref, (*limit.root, "spec", "hard"), name=limit.ref.name, **values)
 
 
 def _limit_range(
-    one: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
+    limit: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
 ) -> Iterator[Finding]:
-    path = (*one.root, "spec", "limits")
-    counts = [(workload, vcpus(workload), vcpus(with_default_limits(workload, one.value))) for workload in workloads]
+    path = (*limit.root, "spec", "limits")
+    counts = [(workload, vcpus(workload), vcpus(with_default_limits(workload, limit.value))) for workload in workloads]
     other = [
         f"{_address(workload)} ({before} becomes {after})"
         for workload, before, after in counts
         if isinstance(before, int) and isinstance(after, int) and before != after
     ]
     if other:
-        yield finding("CC0317", one.ref, path, name=one.ref.name, names=listed(other))
+        yield finding("CC0317", limit.ref, path, name=limit.ref.name, names=listed(other))
 
     def outside(workload: Workload, container: dict[str, Any]) -> Iterable[str]:
         defaults = [each.value for each in ranges if each.concerns(workload.ref)]
-        return refused_amounts(container, defaults, one.value)
+        return refused_amounts(container, defaults, limit.value)
 
     refused = _refused(workloads, outside)
     if refused.workloads:
-        yield finding("CC0318", one.ref, path, name=one.ref.name, names=refused.names, reasons=refused.text)
+        yield finding("CC0318", limit.ref, path, name=limit.ref.name, names=refused.names, reasons=refused.text)
 
 
 def _refused(workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict[str, Any]], Iterable[str]]) -> Refused:
@@ -123,11 +125,13 @@ def _refused(workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict
     refused = Refused([], {})
     for workload in workloads:
         injected = [each for each in workload.all_containers if each.is_init and each.name in CONTAINERS]
-        found = [(each.name, reason) for each in injected for reason in reasons_of(workload, each.container)]
-        for name, reason in found:
+        refused_containers = [
+            (each.name, reason) for each in injected for reason in reasons_of(workload, each.container)
+        ]
+        for name, reason in refused_containers:
             if reason not in (reasons := refused.reasons.setdefault(name, [])):
                 reasons.append(reason)
-        if found:
+        if refused_containers:
             refused.workloads.append(workload)
     return refused
 

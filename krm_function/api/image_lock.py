@@ -13,9 +13,6 @@ from krm_function.api.document import ConfigDocument, ConfigKind, config_referen
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.model.image import DIGEST
 from krm_function.model.lookup import mapping
-from krm_function.record import NamedTuple
-from krm_function.schema.fill import filled
-from krm_function.model.workload import mapping
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
 from krm_function.schema.read import filled

@@ -139,7 +139,7 @@ def file_finding(problem: FileProblem) -> Finding:
 def empty_finding(problem: EmptyProblem, command: str, workload: str = "") -> Finding:
     """Return the finding of an input with nothing in it.
 
-    command: as it is called, such as `contrast-krm check`. workload: its argument WORKLOAD, perhaps meant as a file.
+    command: its name, such as `contrast-krm check`. workload: its argument WORKLOAD, perhaps meant as a file.
     """
     if problem.path:
         return finding("CC0109.file", file=problem.path, command=command)

@@ -1,4 +1,4 @@
-"""`contrast-krm post-render` without options: pass a stream on that has no Contrast workload, before all else.
+"""`contrast-krm post-render` without options: pass on a stream without a Contrast workload, and load nothing else.
 
 Rule of this file: Helm calls it for every chart, and most charts have no Contrast workload, so nothing is imported here
 that only a render needs.

@@ -29,7 +29,7 @@ class ImageAccounts(NamedTuple):
 
 
 def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer) -> ImageAccounts:
-    """Find both files. layers: lowest first, with their diffIDs. Raises Problem."""
+    """Find both files. layers: lowest first, with their diffIDs. Raises LockProblem."""
     paths = frozenset((PASSWD, GROUP))
     sizes: dict[str, int] = {}
     for _ in range(ROUNDS):
@@ -72,18 +72,18 @@ class Shared:
         """Return the layer, which the first caller reads. A failure is raised for all who waited, and not kept."""
         key = (digest, watched)
         with self._lock:
-            known = self._known.get(key)
-            mine = known is None
-            if known is None:
-                known = self._known[key] = Future()
+            future = self._known.get(key)
+            mine = future is None
+            if future is None:
+                future = self._known[key] = Future()
         if not mine:
-            return known.result()
+            return future.result()
         try:
             layer = make()
         except BaseException as problem:
             with self._lock:
                 del self._known[key]
-            known.set_exception(problem)
+            future.set_exception(problem)
             raise
-        known.set_result(layer)
+        future.set_result(layer)
         return layer

@@ -37,27 +37,27 @@ class Authenticator:
     def headers(self, registry: str, repository: str) -> dict[str, str]:
         """Return the headers that worked last, or none."""
         with self._lock:
-            known = self._headers.get((registry, repository))
-        return {"Authorization": known} if known else {}
+            header = self._headers.get((registry, repository))
+        return {"Authorization": header} if header else {}
 
     def answer(self, registry: str, repository: str, reply: Reply, budget: Budget) -> dict[str, str]:
         """Make the headers with which to ask again after a 401. Raises LockProblem and AgainError."""
         challenges = _challenges(reply)
         login = self._credentials.of(registry)
         if login and login.bearer:
-            made = f"Bearer {_fit(login.bearer, registry)}"
+            header = f"Bearer {_fit(login.bearer, registry)}"
         elif "bearer" in challenges:
             token = self._token(registry, repository, challenges["bearer"], login, budget)
-            made = f"Bearer {_fit(token, registry)}"
+            header = f"Bearer {_fit(token, registry)}"
         elif "basic" in challenges and login and login.user:
-            made = _basic(login)
+            header = _basic(login)
         elif "basic" in challenges:
             raise LockProblem("CC1251.no-login", registry=registry)
         else:
             raise LockProblem("CC1251.login-kind", registry=registry)
         with self._lock:
-            self._headers[registry, repository] = made
-        return {"Authorization": made}
+            self._headers[registry, repository] = header
+        return {"Authorization": header}
 
     def _token(
         self, registry: str, repository: str, challenge: Mapping[str, str], login: Login | None, budget: Budget
@@ -75,8 +75,8 @@ class Authenticator:
             reply = self._transport.once("POST", realm, kind, budget, TOKEN_LIMIT, urlencode(form).encode())
         else:
             url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(query)}"
-            known = {"Authorization": _basic(login)} if login else {}
-            reply = self._transport.once("GET", url, known, budget, TOKEN_LIMIT)
+            headers = {"Authorization": _basic(login)} if login else {}
+            reply = self._transport.once("GET", url, headers, budget, TOKEN_LIMIT)
         if reply.status in (400, 401, 403):
             reply.close()
             raise LockProblem("CC1251.refused" if login else "CC1251.no-login", registry=registry)
@@ -91,10 +91,10 @@ def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
     if data is None:
         raise trouble("CC1250.token-endless", registry)
     try:
-        found = load_object(data.decode("utf-8"))
+        answer = load_object(data.decode("utf-8"))
     except (ValueError, RecursionError):
         raise trouble("CC1250.token-json", registry) from None
-    token = found.get("token") or found.get("access_token")
+    token = answer.get("token") or answer.get("access_token")
     if not isinstance(token, str):
         raise trouble("CC1250.token-none", registry)
     return token
@@ -113,9 +113,9 @@ def _basic(login: Login) -> str:
 
 def _challenges(reply: Reply) -> dict[str, dict[str, str]]:
     """Return the parameters of every challenge by its scheme, lower case. A registry sends one to a header line."""
-    found: dict[str, dict[str, str]] = {}
+    challenges: dict[str, dict[str, str]] = {}
     for line in reply.challenges():
         scheme, _, rest = line.strip().partition(" ")
         items = [item for item in parse_http_list(rest) if re.fullmatch(r"[\w-]+=.+", item)]
-        found[scheme.lower()] = {key.lower(): value for key, value in parse_keqv_list(items).items()}
-    return found
+        challenges[scheme.lower()] = {key.lower(): value for key, value in parse_keqv_list(items).items()}
+    return challenges

@@ -26,7 +26,7 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Seconds that are left; raises Problem when there are none."""
+        """Seconds that are left; raises LockProblem when there are none."""
         left = self._end - time.monotonic()
         if left <= 0 or self._stop.is_set():
             raise self.over()
@@ -37,13 +37,13 @@ class Budget:
         _ = self.left
 
     def spend(self, entries: int) -> None:
-        """Count headers and records of archives; raise Problem when there are too many."""
+        """Count headers and records of archives; raise LockProblem when there are too many."""
         self._entries += entries
         if self._entries > MOST_ENTRIES:
             raise LockProblem("CC1206", what="the image", limit=f"{MOST_ENTRIES} files and header records")
 
     def wait(self, seconds: float) -> None:
-        """Sleep, unless there is not that much time; then raise Problem at once."""
+        """Sleep, unless there is not that much time; then raise LockProblem at once."""
         if seconds >= self.left:
             raise self.over()
         self._stop.wait(seconds)

@@ -49,7 +49,7 @@ class Credentials:
         self._logins: dict[str, Login | None] = {}
 
     def of(self, registry: str) -> Login | None:
-        """Return the login for a registry (`host` or `host:port`), None when there is none. Raises Problem."""
+        """Return the login for a registry (`host` or `host:port`), None when there is none. Raises LockProblem."""
         with self._lock:
             if registry not in self._logins:
                 self._logins[registry] = self._look_up(registry)
@@ -128,14 +128,14 @@ def _from_helper(helper: str, key: str) -> Login | None:
             if "credentials not found" in answer:  # the protocol's own words, on standard output
                 return None
             raise LockProblem("CC1252.helper-exit", what=what, status=done.returncode)
-        found = load_object(answer)
+        login = load_object(answer)
     except subprocess.TimeoutExpired:
         raise LockProblem("CC1252.helper-time", what=what, seconds=HELPER_SECONDS) from None
     except OSError as problem:
         raise LockProblem("CC1252.system", what=what, error=problem.strerror or "cannot be run") from None
     except (ValueError, RecursionError):
         raise LockProblem("CC1252.helper-json", what=what) from None
-    user, secret = found.get("Username"), found.get("Secret")
+    user, secret = login.get("Username"), login.get("Secret")
     if not isinstance(user, str) or not isinstance(secret, str):
         raise LockProblem("CC1252.helper-login", what=what)
     return Login(identity=secret) if user == TOKEN_USER else Login(user, secret)

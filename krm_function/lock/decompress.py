@@ -16,7 +16,7 @@ LONGEST_MAGIC = 4
 
 
 def decompressed(data: Iterable[bytes]) -> Iterator[bytes]:
-    """Decompress, in pieces. Raises Problem for a stream that is damaged or ends early."""
+    """Decompress, in pieces. Raises LockProblem for a stream that is damaged or ends early."""
     chunks = iter(data)
     head = b""
     for chunk in chunks:

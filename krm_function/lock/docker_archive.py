@@ -1,6 +1,6 @@
 """A Source that is the archive of an older `docker save`: a list of configurations and uncompressed layers.
 
-Rule of this file: such an archive has no manifests, hence nothing to check the digest in a reference against. The image
+Rule of this file: such an archive has no manifest, so the digest of a reference cannot be checked. The image
 is found by its name, its layers are checked against the configuration, and the finding CC1207 says the rest.
 """
 

@@ -106,8 +106,8 @@ def open_tree(path: str) -> FileTree:
 
 def unreadable_file(path: str, problem: OSError) -> LockProblem:
     """Return the problem of a file that cannot be read."""
-    said = problem.strerror or "cannot be read"
-    return LockProblem("CC1254.system", place=path, error=said[:1].lower() + said[1:])
+    reason = problem.strerror or "cannot be read"
+    return LockProblem("CC1254.system", place=path, error=reason[:1].lower() + reason[1:])
 
 
 def _is_inside(name: str) -> bool:

@@ -47,7 +47,7 @@ class Transport:
         self._unreachable: dict[str, LockProblem] = {}
 
     def retried(self, action: Callable[[], T], budget: Budget) -> T:
-        """Call `action` in as many tries as it takes and we have, and return its answer. Raises Problem."""
+        """Call `action` in as many tries as it takes and we have, and return its answer. Raises LockProblem."""
         number = 0
         while True:
             try:
@@ -68,7 +68,7 @@ class Transport:
         return "http" if host in self._plain else "https"
 
     def get(self, url: str, headers: Mapping[str, str], budget: Budget, body: int) -> Reply:
-        """Send a GET and follow redirects. body: bytes that the answer may have. Raises Problem and AgainError."""
+        """Send a GET and follow redirects. body: bytes that the answer may have. Raises LockProblem and AgainError."""
         sent = dict(headers)
         for _ in range(MOST_REDIRECTS + 1):
             reply = self.once("GET", url, sent, budget, body)
@@ -111,11 +111,11 @@ class Transport:
             raise AgainError(trouble(problem.code, place, **problem.values), unreachable=place) from None
         except (HTTPError, HTTPException, OSError, ValueError) as problem:
             budget.check()
-            said = network_trouble(problem, place)
+            failure = network_trouble(problem, place)
             if isinstance(problem, SSLError | ssl.SSLError):
-                self._unreachable.setdefault(place, said)
-                raise said from None
-            raise AgainError(said, unreachable=place if isinstance(problem, UNREACHABLE) else "") from None
+                self._unreachable.setdefault(place, failure)
+                raise failure from None
+            raise AgainError(failure, unreachable=place if isinstance(problem, UNREACHABLE) else "") from None
         reply = Reply(url, raw, wire)
         if reply.status in PASSING:
             reply.close()
@@ -132,17 +132,17 @@ class Transport:
             return self._managers[proxy]
 
     def _made(self, proxy: str) -> urllib3.PoolManager:
-        made: urllib3.PoolManager
+        pools: urllib3.PoolManager
         if not proxy:
-            made = urllib3.PoolManager(maxsize=self._workers, ssl_context=tls())
+            pools = urllib3.PoolManager(maxsize=self._workers, ssl_context=tls())
         else:
             login = parse_url(proxy).auth
             headers = make_headers(proxy_basic_auth=login) if login else None
-            made = urllib3.ProxyManager(
+            pools = urllib3.ProxyManager(
                 proxy, maxsize=self._workers, proxy_headers=headers, proxy_ssl_context=tls(), ssl_context=tls()
             )
-        made.pool_classes_by_scheme = POOLS
-        return made
+        pools.pool_classes_by_scheme = POOLS
+        return pools
 
 
 def _asked_to_wait(reply: Reply) -> float:

@@ -44,23 +44,23 @@ class Layer(NamedTuple):
 
 
 def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Budget) -> Layer:
-    """Read an uncompressed layer to its end. watched: paths to remember; limit: of its size. Raises Problem."""
+    """Read an uncompressed layer to its end. watched: paths to remember; limit: of its size. Raises LockProblem."""
     file = TarStream(data, limit, budget)
-    found = _Found(watched)
+    entries = _Found(watched)
     for member in tar_members(file, budget):
-        kept = found.take(member)
+        kept = entries.take(member)
         if not kept:
             whole = file.skip(member.size)
         elif member.size > LARGEST_READ:
-            found.nodes[kept], whole = LayerEntry("file"), file.skip(member.size)
+            entries.nodes[kept], whole = LayerEntry("file"), file.skip(member.size)
         else:
             text = file.take(member.size)
-            found.nodes[kept], whole = LayerEntry("file", text), len(text) == member.size
+            entries.nodes[kept], whole = LayerEntry("file", text), len(text) == member.size
         if not whole:
             raise malformed("CC1204.file-end", LAYER)
         file.skip(-member.size % BLOCK)
     file.drain()
-    return Layer(found.nodes, frozenset(found.whiteouts), frozenset(found.opaque), file.digest, file.size)
+    return Layer(entries.nodes, frozenset(entries.whiteouts), frozenset(entries.opaque), file.digest, file.size)
 
 
 class _Found:
@@ -76,12 +76,12 @@ class _Found:
 
     def take(self, member: TarMember) -> str:
         """Take one entry; the path, if it is a file whose content is wanted."""
-        said = parts_of(member.name)
-        if not said:
+        named = parts_of(member.name)
+        if not named:
             return ""  # the root itself
-        parts = self._links.real(said)
-        if parts is not said:
-            self._not_through(said, parts)
+        parts = self._links.real(named)
+        if parts is not named:
+            self._not_through(named, parts)
         name = parts[-1]
         if name.startswith(WHITEOUT):
             self._remove(parts, name)
@@ -111,26 +111,26 @@ class _Found:
         """Take a hard link for what its target is now, whatever becomes of that later."""
         if link.endswith(b"/"):
             raise malformed("CC1204.hard-link-directory", LAYER)
-        there: Sequence[str] = parts_of(link)
-        if not there:
+        target_parts: Sequence[str] = parts_of(link)
+        if not target_parts:
             raise malformed("CC1204.hard-link-nothing", LAYER)
-        there = self._links.real(there)
-        leads = self._links.target(there)
+        target_parts = self._links.real(target_parts)
+        leads = self._links.target(target_parts)
         if leads is not None:
             self._links.put(parts, leads)
         if path in self._watched:
-            target = "/".join(there)
-            known = self.nodes.get(target)
-            if known and known.kind == "directory":
+            target = "/".join(target_parts)
+            entry = self.nodes.get(target)
+            if entry and entry.kind == "directory":
                 raise malformed("CC1204.hard-link-directory", LAYER)
-            self._put(path, known or LayerEntry("hardlink", target="" if target in self._watched else target))
+            self._put(path, entry or LayerEntry("hardlink", target="" if target in self._watched else target))
 
     def _sparse(self, path: str, member: TarMember) -> None:
-        """Count a sparse file as unreadable, under its name and the one that it has for tools that know none."""
+        """Count a sparse file as unreadable: under its name, and under its name for tools without sparse files."""
         other = self._links.real(parts_of(member.other) or [""])
-        for one in (path, "/".join(other)):
-            if one in self._watched:
-                self._put(one, LayerEntry("other"))
+        for name in (path, "/".join(other)):
+            if name in self._watched:
+                self._put(name, LayerEntry("other"))
         if other[-1].startswith(WHITEOUT) or self._links.target(other) is not None:
             raise malformed("CC1204.sparse", LAYER)
 
@@ -165,10 +165,10 @@ class _Found:
             for above in parents(path)
         )
 
-    def _not_through(self, said: Sequence[str], parts: Sequence[str]) -> None:
+    def _not_through(self, named: Sequence[str], parts: Sequence[str]) -> None:
         """Refuse an entry that goes through a link to or from a watched path: some tools replace the link."""
-        name = said[-1]
-        for above in (said[:-1], parts[:-1]):
+        name = named[-1]
+        for above in (named[:-1], parts[:-1]):
             path = "/".join(above if name == OPAQUE else (*above, name.removeprefix(WHITEOUT)))
             if not path or path in self._watched:
                 raise ambiguous("CC1208.below-link", path)

@@ -48,8 +48,8 @@ class Links:
 
     def target(self, parts: Sequence[str]) -> str | None:
         """Return the target of the link at a path that `real` gave, None when there is none."""
-        found = self._at(parts)
-        return found if isinstance(found, str) else None
+        entry = self._at(parts)
+        return entry if isinstance(entry, str) else None
 
     def put(self, parts: Sequence[str], target: str) -> None:
         """Make a link. Raises LockProblem when there are too many."""
@@ -94,7 +94,7 @@ class Links:
 
 
 def parts_of(name: bytes) -> list[str]:
-    """Cut a path into parts, cleaned as Go's filepath.Clean does below the root. Raises Problem for one with `..`."""
+    """Cut a path into parts, cleaned as Go's filepath.Clean does below the root. Raises LockProblem for `..` in it."""
     if len(name) > LONGEST:
         raise malformed("CC1204.path", LAYER, limit=LONGEST)
     parts = [part for part in name.decode("utf-8", "surrogateescape").split("/") if part not in ("", ".")]

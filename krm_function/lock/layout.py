@@ -50,9 +50,9 @@ class Layout:
         return consume(extent.chunks())
 
     def _named(self, image: Image) -> str:
-        """Return the digest of the one image of this name and tag, "" when there is none or more than one."""
-        found = {str(entry.get("digest")) for entry in self._entries if _is_called(entry, image)}
-        return found.pop() if len(found) == 1 else ""
+        """Return the digest of the image with this name and tag, "" unless there is exactly one."""
+        digests = {str(entry.get("digest")) for entry in self._entries if _is_called(entry, image)}
+        return digests.pop() if len(digests) == 1 else ""
 
     def _blob(self, digest: str) -> Extent | None:
         algorithm, _, digits = digest.partition(":")

@@ -1,6 +1,6 @@
 """The reason why an image cannot be locked.
 
-Rule of this file: a Problem is a code of the findings' table and its values, never the text of an exception of a
+Rule of this file: a LockProblem is a code of the findings' table and its values, never the text of an exception of a
 library: those quote URLs and headers, and with them credentials.
 """
 

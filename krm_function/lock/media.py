@@ -69,7 +69,7 @@ class ImageConfig(NamedTuple):
 
 
 def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
-    """Read a manifest or an index. media_type: as the registry said it. Raises Problem."""
+    """Read a manifest or an index. media_type: as the registry said it. Raises LockProblem."""
     what = "the manifest"
     value = _object(data, what)
     claimed = value.get("mediaType") or media_type.partition(";")[0].strip()
@@ -95,7 +95,7 @@ def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
 
 
 def choose(index: Index) -> Descriptor:
-    """Choose the image for linux/amd64: the first, as containerd does. Raises Problem when there is none.
+    """Choose the image for linux/amd64: the first, as containerd does. Raises LockProblem when there is none.
 
     An index with a single entry may say nothing about its platform; then the image's own configuration does.
     """
@@ -110,7 +110,7 @@ def choose(index: Index) -> Descriptor:
 
 
 def image_config(data: bytes, layers: int) -> ImageConfig:
-    """Read an image configuration. layers: how many the manifest has. Raises Problem."""
+    """Read an image configuration. layers: how many the manifest has. Raises LockProblem."""
     what = "the image configuration"
     value = _object(data, what)
     platform = f"{_word(value.get('os'))}/{_word(value.get('architecture'))}"
@@ -122,8 +122,8 @@ def image_config(data: bytes, layers: int) -> ImageConfig:
     config = value.get("config")
     if config is not None and not isinstance(config, dict):
         raise malformed("CC1204.config", what)
-    wanted = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
-    reading = read_value(CONFIG, wanted)
+    kept = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
+    reading = read_value(CONFIG, kept)
     for fault in reading.faults:
         raise malformed("CC1204.field", what, field=dotted(fault.path[:1]), error=fault.problem)
     return ImageConfig(reading.value, tuple(_digest(digest, what) for digest in diff_ids))
@@ -141,10 +141,10 @@ def _object(data: bytes, what: str) -> dict[str, Any]:
 
 
 def _list(value: Mapping[str, Any], key: str, what: str) -> list[Any]:
-    found = value.get(key)
-    if not isinstance(found, list):
+    entries = value.get(key)
+    if not isinstance(entries, list):
         raise malformed("CC1204.list", what, key=key)
-    return found
+    return entries
 
 
 def _entry(value: Any) -> tuple[str, Descriptor]:

@@ -48,7 +48,7 @@ class ImageSource(Protocol):
     """Where images come from. All methods raise LockProblem."""
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
-        """Find the manifest or index of a digest, or of the image's tag for ""; a Problem of code MISSING if none."""
+        """Find the manifest or index of a digest, or of the image's tag for "". Raises LockProblem (MISSING)."""
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
         """Hand the bytes of a part to `consume`, again after the network failed, and return its result."""
@@ -71,26 +71,26 @@ class SharedState(NamedTuple):
 
 
 def resolve_image(image: Image, shop: SharedState, known: dict[str, dict[str, Any]], budget: Budget) -> Locked:
-    """Make the entry of one image. known: entries by digest, which are never fetched again. Raises Problem."""
+    """Make the entry of one image. known: entries by digest, which are never fetched again. Raises LockProblem."""
     if image.digest in known:
         return Locked(str(image), known[image.digest])
-    source, found = _find(image, image.digest, shop.sources, budget)
+    source, answer = _find(image, image.digest, shop.sources, budget)
     digest = image.digest
     if not digest:
-        digest = _digest_of(found)
-    elif not found.loose:
-        whole([found.data], Descriptor("", digest, -1), "the manifest", MANIFEST_LIMIT)
+        digest = _digest_of(answer)
+    elif not answer.loose:
+        whole([answer.data], Descriptor("", digest, -1), "the manifest", MANIFEST_LIMIT)
     name = str(image if image.digest else image._replace(digest=digest))
     notes: tuple[Finding, ...] = ()
     if not image.digest:
         notes += (finding("CC1201", image=str(image), digest=digest, pinned=name),)
-    if found.loose:
+    if answer.loose:
         notes += (finding("CC1207", image=str(image)),)
     if digest in known:
         return Locked(name, known[digest], notes)
-    manifest = _manifest(image, found, source, budget)
+    manifest = _manifest(image, answer, source, budget)
     entry = {"digest": digest, **_facts(image, manifest, source, shop, budget)}
-    if found.loose:  # these layers never were compressed; those that a node pulls are
+    if answer.loose:  # these layers never were compressed; those that a node pulls are
         for layer in entry.get("layers", ()):
             layer.pop("compressedSize", None)
     return Locked(name, entry, notes)
@@ -107,28 +107,28 @@ def _find(image: Image, digest: str, sources: Sequence[ImageSource], budget: Bud
     return sources[-1], sources[-1].find(image, digest, budget)
 
 
-def _digest_of(found: Found) -> str:
+def _digest_of(answer: Found) -> str:
     import hashlib
 
-    if found.loose:
+    if answer.loose:
         raise LockProblem("CC1209")
-    return f"sha256:{hashlib.sha256(found.data).hexdigest()}"
+    return f"sha256:{hashlib.sha256(answer.data).hexdigest()}"
 
 
-def _manifest(image: Image, found: Found, source: ImageSource, budget: Budget) -> Manifest:
+def _manifest(image: Image, answer: Found, source: ImageSource, budget: Budget) -> Manifest:
     """Fetch the manifest, through an index if there is one."""
-    top = decode_manifest(found.data, found.media_type)
+    top = decode_manifest(answer.data, answer.media_type)
     if isinstance(top, Manifest):
         return top
     chosen = choose(top)
     refuse_too_large(chosen, "the manifest", MANIFEST_LIMIT)
     inner = source.find(image, chosen.digest, budget)
-    made = decode_manifest(
+    manifest = decode_manifest(
         whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
     )
-    if isinstance(made, Index):
+    if isinstance(manifest, Index):
         raise malformed("CC1204.nested-index", "the index")
-    return made
+    return manifest
 
 
 def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedState, budget: Budget) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
         def consume(data: Iterable[bytes]) -> Layer:
             verified = chunks(data, part, LAYER, limits.layer)
             try:
-                made = scan(decompressed(verified), watched, limits.layer, budget)
+                scanned = scan(decompressed(verified), watched, limits.layer, budget)
             except LockProblem as problem:
                 if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
                     collections.deque(verified, maxlen=0)
@@ -157,7 +157,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
                 raise malformed("CC1204.behind", what)
-            return made
+            return scanned
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
 
@@ -174,12 +174,12 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
 
 def _layers(manifest: Manifest, config: ImageConfig, sizes: Any) -> list[dict[str, Any]]:
     """Return the layers as the lock names them, with the sizes that are known."""
-    made = []
+    rows = []
     for layer, diff_id in zip(manifest.layers, config.diff_ids, strict=True):
         row: dict[str, Any] = {"diffID": diff_id}
         if layer.size >= 0:
             row["compressedSize"] = layer.size
         if diff_id in sizes:
             row["uncompressedSize"] = sizes[diff_id]
-        made.append(row)
-    return made
+        rows.append(row)
+    return rows

@@ -67,11 +67,11 @@ def resolve_all(
         pool.shutdown(cancel_futures=True)
     results = [future.result() for future in futures]
     locked = [result for result in results if isinstance(result, Locked)]
-    said = tuple(_findings(images, results))
+    findings = tuple(_findings(images, results))
     fetched = len({one.entry["digest"] for one in locked} - old.keys())
     entries = {one.name: one.entry for one in locked}
     digests = tuple(one.entry["digest"] if isinstance(one, Locked) else "" for one in results)
-    return Run(entries, said, fetched, digests)
+    return Run(entries, findings, fetched, digests)
 
 
 def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) -> Iterator[tuple[Finding, ...]]:

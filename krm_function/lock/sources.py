@@ -28,7 +28,7 @@ def parse_source(text: str) -> SourceOption | None:
 
 
 def open_sources(places: Sequence[SourceOption], plain_http: Collection[str], workers: int) -> list[ImageSource]:
-    """Open the sources. plain_http: see Transport. Raises Problem for a file that is not what it should be."""
+    """Open the sources. plain_http: see Transport. Raises LockProblem for a file that is not what it should be."""
     return [_opened(place, plain_http, workers) for place in places]
 
 

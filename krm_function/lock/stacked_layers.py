@@ -1,7 +1,8 @@
 """Find the file of a path in a stack of layers, by the rules of overlays.
 
-Rule of this file: one reading or none. Whiteouts hide what is below them; links are followed inside of the image; where
-tools differ (an entry and a whiteout for the same path in one layer, an entry below what is a link), it is refused.
+Rule of this file: a path has one reading, or the image is refused. Whiteouts hide what is below them; links are
+followed inside of the image. Tools differ about an entry and a whiteout for the same path in one layer, and about an
+entry below a link: both are refused.
 
     the topmost layer that says something about a path   answer
     a node there                                         that node
@@ -41,7 +42,7 @@ class Rootfs:
         self.complete = False
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, None when there is none. Raises Problem, MoreLayersError and UnwatchedError."""
+        """Return the content of a file, None without one. Raises LockProblem, MoreLayersError and UnwatchedError."""
         return self._read(path, path, 0, MOST_LINKS)
 
     def _read(self, asked: str, path: str, top: int, links: int) -> bytes | None:
@@ -94,8 +95,8 @@ class Rootfs:
     def _nothing_below(self, asked: str, link: str, top: int, level: int) -> None:
         """Refuse entries below what is a link or a file: some tools write them through it, others in its place."""
         for layer in self.layers[top : level + 1]:
-            said = (*layer.nodes, *layer.whiteouts, *(f"{path}/" for path in layer.opaque))
-            if any(path.startswith(f"{link}/") for path in said):
+            paths = (*layer.nodes, *layer.whiteouts, *(f"{path}/" for path in layer.opaque))
+            if any(path.startswith(f"{link}/") for path in paths):
                 raise ambiguous("CC1208.below-file", asked)
 
 

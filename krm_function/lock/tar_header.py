@@ -35,9 +35,11 @@ class TarHeader(NamedTuple):
 def read_header(block: bytes) -> TarHeader:
     """Read a block of 512 bytes that is not all zeros. Raises LockProblem."""
     total = sum(block) - sum(block[SUM]) + 8 * ord(" ")
-    said = tar_number(block[SUM])
-    if said != total and said != total - 256 * sum(byte > 127 for byte in block[:148] + block[156:]):  # signed, of old
-        raise damaged()
+    stated = tar_number(block[SUM])
+    if stated != total:
+        negative = sum(byte > 127 for byte in block[:148] + block[156:])
+        if stated != total - 256 * negative:  # of signed bytes, as it was counted of old
+            raise damaged()
     name = text(block[NAME])
     if block[345]:
         name = _prefixed(block, name)
@@ -50,7 +52,7 @@ def text(field: bytes) -> bytes:
 
 
 def tar_number(field: bytes) -> int:
-    """Read an octal number, or one of 63 bits in base 256, between blanks and NULs; nothing is 0. Raises Problem."""
+    """Read an octal number, or one of 63 bits in base 256, between blanks and NULs; none is 0. Raises LockProblem."""
     if field[0] & 0x80:
         value = int.from_bytes(field, "big") - (1 << 8 * len(field) - 1)
         if field[0] & 0x40:
@@ -68,12 +70,12 @@ def tar_number(field: bytes) -> int:
 
 def read_records(data: bytes) -> dict[bytes, bytes]:
     """Read the records of an extended header, the last of each name. Raises LockProblem."""
-    found: dict[bytes, bytes] = {}
-    at = 0
-    while at < len(data):
-        space = data.find(b" ", at, at + 20)
-        digits = data[at:space]
-        end = at + int(digits) if space > 0 and digits.isdigit() else -1
+    records: dict[bytes, bytes] = {}
+    start = 0
+    while start < len(data):
+        space = data.find(b" ", start, start + 20)
+        digits = data[start:space]
+        end = start + int(digits) if space > 0 and digits.isdigit() else -1
         if not space + 1 < end <= len(data) or data[end - 1] != ord("\n"):
             raise damaged("CC1204.extended")
         key, equals, value = data[space + 1 : end - 1].partition(b"=")
@@ -81,9 +83,9 @@ def read_records(data: bytes) -> dict[bytes, bytes]:
             raise damaged("CC1204.extended")
         if b"\0" in (value if key in TEXTS else key):
             raise malformed("CC1204.nul", LAYER)
-        found[key] = value
-        at = end
-    return found
+        records[key] = value
+        start = end
+    return records
 
 
 def damaged(code: str = "CC1204.header") -> LockProblem:

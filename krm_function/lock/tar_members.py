@@ -81,10 +81,10 @@ def _member(header: TarHeader, extended: dict[bytes, bytes]) -> TarMember:
     if extended:
         name = extended.get(b"path") or extended.get(LONG_NAME) or name
         link = extended.get(b"linkpath") or extended.get(LONG_LINK) or link
-        if said := extended.get(b"size"):
-            if not said.isdigit() or len(said) > 18:
+        if stated := extended.get(b"size"):
+            if not stated.isdigit() or len(stated) > 18:
                 raise malformed("CC1204.size", LAYER)
-            size = int(said)
+            size = int(stated)
         if any(key.startswith(SPARSE) for key in extended):
             if kind not in FILES:
                 raise damaged("CC1204.extended-twice")

@@ -12,7 +12,7 @@ from krm_function.lock.media import Descriptor
 
 
 def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> Iterator[bytes]:
-    """Yield the chunks unchanged. Raises Problem at the first byte too many, and at the end for other bytes.
+    """Yield the chunks unchanged. Raises LockProblem at the first byte too many, and at the end for other bytes.
 
     limit: bytes that are read of a part whose size is not known.
     """

@@ -65,7 +65,7 @@ class Wire:
         self._arrived = 0
 
     def connect_seconds(self) -> float:
-        """Return how long one address is tried. Raises Problem when time is up."""
+        """Return how long one address is tried. Raises LockProblem when time is up."""
         return min(self._pace.connect, self._budget.left)
 
     def read(self, sock: Any, receive: Any) -> int:
@@ -112,29 +112,29 @@ class _HTTPConnection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         """Connect to the first address that takes a connection, out of a few."""
         try:
-            found = socket.getaddrinfo(self._dns_host.strip("[]"), self.port, 0, socket.SOCK_STREAM)
+            addresses = socket.getaddrinfo(self._dns_host.strip("[]"), self.port, 0, socket.SOCK_STREAM)
         except (OSError, UnicodeError) as problem:
             raise NameResolutionError(self.host, self, socket.gaierror(str(problem))) from None
         failed: Exception = NewConnectionError(self, "no address")
-        for family, kind, protocol, _, address in found[:MOST_ADDRESSES]:
-            made = _Plain(family, kind, protocol)
+        for family, kind, protocol, _, address in addresses[:MOST_ADDRESSES]:
+            sock = _Plain(family, kind, protocol)
             try:
-                made.settimeout(CURRENT.get().connect_seconds())
+                sock.settimeout(CURRENT.get().connect_seconds())
                 for option in self.socket_options or ():
-                    made.setsockopt(*option)
-                made.connect(address)
+                    sock.setsockopt(*option)
+                sock.connect(address)
             except TimeoutError:
-                made.close()
+                sock.close()
                 failed = ConnectTimeoutError(self, "no answer")
             except OSError:
-                made.close()
+                sock.close()
                 failed = NewConnectionError(self, "no connection")
             except BaseException:
-                made.close()
+                sock.close()
                 raise
             else:
                 sys.audit("http.client.connect", self, self.host, self.port)
-                return made
+                return sock
         raise failed
 
 

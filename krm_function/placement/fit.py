@@ -95,13 +95,13 @@ def daemon_fits(wanted: Demand, template: Demand, nodes: Sequence[Node]) -> tupl
     no                              no              no pod is made: the reasons of both
     no                              yes             no pod is made: the taints that only the class tolerates
     """
-    made: list[Fit] = []
+    fitted: list[Fit] = []
     for node in nodes:
         fit, of_template = fits(wanted, node), fits(template._replace(requests=NOTHING), node)
         refused = () if of_template.admitted else of_template.reasons  # its controller does not count resources
         only = [f"{reason}, tolerated by the class only" for reason in refused if reason not in fit.reasons]
-        made.append(fit._replace(reasons=(*fit.reasons, *only), admitted=of_template.admitted))
-    return tuple(one._replace(capacity=0) if one.reasons else one for one in made)
+        fitted.append(fit._replace(reasons=(*fit.reasons, *only), admitted=of_template.admitted))
+    return tuple(one._replace(capacity=0) if one.reasons else one for one in fitted)
 
 
 def _labels(wanted: Demand, node: Node) -> list[str]:
@@ -138,12 +138,12 @@ def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | Non
     if capacity < 1:
         reasons.append("takes no pods")
     for name, amount in sorted(requests.items()):
-        wanted, has = _rounded(name, amount), _rounded(name, allocatable.get(name, 0))
-        if not wanted:
+        needs, has = _rounded(name, amount), _rounded(name, allocatable.get(name, 0))
+        if not needs:
             continue
-        if wanted > has:
+        if needs > has:
             reasons.append(_compared(name, amount, allocatable.get(name, 0)))
-        capacity = min(capacity, max(0, has) // wanted)
+        capacity = min(capacity, max(0, has) // needs)
     return reasons, capacity
 
 

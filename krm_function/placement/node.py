@@ -52,15 +52,15 @@ def read_nodes(document: Any) -> ReadNodes:
         if not isinstance(name, str) or not name:
             problems.append(NodeProblem("", (*path, "metadata", "name"), Cause("CC0314.string")))
             continue
-        wrong: list[tuple[Path, Cause]] = []
-        labels = _labels(value, wrong)
-        allocatable = _allocatable(value, wrong)
-        taints = tuple(_taints(value, wrong))
+        faults: list[tuple[Path, Cause]] = []
+        labels = _labels(value, faults)
+        allocatable = _allocatable(value, faults)
+        taints = tuple(_taints(value, faults))
         unschedulable = dig(value, ("spec", "unschedulable"))
         if unschedulable is not None and not isinstance(unschedulable, bool):
-            wrong.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
+            faults.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
         nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value)))
-        problems += [NodeProblem(name, path + where, cause) for where, cause in wrong]
+        problems += [NodeProblem(name, path + where, cause) for where, cause in faults]
     return ReadNodes(tuple(nodes), tuple(problems))
 
 
@@ -72,61 +72,61 @@ def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
             yield path, mapping(value)
 
 
-def _labels(value: Any, wrong: list[tuple[Path, Cause]]) -> dict[str, str]:
-    made: dict[str, str] = {}
-    for key, label in _map(value, ("metadata", "labels"), wrong).items():
+def _labels(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for key, label in _map(value, ("metadata", "labels"), faults).items():
         if isinstance(label, str):
-            made[str(key)] = label
+            labels[str(key)] = label
         else:
-            wrong.append((("metadata", "labels", str(key)), Cause("CC0314.string")))
-    return made
+            faults.append((("metadata", "labels", str(key)), Cause("CC0314.string")))
+    return labels
 
 
-def _allocatable(value: Any, wrong: list[tuple[Path, Cause]]) -> dict[str, int] | None:
+def _allocatable(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, int] | None:
     """Return what pods may take; where it is not said, the capacity, as the API server fills it in."""
     for field in ("allocatable", "capacity"):
-        found = _map(value, ("status", field), wrong)
-        if not found:
+        quantities = _map(value, ("status", field), faults)
+        if not quantities:
             continue
-        made: dict[str, int] = {}
-        for key, quantity in found.items():
+        amounts: dict[str, int] = {}
+        for key, quantity in quantities.items():
             try:
-                made[str(key)] = nano(quantity)
+                amounts[str(key)] = nano(quantity)
             except ValueError as problem:
-                wrong.append((("status", field, str(key)), Cause("CC0314.quantity", {"error": str(problem)})))
-        return made
+                faults.append((("status", field, str(key)), Cause("CC0314.quantity", {"error": str(problem)})))
+        return amounts
     return None
 
 
-def _taints(value: Any, wrong: list[tuple[Path, Cause]]) -> Iterator[Taint]:
-    found = dig(value, ("spec", "taints"))
-    if found is not None and not isinstance(found, list):
-        wrong.append((("spec", "taints"), Cause("CC0314.list")))
+def _taints(value: Any, faults: list[tuple[Path, Cause]]) -> Iterator[Taint]:
+    entries = dig(value, ("spec", "taints"))
+    if entries is not None and not isinstance(entries, list):
+        faults.append((("spec", "taints"), Cause("CC0314.list")))
         return
-    for index, entry in enumerate(found or ()):
+    for index, entry in enumerate(entries or ()):
         taint = mapping(entry)
         key, mark, effect = taint.get("key"), taint.get("value") or "", taint.get("effect")
         path: Path = ("spec", "taints", index)
         if not isinstance(key, str) or not key:
-            wrong.append(((*path, "key"), Cause("CC0314.string")))
+            faults.append(((*path, "key"), Cause("CC0314.string")))
         elif not isinstance(mark, str):
-            wrong.append(((*path, "value"), Cause("CC0314.string")))
+            faults.append(((*path, "value"), Cause("CC0314.string")))
         elif not isinstance(effect, str) or effect not in EFFECTS:
-            wrong.append(((*path, "effect"), Cause("CC0314.effect")))
+            faults.append(((*path, "effect"), Cause("CC0314.effect")))
         else:
             yield Taint(key, mark, effect)
 
 
 def _handlers(value: Any) -> frozenset[str] | None:
     """Return the runtime handlers that the node's container runtime knows (Kubernetes 1.30 and later report them)."""
-    found = dig(value, ("status", "runtimeHandlers"))
-    if not isinstance(found, list) or not found:
+    handlers = dig(value, ("status", "runtimeHandlers"))
+    if not isinstance(handlers, list) or not handlers:
         return None
-    return frozenset(str(mapping(entry).get("name") or "") for entry in found)
+    return frozenset(str(mapping(entry).get("name") or "") for entry in handlers)
 
 
-def _map(value: Any, path: Path, wrong: list[tuple[Path, Cause]]) -> dict[Any, Any]:
-    found = dig(value, path)
-    if found is not None and not isinstance(found, dict):
-        wrong.append((path, Cause("CC0314.map")))
-    return mapping(found)
+def _map(value: Any, path: Path, faults: list[tuple[Path, Cause]]) -> dict[Any, Any]:
+    content = dig(value, path)
+    if content is not None and not isinstance(content, dict):
+        faults.append((path, Cause("CC0314.map")))
+    return mapping(content)

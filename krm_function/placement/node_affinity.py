@@ -23,7 +23,7 @@ def required_terms(pod_spec: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def unmatched(terms: list[dict[str, Any]] | None, name: str, labels: Mapping[str, str]) -> str:
-    """Say why no term matches the node: the first requirement that each fails. "" when one does or there is none."""
+    """Say why no term matches the node: the first requirement that each fails. "" when one does, or there are none."""
     if terms is None:
         return ""
     failed: list[str] = []
@@ -40,12 +40,12 @@ def _failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> st
     expressions, fields = maps(term.get("matchExpressions")), maps(term.get("matchFields"))
     if not expressions and not fields:
         return "an empty term, which matches no node"
-    for one in expressions:
-        if not holds(one, labels):
-            return requirement_text(one)
-    for one in fields:
-        if not _field_holds(one, name):
-            return requirement_text(one)
+    for requirement in expressions:
+        if not holds(requirement, labels):
+            return requirement_text(requirement)
+    for requirement in fields:
+        if not _field_holds(requirement, name):
+            return requirement_text(requirement)
     return ""
 
 

@@ -78,15 +78,15 @@ class Placed(NamedTuple):
 def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -> Placed:
     """Find the nodes for the pods of one workload; there must be a node. cls: None when its class is not known."""
     spec = workload.pod_spec
-    wanted = demand(workload.ref.kind, spec, cls)
+    demanded = demand(workload.ref.kind, spec, cls)
     replicas = replicas_of(workload)
     if cls is not None and (merge_node_selector(spec, cls).conflicts or not overhead_agrees(spec, cls)):
-        return Placed(Placement((), wanted.requests, replicas, refused=True))  # CC0304 and CC0305 say so
+        return Placed(Placement((), demanded.requests, replicas, refused=True))  # CC0304 and CC0305 say so
     if workload.ref.kind == "DaemonSet":
-        fits = daemon_fits(wanted, demand(workload.ref.kind, spec, None), nodes)
+        fits = daemon_fits(demanded, demand(workload.ref.kind, spec, None), nodes)
     else:
-        fits = all_fits(wanted, nodes)
-    placement = Placement(fits, wanted.requests, replicas)
+        fits = all_fits(demanded, nodes)
+    placement = Placement(fits, demanded.requests, replicas)
     return Placed(placement, tuple(_findings(workload, cls, placement, nodes)))
 
 
@@ -103,8 +103,8 @@ def replicas_of(workload: Workload) -> int | None:
     return count
 
 
-def _count(said: Any, default: int) -> int:
-    return said if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else default
+def _count(count: Any, default: int) -> int:
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else default
 
 
 def _findings(
@@ -138,14 +138,14 @@ def _has_handler(node: Node, cls: RuntimeClass) -> bool:
     return node.handlers is None or cls.handler in node.handlers
 
 
-def grouped(given: Sequence[Fit]) -> tuple[Refusal, ...]:
+def grouped(fits: Sequence[Fit]) -> tuple[Refusal, ...]:
     """Group nodes that refuse a pod for the same reasons; those that come closest to taking it stand first."""
     nodes: dict[tuple[str, ...], list[str]] = {}
-    for one in given:
-        if one.reasons:
-            nodes.setdefault(one.reasons, []).append(one.node)
+    for fit in fits:
+        if fit.reasons:
+            nodes.setdefault(fit.reasons, []).append(fit.node)
     refusals = [Refusal(tuple(names), reasons) for reasons, names in nodes.items()]
-    return tuple(sorted(refusals, key=lambda one: (len(one.reasons), -len(one.nodes), one.nodes)))
+    return tuple(sorted(refusals, key=lambda refusal: (len(refusal.reasons), -len(refusal.nodes), refusal.nodes)))
 
 
 def first_and_more(words: Sequence[str]) -> str:

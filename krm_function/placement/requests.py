@@ -36,13 +36,13 @@ def pod_requests(pod_spec: Mapping[str, Any], overhead: Mapping[str, Any]) -> Am
 
 def amounts(quantities: Any) -> Amounts:
     """Read quantities as written into nano units; what cannot be read is 0."""
-    made: Amounts = {}
+    read: Amounts = {}
     for name, quantity in mapping(dict(quantities) if isinstance(quantities, Mapping) else None).items():
         try:
-            made[str(name)] = max(0, nano(quantity))
+            read[str(name)] = max(0, nano(quantity))
         except ValueError:
-            made[str(name)] = 0
-    return made
+            read[str(name)] = 0
+    return read
 
 
 def _containers(spec: dict[str, Any]) -> Amounts:
@@ -75,8 +75,8 @@ def _pod_level(spec: dict[str, Any], containers: Amounts) -> Amounts:
     """Return what spec.resources puts in place of the sum: its requests; for a lone limit the containers', or it."""
     requests = amounts(dig(spec, ("resources", "requests")))
     limits = amounts(dig(spec, ("resources", "limits")))
-    made = {**limits, **{name: amount for name, amount in containers.items() if name in limits}, **requests}
-    return {name: amount for name, amount in made.items() if name in POD_LEVEL or name.startswith("hugepages-")}
+    demanded = {**limits, **{name: amount for name, amount in containers.items() if name in limits}, **requests}
+    return {name: amount for name, amount in demanded.items() if name in POD_LEVEL or name.startswith("hugepages-")}
 
 
 def _add(total: Amounts, more: Mapping[str, int]) -> None:

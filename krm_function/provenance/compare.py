@@ -23,37 +23,37 @@ def compare_outputs(
     statement: Statement, file: str, outputs: Sequence[Artefact], inside: Iterable[str] = ()
 ) -> list[Finding]:
     """Return findings about outputs. file: the attestation. inside: digests of the manifests that the outputs hold."""
-    known = {one.sha256 for one in statement.outputs}
+    digests = {one.sha256 for one in statement.outputs}
     missing = _missing(statement.outputs, [*(one.sha256 for one in outputs), *inside])
-    found = [_other(one, missing or statement.outputs, file) for one in outputs if one.sha256 not in known]
-    if missing and not found:
-        found.append(finding("CC1332", file=file, names=_names(missing)))
-    return found
+    findings = [_other(one, missing or statement.outputs, file) for one in outputs if one.sha256 not in digests]
+    if missing and not findings:
+        findings.append(finding("CC1332", file=file, names=_names(missing)))
+    return findings
 
 
-def compare_inputs(statement: Statement, file: str, role: Role, given: Sequence[Artefact]) -> list[Finding]:
+def compare_inputs(statement: Statement, file: str, role: Role, read: Sequence[Artefact]) -> list[Finding]:
     """Return findings about all the files of one option."""
-    wanted = statement.of_role(role)
-    known = {one.sha256 for one in wanted}
-    missing = _missing(wanted, [one.sha256 for one in given])
-    found = [
+    attested = statement.of_role(role)
+    digests = {one.sha256 for one in attested}
+    missing = _missing(attested, [one.sha256 for one in read])
+    findings = [
         finding("CC1333", file=file, name=one.name or STREAM, role=role, found=one.sha256)
-        for one in given
-        if one.sha256 not in known
+        for one in read
+        if one.sha256 not in digests
     ]
     if missing:
-        found.append(finding("CC1334", file=file, role=role, names=_names(missing)))
-    return found
+        findings.append(finding("CC1334", file=file, role=role, names=_names(missing)))
+    return findings
 
 
-def _missing(wanted: Sequence[Artefact], there: Iterable[str]) -> list[Artefact]:
+def _missing(attested: Sequence[Artefact], digests: Iterable[str]) -> list[Artefact]:
     """Return the files of the statement of which there are fewer than it names."""
-    left = Counter(there)
+    left = Counter(digests)
     missing = []
-    for one in wanted:
-        left[one.sha256] -= 1
-        if left[one.sha256] < 0:
-            missing.append(one)
+    for artefact in attested:
+        left[artefact.sha256] -= 1
+        if left[artefact.sha256] < 0:
+            missing.append(artefact)
     return missing
 
 

@@ -73,20 +73,20 @@ def _known_parameters(parameters: Mapping[str, Any]) -> None:
         )
 
 
-def _part(value: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
+def _part(value: Mapping[str, Any], name: str, names: tuple[str, ...]) -> Mapping[str, Any]:
     """Return the object of that name. Raises AttestationProblem if it has a name that only looks like a known one."""
     part = value.get(name)
     if not isinstance(part, dict):
         raise AttestationProblem("CC1330.field", field=name, wanted="an object")
-    exact(part, known)
+    exact(part, names)
     return part
 
 
 def _list(value: Mapping[str, Any], name: str) -> list[Any]:
-    found = value.get(name)
-    if not isinstance(found, list):
+    entries = value.get(name)
+    if not isinstance(entries, list):
         raise AttestationProblem("CC1330.field", field=name, wanted="a list of files")
-    return found
+    return entries
 
 
 def _artefact(value: Any, field: str) -> Artefact:

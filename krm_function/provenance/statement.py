@@ -59,10 +59,10 @@ def _value(value: bool | str | list[str]) -> bool | str | list[str]:
 
 
 def _internal(call: Call) -> dict[str, str]:
-    known = {"release": call.release, "profile": call.profile, "engine": call.engine}
-    return {name: value for name, value in known.items() if value}
+    facts = {"release": call.release, "profile": call.profile, "engine": call.engine}
+    return {name: value for name, value in facts.items() if value}
 
 
 def _version(tool: Tool) -> dict[str, str]:
-    known = {PROGRAM: tool.version, "commit": tool.commit, "build": tool.build}
-    return {name: value for name, value in known.items() if value}
+    facts = {PROGRAM: tool.version, "commit": tool.commit, "build": tool.build}
+    return {name: value for name, value in facts.items() if value}

@@ -6,9 +6,9 @@
     dsseEnvelope                  a sigstore bundle         the payload of its envelope
     none of them, or several      none                      CC1330
 
-Rule of this file: one reading or none. The program that verifies the signature may read names of members in any letter
-case, or with underscores, and take the last one; so an object with a name that only looks like a known one is refused,
-or the statement that is compared here could be another one than was verified. No signature is looked at. Sources:
+Rule of this file: the statement that is compared here is the one that was verified elsewhere, or the file is refused.
+The program that verifies the signature may read names of members in any letter case, or with underscores, and take the
+last one; so an object with a name that only looks like a known one is refused. No signature is looked at. Sources:
 docs/facts/attestations.md#envelope, docs/facts/attestations.md#bundle.
 """
 
@@ -65,11 +65,11 @@ def unwrap(data: bytes) -> Unwrapped:
             raise AttestationProblem("CC1330.forms")
 
 
-def exact(value: Mapping[str, Any], known: Collection[str]) -> None:
+def exact(value: Mapping[str, Any], names: Collection[str]) -> None:
     """Refuse an object with a name that another reader may take for one of the known ones."""
-    alike = {_folded(name): name for name in known}
+    alike = {_folded(name): name for name in names}
     for name in value:
-        if name not in known and _folded(name) in alike:
+        if name not in names and _folded(name) in alike:
             raise AttestationProblem("CC1330.name", name=name, known=alike[_folded(name)])
 
 

@@ -1,6 +1,6 @@
 """Classify a release file by content, never by file name.
 
-Rule of this file: a file that is none of them is an error, since a release without it would be another release.
+Rule of this file: a file of none of these kinds is an error, since the release would lack its facts.
 
     content                                                   is
     JSON object with ReferenceValues                          a manifest.json of `contrast generate`
@@ -61,7 +61,7 @@ def _json(data: bytes, text: str, file: str, vcpus: int) -> Facts:
 def _yaml(text: str, file: str) -> Facts:
     facts: list[Fact] = []
     findings: list[Finding] = []
-    known = False
+    recognised = False
     try:
         documents = [(chunk.line, parse(chunk.of(text), line=chunk.line)) for chunk in split_stream(text)]
     except YamlError as problem:
@@ -69,10 +69,10 @@ def _yaml(text: str, file: str) -> Facts:
     for line, document in documents:
         for _, value in objects(document.value):
             read = _object(mapping(value), file, line)
-            known = known or read is not None
+            recognised = recognised or read is not None
             facts += read.facts if read else ()
             findings += read.findings if read else ()
-    if not known:
+    if not recognised:
         return _unknown("CC1304.nothing", file)
     return Facts(tuple(facts), tuple(findings))
 

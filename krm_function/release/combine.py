@@ -35,12 +35,12 @@ class Combined(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def combine(stated: Iterable[Fact], there: Iterable[Fact] = (), version: str = "") -> Combined:
+def combine(stated: Iterable[Fact], existing: Iterable[Fact] = (), version: str = "") -> Combined:
     """Combine the facts of the files and of the existing release. version: of the command line, or ""."""
     findings: list[Finding] = []
-    said = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
-    new = _once([*said, *stated], findings)
-    old = {fact.path: fact for fact in there if fact.path != POLICY_PROFILE}
+    of_call = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
+    new = _once([*of_call, *stated], findings)
+    old = {fact.path: fact for fact in existing if fact.path != POLICY_PROFILE}
     before = old[("version",)].value if ("version",) in old else ""
     now = new[("version",)].value if ("version",) in new else before
     if not now:
@@ -68,14 +68,14 @@ def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
 
 def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
     """Take each fact once. Two sources that do not agree are an error, unless one of them is weak."""
-    made: dict[Path, Fact] = {}
+    facts: dict[Path, Fact] = {}
     for fact in stated:
-        other = made.get(fact.path)
+        other = facts.get(fact.path)
         if other is None or (other.weak and not fact.weak):
-            made[fact.path] = fact
+            facts[fact.path] = fact
         elif not fact.weak and not same_measurement(fact.value, other.value):
             findings.append(_contradiction(other, fact))
-    return made
+    return facts
 
 
 def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
@@ -86,13 +86,13 @@ def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Fi
     return {**new, **old}
 
 
-def _contradiction(one: Fact, other: Fact) -> Finding:
-    first, second = _short(one.value), _short(other.value)
+def _contradiction(fact: Fact, other: Fact) -> Finding:
+    first, second = _short(fact.value), _short(other.value)
     return finding(
         "CC1301",
         field=other.field,
         first=first,
-        one=one.file,
+        one=fact.file,
         second=second,
         other=other.file,
         file=other.file,
@@ -111,16 +111,16 @@ def _items(value: object) -> list[tuple[str, str]]:
 
 
 def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, now: str) -> list[Finding]:
-    """Return facts that only the other release has, and those that both have although they must differ."""
+    """Return findings for facts that only the old release has, and for measurements that did not change."""
     findings: list[Finding] = []
     groups = {_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
     for field, fact in groups.items():
-        found = finding("CC1306", field=field, before=before, now=now, file=fact.file, line=fact.line)
-        findings.append(found)
+        left_over = finding("CC1306", field=field, before=before, now=now, file=fact.file, line=fact.line)
+        findings.append(left_over)
     for path, fact in new.items():
         if fact.path[-1] in MEASUREMENTS and path in old and same_measurement(fact.value, old[path].value):
-            found = finding("CC1308", field=fact.field, before=before, now=now, file=fact.file, line=fact.line)
-            findings.append(found)
+            left_over = finding("CC1308", field=fact.field, before=before, now=now, file=fact.file, line=fact.line)
+            findings.append(left_over)
     return findings
 
 

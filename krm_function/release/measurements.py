@@ -42,8 +42,8 @@ def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
         if isinstance(platform, Platform):
             facts.append(Fact(("platforms", platform.name, "handler"), handler, file))
             for entry in maps(mapping(values).get(platform.tee)):
-                made = MeasuredEntry(platform, _product(entry), entry, handler)
-                facts += _measured(made, file, first_rtmr_is_weak=False)
+                measured = MeasuredEntry(platform, _product(entry), entry, handler)
+                facts += _measured(measured, file, first_rtmr_is_weak=False)
             for count, digest in mapping(mapping(values).get("rtmr0ByVCPU")).items():
                 facts.append(Fact(("platforms", platform.name, "rtmr0ByVCPU", count), digest, file))
     return Facts(tuple(facts))

@@ -36,14 +36,14 @@ class Existing(NamedTuple):
 def existing(data: bytes) -> Existing | None:
     """Find the only ContrastRelease of a file; None for none. Raises YamlError, and ValueError for a second one."""
     text = decode(data).text
-    found: list[Existing] = []
+    documents: list[Existing] = []
     for chunk in split_stream(text):
         if chunk.kind == KIND and is_config(chunk.api_version):
             value = parse(chunk.of(text), line=chunk.line).value
-            found.append(Existing(mapping(value), chunk.line, chunk))
-    if len(found) > 1:
+            documents.append(Existing(mapping(value), chunk.line, chunk))
+    if len(documents) > 1:
         raise ValueError("it has two objects of kind ContrastRelease")
-    return found[0] if found else None
+    return documents[0] if documents else None
 
 
 def new_text(release: Combined, schema: str = "") -> bytes:
@@ -53,38 +53,38 @@ def new_text(release: Combined, schema: str = "") -> bytes:
     return (modeline(schema) + HEAD + dump(value)).encode()
 
 
-def updated_text(release: Combined, data: bytes, there: Existing) -> bytes:
+def updated_text(release: Combined, data: bytes, old: Existing) -> bytes:
     """Update the document of the release in the bytes of a file. Raises YamlError."""
     source = decode(data)
-    document = parse(there.chunk.of(source.text), line=there.line)
-    before = mapping(there.value.get("spec"))
+    document = parse(old.chunk.of(source.text), line=old.line)
+    before = mapping(old.value.get("spec"))
     changes = list(_difference(before, _spec(release, before), ("spec",)))
-    name = mapping(there.value.get("metadata")).get("name")
+    name = mapping(old.value.get("metadata")).get("name")
     if name == release.before and release.before != release.version:
         changes.append(Change(("metadata", "name"), "set", release.version))
     if not changes:
         return data
-    return encode(there.chunk.replaced(source.text, splice(document, changes).text), source.bom)
+    return encode(old.chunk.replaced(source.text, splice(document, changes).text), source.bom)
 
 
 def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:
     """Put the facts into the existing spec."""
-    made: dict[str, Any] = _copied(before)
-    made["version"] = release.version
+    spec: dict[str, Any] = _copied(before)
+    spec["version"] = release.version
     if POLICY_PROFILE in release.facts:
-        made["policyProfile"] = release.facts[POLICY_PROFILE].value
-    made["platforms"] = mapping(made.get("platforms"))
+        spec["policyProfile"] = release.facts[POLICY_PROFILE].value
+    spec["platforms"] = mapping(spec.get("platforms"))
     for path, fact in release.facts.items():
         match path:
             case ("platforms", str() as platform, *rest):
-                _put(made["platforms"].setdefault(platform, {}), platform, rest, fact)
+                _put(spec["platforms"].setdefault(platform, {}), platform, rest, fact)
             case ("images", str() as image):
-                made["images"] = mapping(made.get("images")) | {image: fact.value}
+                spec["images"] = mapping(spec.get("images")) | {image: fact.value}
             case _:
                 pass
-    order = [name for name in PLATFORMS if name in made["platforms"]]
-    made["platforms"] = {name: made["platforms"][name] for name in order}
-    return made
+    order = [name for name in PLATFORMS if name in spec["platforms"]]
+    spec["platforms"] = {name: spec["platforms"][name] for name in order}
+    return spec
 
 
 def _put(facts: dict[str, Any], platform: str, path: list[str | int], fact: Fact) -> None:

@@ -1,6 +1,7 @@
 """runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer.
 
-Rule of this file: the two names of a RuntimeClass have to be one, since pods ask for the one and nodes for the other.
+Rule of this file: a RuntimeClass and its handler have the same name, because pods ask for the class and nodes for the
+handler.
 Source: docs/facts/contrast.md#runtime-file.
 """
 
@@ -26,9 +27,9 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
     meant = parse_runtime_class(handler if isinstance(handler, str) else "")
     if isinstance(meant, NotContrast):
         return None
-    found = tuple(_problem(value, name, handler, meant))
-    if found or not isinstance(meant, Platform):
-        return Facts(findings=tuple(one._replace(file=file, line=line) for one in found))
+    problems = tuple(_problem(value, name, handler, meant))
+    if problems or not isinstance(meant, Platform):
+        return Facts(findings=tuple(one._replace(file=file, line=line) for one in problems))
     facts = [Fact(("platforms", meant.name, "handler"), handler, file, line)]
     overhead = dig(value, ("overhead", "podFixed"))
     if overhead is not None:

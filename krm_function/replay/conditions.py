@@ -215,5 +215,5 @@ KINDS = {
 
 
 def condition_of(function: str, statement: str) -> Condition | None:
-    """Return the row of a condition, None for one that is not known."""
+    """Return the row of a condition, None if the table has no such row."""
     return next((row for row in CONDITIONS if row.function == function and statement.startswith(row.statement)), None)

@@ -54,46 +54,46 @@ def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], p
     counted = definitions(sealed.rules)
     if kind not in counted:
         return (Reason("", "the policy does not know this request", remedy=OTHER_RULES),)
-    known = bodies(sealed.rules)
-    found = known.get(kind, ())
-    if not found:
+    rules = bodies(sealed.rules)
+    candidates = rules.get(kind, ())
+    if not candidates:
         text = "the policy does not allow this request" if counted[kind] else "the policy never allows this request"
         return (Reason(field, text, remedy=remedy or OTHER_RULES),)
     index = None
     if kind == CREATE:
-        if len(known.get(CONTAINER, ())) != 1:
+        if len(rules.get(CONTAINER, ())) != 1:
             return (Reason("", UNTOLD, remedy=OTHER_RULES),)
         index = _container(request, sealed.data)
         if index is None:
             return (_no_container(request),)
     elif kind == EXEC:
         index = _created(state, dig(request.input, ("container_id",)))
-    tried = [_failed(body, known, request, state, index, ask) for body in found]
+    tried = [_failed(body, rules, request, state, index, ask) for body in candidates]
     told = [failed for failed in tried if failed]
     if not told:
         why = "every condition holds by itself" if [] in tried else "the engine does not answer for single conditions"
         return (Reason(field, f"{UNTOLD}: {why}", remedy=remedy),)
     best = min((failed for failed in told), key=len)
-    said = list(_reasons(best, sealed, request, state, index, (field, remedy)))
-    more = [Reason("", f"and {len(said) - MOST} more")] if len(said) > MOST else []
-    return (*said[:MOST], *more)
+    reasons = list(_reasons(best, sealed, request, state, index, (field, remedy)))
+    more = [Reason("", f"and {len(reasons) - MOST} more")] if len(reasons) > MOST else []
+    return (*reasons[:MOST], *more)
 
 
 def _failed(
-    body: Body, known: Mapping[str, tuple[Body, ...]], request: Request, state: dict[str, Any], index: Any, ask: Ask
+    body: Body, rules: Mapping[str, tuple[Body, ...]], request: Request, state: dict[str, Any], index: Any, ask: Ask
 ) -> list[_Failed] | None:
     """Return what does not hold of one body; None if the engine does not answer."""
-    made = probes_of(body, known, index if request.kind == CREATE else None)
+    probes = probes_of(body, rules, index if request.kind == CREATE else None)
     try:
-        answers = ask(Question(terms(made.probes), state, request.input, module=made.module))
+        answers = ask(Question(terms(probes.probes), state, request.input, module=probes.module))
     except Unanswered:
         return None
-    return _walked(made.probes, iter(answers))
+    return _walked(probes.probes, iter(answers))
 
 
 def _walked(probes: tuple[Probe, ...], answers: Iterator[list[Any]], calls: tuple[Probe, ...] = ()) -> list[_Failed]:
     """Return the deepest conditions that do not hold, without those that only follow from another."""
-    found: list[_Failed] = []
+    deepest: list[_Failed] = []
     failed: set[int] = set()
     for number, probe in enumerate(probes):
         values = next(answers)
@@ -104,9 +104,9 @@ def _walked(probes: tuple[Probe, ...], answers: Iterator[list[Any]], calls: tupl
             continue
         if not failed.intersection(probe.needs):
             keys = tuple(values[0]) if probe.keys and values and isinstance(values[0], list) else ()
-            found += inner or [_Failed(calls, probe, keys)]
+            deepest += inner or [_Failed(calls, probe, keys)]
         failed.add(number)
-    return found
+    return deepest
 
 
 def _reasons(
@@ -117,32 +117,37 @@ def _reasons(
     index: Any,
     default: tuple[str, str],
 ) -> Iterator[Reason]:
-    wanted = dig(sealed.data.get("containers"), (index,)) if isinstance(index, int) else None
+    sealed_container = dig(sealed.data.get("containers"), (index,)) if isinstance(index, int) else None
     common = sealed.data.get("common")
     told: set[str] = set()
-    said: set[tuple[str, str]] = set()
-    for one in failed:
-        function, statement = one.probe.function, one.probe.statement
-        row = row_of((*one.calls, one.probe))
+    yielded: set[tuple[str, str]] = set()
+    for failure in failed:
+        function, statement = failure.probe.function, failure.probe.statement
+        row = row_of((*failure.calls, failure.probe))
         if row and row.follows and function in told:
             continue
         told.add(function)
         if row is None:
             place = re.search(r"\binput\.([\w.]+)", statement)
-            text = f"a condition of the rules does not hold{_numbers(one.keys)}: {shown(statement)}"
+            text = f"a condition of the rules does not hold{_numbers(failure.keys)}: {shown(statement)}"
             yield Reason(default[0] or (place[1] if place else ""), text, remedy=default[1] or AGAIN)
             continue
         if not row.field and (place := re.search(r"\binput\.([\w.]+)", statement)):
             row = row._replace(field=place[1])
         field = row.field.replace("OCI.Process", "process") if request.kind == EXEC else row.field
         compared = Compared(
-            _as_created(request) if request.kind == EXEC else request.input, wanted, state, common, statement, one.keys
+            _as_created(request) if request.kind == EXEC else request.input,
+            sealed_container,
+            state,
+            common,
+            statement,
+            failure.keys,
         )
         for text in differences(row, compared):
-            if (field, text) in said:
+            if (field, text) in yielded:
                 continue
-            said.add((field, text))
-            yield Reason(field, text, _pod(row, sealed.workload, wanted), row.remedy)
+            yielded.add((field, text))
+            yield Reason(field, text, _pod(row, sealed.workload, sealed_container), row.remedy)
 
 
 def row_of(calls: tuple[Probe, ...]) -> Condition | None:
@@ -178,8 +183,8 @@ def _container(request: Request, data: Mapping[str, Any]) -> int | None:
 
 def _created(state: dict[str, Any], identity: Any) -> int | None:
     """Return the container of policy_data that an id stands for: the state has its number, or a map with it."""
-    known = state.get(identity) if isinstance(identity, str) else None
-    number = known.get("container") if isinstance(known, dict) else known
+    container = state.get(identity) if isinstance(identity, str) else None
+    number = container.get("container") if isinstance(container, dict) else container
     return number if isinstance(number, int) else None
 
 
@@ -193,13 +198,13 @@ def _no_container(request: Request) -> Reason:
     return Reason(field, text, "spec.containers", remedy + "`kubectl debug` are never allowed")
 
 
-def _pod(row: Condition, workload: Workload, wanted: Any) -> str:
+def _pod(row: Condition, workload: Workload, sealed_container: Any) -> str:
     """Return where in the workload the field is, "" for what no pod decides."""
     if not row.pod:
         return ""
     if row.pod in ("metadata.name", "metadata.namespace"):
         return row.pod
-    name = dig(wanted, ("OCI", "Annotations", f"{ANNOTATION}container-name"))
+    name = dig(sealed_container, ("OCI", "Annotations", f"{ANNOTATION}container-name"))
     own = next((one.field for one in workload.all_containers if one.name == name), "")
     if "{container}" in row.pod and not own:
         return ""

@@ -1,4 +1,4 @@
-"""What of a request a condition refuses, in words: `a mount at /x that the policy does not have`.
+"""Say in words what a condition refuses in a request: `a mount at /x that the policy does not have`.
 
 Rule of this file: never a value of a variable or annotation, and never an argument. Said are names, numbers, users,
 groups, paths, options of mounts, drivers, images and their digests, and of arguments how many and how long they are.
@@ -27,92 +27,98 @@ class Compared(NamedTuple):
     keys: tuple[Any, ...] = ()
 
 
-def differences(row: Condition, one: Compared) -> Iterator[str]:  # noqa: C901 (one case for each word of `says`)
+def differences(row: Condition, compared: Compared) -> Iterator[str]:  # noqa: C901 (one case for each word of `says`)
     """Yield sentences, at least one."""
-    given, wanted = at(one.input, row.field), at(one.wanted, row.policy) if row.policy else None
-    found: Iterable[str]
+    asked, sealed = at(compared.input, row.field), at(compared.wanted, row.policy) if row.policy else None
+    sentences: Iterable[str]
     match row.says:
         case "value":
-            known = shown(wanted) if row.policy else "another"
-            found = [f"the node asked for {shown(given)}; the pod was sealed with {known}"]
+            sealed_text = shown(sealed) if row.policy else "another"
+            sentences = [f"the node asked for {shown(asked)}; the pod was sealed with {sealed_text}"]
         case "values":
-            found = [f"the node asked for {listed(given)}; the pod was sealed with {listed(wanted)}"]
+            sentences = [f"the node asked for {listed(asked)}; the pod was sealed with {listed(sealed)}"]
         case "capabilities":
-            found = _sets(_capabilities(given, one.common), _capabilities(wanted, one.common), "capability")
+            sentences = _sets(
+                _capabilities(asked, compared.common), _capabilities(sealed, compared.common), "capability"
+            )
         case "elements":
-            found = _elements(given, wanted, one)
+            sentences = _elements(asked, sealed, compared)
         case "arguments":
-            found = _arguments(given, wanted, one)
+            sentences = _arguments(asked, sealed, compared)
         case "mounts":
-            found = (_mount(mount, maps(wanted)) for mount in _chosen(given, one.keys))
+            sentences = (_mount(mount, maps(sealed)) for mount in _chosen(asked, compared.keys))
         case "used":
-            found = ["two mounts of the request are the same one of the policy"]
+            sentences = ["two mounts of the request are the same one of the policy"]
         case "storages":
-            found = _storages(given, wanted, one)
+            sentences = _storages(asked, sealed, compared)
         case "devices":
-            found = _sets(_texts(given, "container_path"), _texts(wanted, "container_path"), "device")
+            sentences = _sets(_texts(asked, "container_path"), _texts(sealed, "container_path"), "device")
         case "paths":
-            found = _sets(_texts(given, "Path"), _texts(wanted, "Path"), "device")
+            sentences = _sets(_texts(asked, "Path"), _texts(sealed, "Path"), "device")
         case "required":
-            found = _required(row, given, wanted, one)
+            sentences = _required(row, asked, sealed, compared)
         case "state":
-            found = [_state(row, given, one)]
+            sentences = [_state(row, asked, compared)]
         case "role":
-            found = ["the annotations that say what the container is (its type, its name, the log directory) differ"]
+            sentences = [
+                "the annotations that say what the container is (its type, its name, the log directory) differ"
+            ]
         case "plain" | "none":
-            found = ()
-    told = [sentence for sentence in found if sentence]
-    yield from told or [f"the node sends something else than the policy allows ({short(one.statement)})"]
+            sentences = ()
+    told = [sentence for sentence in sentences if sentence]
+    yield from told or [f"the node sends something else than the policy allows ({short(compared.statement)})"]
 
 
-def _elements(given: Any, wanted: Any, one: Compared) -> Iterator[str]:
-    for key in one.keys:
-        if isinstance(given, dict):
-            known = isinstance(wanted, dict) and key in wanted
-            yield f"{shown(key)}: {'another value than in the policy' if known else 'not in the policy'}"
-        elif isinstance(dig(given, (key,)), str):
-            name = variable_name(dig(given, (key,)))
-            names = {variable_name(text) for text in wanted} if isinstance(wanted, list) else set()
+def _elements(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
+    for key in compared.keys:
+        if isinstance(asked, dict):
+            in_policy = isinstance(sealed, dict) and key in sealed
+            yield f"{shown(key)}: {'another value than in the policy' if in_policy else 'not in the policy'}"
+        elif isinstance(dig(asked, (key,)), str):
+            name = variable_name(dig(asked, (key,)))
+            names = {variable_name(text) for text in sealed} if isinstance(sealed, list) else set()
             other = "has another value than in the policy" if name in names else "is not in the policy"
             yield f"variable {name} {other}"
         else:
             yield f"number {key + 1 if isinstance(key, int) else shown(key)}: not in the policy"
 
 
-def _arguments(given: Any, wanted: Any, one: Compared) -> Iterator[str]:
-    given, wanted = _list(given), _list(wanted)
-    if not one.keys and one.statement.startswith("command_permitted"):
-        yield f"a command of {len(given)} words that neither a probe nor a hook of the pod has"
-    elif len(given) != len(wanted):
-        yield f"the node runs {len(given)} arguments, the program among them; the pod was sealed with {len(wanted)}"
-    for key in one.keys:
-        if isinstance(key, int) and key < len(given) and key < len(wanted):
-            lengths = f"{len(str(given[key]))} characters, the policy's {len(str(wanted[key]))}"
+def _arguments(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
+    asked, sealed = _list(asked), _list(sealed)
+    if not compared.keys and compared.statement.startswith("command_permitted"):
+        yield f"a command of {len(asked)} words that neither a probe nor a hook of the pod has"
+    elif len(asked) != len(sealed):
+        yield f"the node runs {len(asked)} arguments, the program among them; the pod was sealed with {len(sealed)}"
+    for key in compared.keys:
+        if isinstance(key, int) and key < len(asked) and key < len(sealed):
+            lengths = f"{len(str(asked[key]))} characters, the policy's {len(str(sealed[key]))}"
             yield f"argument {key} differs from the policy's (it has {lengths})"
 
 
-def _mount(mount: Any, wanted: list[dict[str, Any]]) -> str:
+def _mount(mount: Any, sealed: list[dict[str, Any]]) -> str:
     place = dig(mount, ("destination",))
-    same = [one for one in wanted if one.get("destination") == place]
+    same = [one for one in sealed if one.get("destination") == place]
     if not same:
         return f"a mount at {shown(place)} that the policy does not have"
-    known = same[0]
+    of_policy = same[0]
     parts = []
-    if dig(mount, ("type_",)) != known.get("type_"):
-        parts.append(f"its type is {shown(dig(mount, ('type_',)))}, sealed was {shown(known.get('type_'))}")
-    if dig(mount, ("options",)) != known.get("options"):
-        parts.append(f"its options are {listed(dig(mount, ('options',)))}; sealed were {listed(known.get('options'))}")
+    if dig(mount, ("type_",)) != of_policy.get("type_"):
+        parts.append(f"its type is {shown(dig(mount, ('type_',)))}, sealed was {shown(of_policy.get('type_'))}")
+    if dig(mount, ("options",)) != of_policy.get("options"):
+        parts.append(
+            f"its options are {listed(dig(mount, ('options',)))}; sealed were {listed(of_policy.get('options'))}"
+        )
     if not parts:
         parts.append(f"it comes from {shown(dig(mount, ('source',)))}, which is not where the policy has it from")
     return f"the mount at {shown(place)}: {'; '.join(parts)}"
 
 
-def _storages(given: Any, wanted: Any, one: Compared) -> Iterator[str]:
-    given_all, wanted_all = maps(given), maps(wanted)
-    if one.statement.startswith("count"):
+def _storages(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
+    given_all, wanted_all = maps(asked), maps(sealed)
+    if compared.statement.startswith("count"):
         yield f"the node sends {len(given_all)} storages (image and volumes); the pod was sealed with {len(wanted_all)}"
-    missing = one.statement.startswith("every wanted")
-    for storage in _chosen(wanted if missing else given, one.keys):
+    missing = compared.statement.startswith("every wanted")
+    for storage in _chosen(sealed if missing else asked, compared.keys):
         driver = dig(storage, ("driver",))
         if missing:
             what = (
@@ -126,9 +132,9 @@ def _storages(given: Any, wanted: Any, one: Compared) -> Iterator[str]:
             yield f"a volume of driver {shown(driver)} at {place} that the policy does not have"
 
 
-def _image(storage: Any, wanted: list[dict[str, Any]]) -> str:
+def _image(storage: Any, sealed_storages: list[dict[str, Any]]) -> str:
     source = dig(storage, ("source",))
-    sealed = wanted[0].get("source") if wanted else None
+    sealed = sealed_storages[0].get("source") if sealed_storages else None
     if not isinstance(source, str) or not isinstance(sealed, str):
         return "an image, where the policy has none"
     given_digest, wanted_digest = source.partition("@")[2], sealed.partition("@")[2]
@@ -138,61 +144,65 @@ def _image(storage: Any, wanted: list[dict[str, Any]]) -> str:
             "containerd before 2.0 may name another reference of the image: remove the image from the node"
         )
     if given_digest != wanted_digest:
-        asked, known = (shown(given_digest), shown(wanted_digest)) if wanted_digest else (shown(source), shown(sealed))
-        return f"the node asked for {asked}; the pod was sealed with {known}"
+        asked, policy_text = (
+            (shown(given_digest), shown(wanted_digest)) if wanted_digest else (shown(source), shown(sealed))
+        )
+        return f"the node asked for {asked}; the pod was sealed with {policy_text}"
     names = ("driver_options", "options", "fstype", "fs_group", "shared")
-    differ = [name for name in names if dig(storage, (name,)) != wanted[0].get(name)]
+    differ = [name for name in names if dig(storage, (name,)) != sealed_storages[0].get(name)]
     return f"the image's {', '.join(differ or ['mount point'])} differ from the policy's"
 
 
-def _required(row: Condition, given: Any, wanted: Any, one: Compared) -> Iterator[str]:
+def _required(row: Condition, asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
     """Yield what a policy has and a request lacks."""
     if row.field == "OCI.Process.Env":
-        names = {variable_name(text) for text in _list(given)}
+        names = {variable_name(text) for text in _list(asked)}
         yield from (
             f"variable {shown(n)} of the pod is missing"
-            for n in _list(dig(one.wanted, ("required_variables",)))
+            for n in _list(dig(compared.wanted, ("required_variables",)))
             if n not in names
         )
     elif row.field == "OCI.Mounts":
-        places = {mount.get("destination") for mount in maps(given)}
+        places = {mount.get("destination") for mount in maps(asked)}
         yield from (
             f"the mount at {shown(n)} is missing"
-            for n in _list(dig(one.wanted, ("required_mounts",)))
+            for n in _list(dig(compared.wanted, ("required_mounts",)))
             if n not in places
         )
     else:
-        missing = [path for path in _list(wanted) if path not in _list(given)]
+        missing = [path for path in _list(sealed) if path not in _list(asked)]
         if missing:
             yield f"not among them, but in the policy: {listed(missing)}"
 
 
-def _state(row: Condition, given: Any, one: Compared) -> str:
+def _state(row: Condition, asked: Any, compared: Compared) -> str:
     if row.field == "container_id":
-        return _life(row, given, one.state.get(given) if isinstance(given, str) else None)
-    before = one.state.get(row.policy)
+        return _life(row, asked, compared.state.get(asked) if isinstance(asked, str) else None)
+    before = compared.state.get(row.policy)
     if row.policy == "network_namespace":
-        paths = [entry.get("Path") for entry in maps(given) if entry.get("Type") == "network"]
-        given = paths[0] if len(paths) == 1 else None
-    return f"the node says {shown(given)}; an earlier request said {shown(before)}"
+        paths = [entry.get("Path") for entry in maps(asked) if entry.get("Type") == "network"]
+        asked = paths[0] if len(paths) == 1 else None
+    return f"the node says {shown(asked)}; an earlier request said {shown(before)}"
 
 
-def _life(row: Condition, given: Any, known: Any) -> str:
+def _life(row: Condition, asked: Any, container: Any) -> str:
     """Return what the state knows of a container's id: the number of the container, or that and a phase of its life."""
-    name = f"the container id {shown(given)}"
-    phase = known.get("phase") if isinstance(known, dict) else None
+    name = f"the container id {shown(asked)}"
+    phase = container.get("phase") if isinstance(container, dict) else None
     if row.function in ("CreateContainerRequest", "complete"):
         return (
-            f"{name} was used before" if known is not None else f"{name} is new, and the container runs under another"
+            f"{name} was used before"
+            if container is not None
+            else f"{name} is new, and the container runs under another"
         )
-    if known is None:
+    if container is None:
         return f"{name} is not known: never created, or removed before"
     return f"{name} is that of a container which is {shown(phase)}" if phase else f"{name} is known"
 
 
-def _sets(given: list[str], wanted: list[str], what: str) -> Iterator[str]:
-    yield from (f"{what} {shown(name)} is not in the policy" for name in given if name not in wanted)
-    yield from (f"{what} {shown(name)} of the policy is not in the request" for name in wanted if name not in given)
+def _sets(asked: list[str], sealed: list[str], what: str) -> Iterator[str]:
+    yield from (f"{what} {shown(name)} is not in the policy" for name in asked if name not in sealed)
+    yield from (f"{what} {shown(name)} of the policy is not in the request" for name in sealed if name not in asked)
 
 
 def _capabilities(value: Any, common: Any) -> list[str]:

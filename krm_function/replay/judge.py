@@ -20,11 +20,11 @@ Explain = Callable[[Request, dict[str, Any], str], tuple[Reason, ...]]  # denied
 def replay(requests: tuple[Request, ...], ask: Ask, explain: Explain) -> Iterator[Judged]:
     """Judge each request, and yield its verdict with the reasons of a denial."""
     state: dict[str, Any] = {}
-    at = explained = 0
-    while at < len(requests):
-        several = requests[at : at + AT_ONCE]
+    position = explained = 0
+    while position < len(requests):
+        several = requests[position : position + AT_ONCE]
         for request, verdict in zip(several, _verdicts(several, state, ask), strict=False):
-            at += 1
+            position += 1
             reasons: tuple[Reason, ...] = ()
             if not verdict.allowed:
                 explained += 1
@@ -44,12 +44,12 @@ NOT_ASKED = Reason("", f"not looked into: the conditions of the first {EXPLAINED
 def _verdicts(requests: tuple[Request, ...], state: dict[str, Any], ask: Ask) -> Iterator[Verdict]:
     inputs = tuple(one.input for one in requests)
     # OPA takes `with input as data.…` for no input in a comprehension of a query; with a variable it does not
-    given = [f"{CHOSEN} := data.{PREFIX}requests[{n}]" for n in range(len(requests))]
+    chosen = [f"{CHOSEN} := data.{PREFIX}requests[{n}]" for n in range(len(requests))]
     terms = tuple(
         f"[{VALUE} | {choose}; {VALUE} := {PACKAGE}{one.kind} with input as {CHOSEN}]"
-        for choose, one in zip(given, requests, strict=True)
+        for choose, one in zip(chosen, requests, strict=True)
     )
-    last = f"[{VALUE} | {given[-1]}; {VALUE} := {PACKAGE}{PREFIX}input with input as {CHOSEN}]"
+    last = f"[{VALUE} | {chosen[-1]}; {VALUE} := {PACKAGE}{PREFIX}input with input as {CHOSEN}]"
     try:
         *answers, echo = ask(Question((*terms, last), state, requests=inputs, module=ECHO))
         together: list[list[Any]] | None = [one[0] for one in answers] if echo == [[inputs[-1]]] else None

@@ -1,7 +1,6 @@
 """Records of a replay: what a log holds, what an engine is asked, and what is said of each request.
 
-Rule of this file: no record holds a value of a variable or an argument outside of a request, so that whatever prints
-one of the others tells none.
+Rule of this file: values of variables and arguments stand in requests alone, so every other record may be printed.
 """
 
 from collections.abc import Callable, Mapping

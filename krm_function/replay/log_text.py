@@ -48,31 +48,31 @@ def read_log(data: bytes) -> Log:
     if lines[-1] == "":
         lines.pop()
     for number, line in enumerate(lines, 1):
-        time = found[0] if (found := TIME.search(line[:200])) else ""
+        time = match[0] if (match := TIME.search(line[:200])) else ""
         read = list(_requests(line))
         mark = SANDBOX.search(line) if read else None
-        for made in read:
-            if isinstance(made, str):
-                unreadable.append((number, made))
+        for request in read:
+            if isinstance(request, str):
+                unreadable.append((number, request))
             else:
-                requests.append(Request(*made, number, time, mark[1] if mark else ""))
-        if not read and (said := DENIED.search(line)):
-            denials.append(Denial(said[1], number, time))
+                requests.append(Request(*request, number, time, mark[1] if mark else ""))
+        if not read and (denial := DENIED.search(line)):
+            denials.append(Denial(denial[1], number, time))
     return Log(len(lines), tuple(requests), tuple(denials), tuple(unreadable))
 
 
 def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
     """Yield kind and input of each request of a line, or why it cannot be read."""
-    at = 0
-    while start := START.search(line, at):
+    position = 0
+    while start := START.search(line, position):
         depth = DEPTHS.get(len(start[1]))
         if depth is None:
             yield f"quoted more than {DEEPEST} times"
             return
         if depth == 0:
-            made, at = _object(line, start.start())
-            yield made
-            if not at:
+            request, position = _object(line, start.start())
+            yield request
+            if not position:
                 return  # behind a request that was cut off nothing is at a known place
             continue
         text = line[start.start() :]
@@ -85,18 +85,18 @@ def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
 def _unquoted(text: str) -> str:
     """Read a text up to the closing quote, as Go and JSON escape it."""
     inside = QUOTED.match(text)
-    made = ESCAPE.sub(_character, inside[0] if inside else "")
-    if SURROGATE.search(made):  # JSON writes a character as two of them
-        made = made.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return made
+    text_inside = ESCAPE.sub(_character, inside[0] if inside else "")
+    if SURROGATE.search(text_inside):  # JSON writes a character as two of them
+        text_inside = text_inside.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text_inside
 
 
-def _character(found: re.Match[str]) -> str:
-    said = found[1]
-    if len(said) > 1:
-        number = int(said[1:], 16)
+def _character(match: re.Match[str]) -> str:
+    escape = match[1]
+    if len(escape) > 1:
+        number = int(escape[1:], 16)
         return chr(number) if number < 0x110000 else "\ufffd"
-    return ESCAPED.get(said, said)
+    return ESCAPED.get(escape, escape)
 
 
 def _object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
@@ -122,10 +122,10 @@ class _TwiceError(ValueError):
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise _TwiceError("a member is there twice")
-    return made
+    return members
 
 
 def _no_number(name: str) -> Any:
@@ -133,10 +133,10 @@ def _no_number(name: str) -> Any:
 
 
 def _finite(text: str) -> float:
-    made = float(text)
-    if made - made != 0:
+    number = float(text)
+    if number - number != 0:
         raise ValueError("no number")
-    return made
+    return number
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite)

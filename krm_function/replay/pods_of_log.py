@@ -22,18 +22,18 @@ class Sorted(NamedTuple):
 def pods_of(log: Log) -> Sorted:
     """Sort the requests of a log by sandbox."""
     owners: dict[str, str] = {}  # id of a container -> its sandbox
-    found: dict[str, list[Request]] = {}
+    by_sandbox: dict[str, list[Request]] = {}
     for request in log.requests:
         sandbox = request.sandbox or note(request, "sandbox-id") or text(dig(request.input, ("sandbox_id",)))
         container = text(dig(request.input, ("container_id",)))
         sandbox = sandbox or owners.get(container, "")
         if sandbox and container:
             owners.setdefault(container, sandbox)
-        found.setdefault(sandbox, []).append(request)
-    unknown = found.pop("", [])
-    if len(found) < 2:
+        by_sandbox.setdefault(sandbox, []).append(request)
+    unknown = by_sandbox.pop("", [])
+    if len(by_sandbox) < 2:
         return Sorted((_pod(list(log.requests)),) if log.requests else (), ())
-    return Sorted(tuple(_pod(requests) for requests in found.values()), tuple(unknown))
+    return Sorted(tuple(_pod(requests) for requests in by_sandbox.values()), tuple(unknown))
 
 
 def meant(pods: tuple[Pod, ...], workload: Workload, name: str = "") -> tuple[Pod, ...]:

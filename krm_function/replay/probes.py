@@ -42,11 +42,11 @@ class Probes(NamedTuple):
     probes: tuple[Probe, ...]
 
 
-def probes_of(body: Body, known: Mapping[str, tuple[Body, ...]], container: int | None = None) -> Probes:
+def probes_of(body: Body, rules: Mapping[str, tuple[Body, ...]], container: int | None = None) -> Probes:
     """Return the conditions of an entry point. container: the one of policy_data that a request is about, if any."""
-    maker = _Maker(known, container)
-    made = maker.of(body, 0)
-    return Probes(HEAD + "".join(maker.rules), tuple(_qualified(probe) for probe in made))
+    maker = _Maker(rules, container)
+    probes = maker.of(body, 0)
+    return Probes(HEAD + "".join(maker.rules), tuple(_qualified(probe) for probe in probes))
 
 
 def terms(probes: Iterable[Probe]) -> tuple[str, ...]:
@@ -61,14 +61,14 @@ def _qualified(probe: Probe) -> Probe:
 class _Maker:
     """Writes the rules; the names of each are its own."""
 
-    def __init__(self, known: Mapping[str, tuple[Body, ...]], container: int | None) -> None:
+    def __init__(self, rules: Mapping[str, tuple[Body, ...]], container: int | None) -> None:
         self.rules: list[str] = []
-        self._known = known
+        self._known = rules
         self._container = container
 
     def of(self, body: Body, depth: int) -> tuple[Probe, ...]:
         """Return the conditions of a body, each a call with the body's parameters."""
-        made: list[Probe] = []
+        probes: list[Probe] = []
         before: list[tuple[int, str, frozenset[str]]] = []  # number, statement, the names that it gives a value
         chosen: set[str] = set()  # names of `some`
         for number, statement in enumerate(body.statements):
@@ -80,7 +80,7 @@ class _Maker:
             else:
                 term = self._rule(body, [*prelude, statement])
                 probe = Probe(body.name, statement, term, False, needs, self._inner(body, prelude, statement, depth))
-            made.append(probe)
+            probes.append(probe)
             if assigned := ASSIGNED.fullmatch(statement):
                 before.append((number, statement, frozenset((assigned[1],))))
             elif some := SOME.fullmatch(statement):
@@ -89,7 +89,7 @@ class _Maker:
                 before.append((number, statement, names))
             elif words(statement) & chosen and "(" not in statement:
                 before.append((number, statement, words(statement) & chosen))
-        return tuple(made)
+        return tuple(probes)
 
     def _inner(self, body: Body, prelude: list[str], statement: str, depth: int) -> tuple[Probe, ...]:
         """Return the conditions of the one body that a statement calls, as calls with the parameters of `body`."""
@@ -97,27 +97,27 @@ class _Maker:
         chosen = sum(text.startswith("some ") for text in prelude)
         if call is None or depth == DEEPEST or chosen * 2 > len(prelude):
             return ()  # of values that nothing chooses between, a rule would have several
-        name, given = call
+        name, values = call
         (callee,) = self._known[name]
-        if len(given) != len(callee.parameters):
+        if len(values) != len(callee.parameters):
             return ()
-        return tuple(self._wrapped(body, prelude, probe, given) for probe in self.of(callee, depth + 1))
+        return tuple(self._wrapped(body, prelude, probe, values) for probe in self.of(callee, depth + 1))
 
     def _called(self, statement: str) -> tuple[str, list[str]] | None:
         """Return the function with one body that a statement is a call of, and the arguments."""
         if self._container is not None and f"; {CONTAINER}(" in statement and len(self._known.get(CONTAINER, ())) == 1:
             inside = statement.split(f"; {CONTAINER}(", 1)[1]
-            given = arguments(inside[: inside.rindex(")")])
-            return CONTAINER, [f"policy_data.containers[{self._container}]", *given[1:]]
+            values = arguments(inside[: inside.rindex(")")])
+            return CONTAINER, [f"policy_data.containers[{self._container}]", *values[1:]]
         call = CALL.fullmatch(statement)
-        name, given = (call[1], arguments(call[2])) if call and is_balanced(call[2]) else (statement, [])
-        return (name, given) if len(self._known.get(name, ())) == 1 else None
+        name, values = (call[1], arguments(call[2])) if call and is_balanced(call[2]) else (statement, [])
+        return (name, values) if len(self._known.get(name, ())) == 1 else None
 
-    def _wrapped(self, body: Body, prelude: list[str], probe: Probe, given: list[str]) -> Probe:
+    def _wrapped(self, body: Body, prelude: list[str], probe: Probe, values: list[str]) -> Probe:
         name = probe.term.partition("(")[0]
-        called = f"{name}({', '.join(given)})" if given else name
+        called = f"{name}({', '.join(values)})" if values else name
         term = self._rule(body, [*prelude, f"{PREFIX}found := {called}"], f"{PREFIX}found")
-        inner = tuple(self._wrapped(body, prelude, one, given) for one in probe.inner)
+        inner = tuple(self._wrapped(body, prelude, one, values) for one in probe.inner)
         return probe._replace(term=term, inner=inner)
 
     def _every(self, body: Body, prelude: list[str], parts: tuple[str, ...]) -> str:
@@ -127,8 +127,8 @@ class _Maker:
         each = self._rule(body._replace(parameters=(*body.parameters, key, value)), [*prelude, *block.split("\n")])
         listed = f"[{key} | some {key}, {value} in {domain}; not {each}]"
         # a list that is not there is no empty one: then the condition is undefined as well
-        there = f"{PREFIX}domain := {domain}"
-        return self._rule(body, [*prelude, there, f"{PREFIX}found := {listed}"], f"{PREFIX}found")
+        exists = f"{PREFIX}domain := {domain}"
+        return self._rule(body, [*prelude, exists, f"{PREFIX}found := {listed}"], f"{PREFIX}found")
 
     def _rule(self, body: Body, lines: list[str], value: str = "") -> str:
         """Write a rule with the parameters of a body; how it is called with them."""
@@ -142,10 +142,10 @@ class _Maker:
 
 def _needed(statement: str, before: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, str, frozenset[str]]]:
     """Return the statements before one whose values it needs, in their order."""
-    wanted, seen = set(words(statement)), 0
-    while len(wanted) > seen:
-        seen = len(wanted)
+    names_used, seen = set(words(statement)), 0
+    while len(names_used) > seen:
+        seen = len(names_used)
         for _, text, names in before:
-            if names & wanted:
-                wanted |= words(text)
-    return [one for one in before if one[2] & wanted]
+            if names & names_used:
+                names_used |= words(text)
+    return [one for one in before if one[2] & names_used]

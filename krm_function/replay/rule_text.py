@@ -1,7 +1,7 @@
 """The definitions and conditions of sealed rules, as they are written.
 
 Rule of this file: an explanation asks the conditions that the policy itself has. So they are cut out of its text and
-never written a second time; what is not laid out as `opa fmt` does is not found, and then only the verdict is known.
+never written a second time. Rules in another layout than that of `opa fmt` are not found: only the verdict is known.
 """
 
 import re
@@ -34,14 +34,14 @@ class Body(NamedTuple):
 
 def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
     """Return the definitions with conditions by their name; none of a name that has others, its default aside."""
-    found: dict[str, list[Body]] = {}
+    by_name: dict[str, list[Body]] = {}
     for head, block in _blocks(rules):
         names = [name.strip() for name in (head[2] or "").split(",") if name.strip()]
         parameters = tuple(f"unused_{index}" if name == "_" else name for index, name in enumerate(names))
         value = [] if head[3] in (None, "true") else [f"{VALUE} := {head[3]}"]
-        found.setdefault(head[1], []).append(Body(head[1], parameters, (*statements(block), *value)))
+        by_name.setdefault(head[1], []).append(Body(head[1], parameters, (*statements(block), *value)))
     counted = definitions(rules)
-    return {name: tuple(made) for name, made in found.items() if len(made) == counted[name]}
+    return {name: tuple(several) for name, several in by_name.items() if len(several) == counted[name]}
 
 
 def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
@@ -64,8 +64,8 @@ def definitions(rules: str) -> Counter[str]:
     """Return how many definitions each name has; of one that has a default alone there are none."""
     counted: Counter[str] = Counter()
     for line in rules.split("\n"):
-        if found := ANY.fullmatch(line):
-            counted[found[2]] += not found[1]
+        if match := ANY.fullmatch(line):
+            counted[match[2]] += not match[1]
     return counted
 
 
@@ -87,13 +87,13 @@ def statements(block: str) -> Iterator[str]:
 
 def arguments(text: str) -> list[str]:
     """Return the arguments of a call, as they are written."""
-    made, depth, start = [], 0, 0
-    for at, character in enumerate(text):
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(text):
         depth += (character in OPENING) - (character in CLOSING)
         if character == "," and depth == 0:
-            made.append(text[start:at].strip())
-            start = at + 1
-    return [*made, text[start:].strip()] if text.strip() else []
+            parts.append(text[start:position].strip())
+            start = position + 1
+    return [*parts, text[start:].strip()] if text.strip() else []
 
 
 def is_balanced(text: str) -> bool:

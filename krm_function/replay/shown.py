@@ -40,6 +40,6 @@ def variable_name(text: Any) -> str:
 
 
 def short(text: str) -> str:
-    """Put a text on one line, and cut off what is too long of it."""
+    """Put a text on one line and cut it at its longest length."""
     text = " ".join(text.split("\n"))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

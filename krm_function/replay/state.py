@@ -54,15 +54,15 @@ def _applied(value: Any, steps: list[str], op: dict[str, Any]) -> dict[str, Any]
     if not isinstance(value, dict):
         raise ValueError("an operation does not apply to the state")  # noqa: TRY004 - an answer, no bug
     key, rest = steps[0], steps[1:]
-    there = key in value
+    present = key in value
     match op.get("op"):
-        case _ if rest and there:
+        case _ if rest and present:
             return {**value, key: _applied(value[key], rest, op)}
         case "add" if not rest and "value" in op:
             return {**value, key: op["value"]}
-        case "replace" if not rest and there and "value" in op:
+        case "replace" if not rest and present and "value" in op:
             return {**value, key: op["value"]}
-        case "remove" if not rest and there:
+        case "remove" if not rest and present:
             return {name: kept for name, kept in value.items() if name != key}
         case _:
             raise ValueError("an operation does not apply to the state")

@@ -32,12 +32,12 @@ class ChangedDocument(NamedTuple):
 
 def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list[ChangedDocument]:
     """Return every document that a render would change, remove or add, in the order of the output."""
-    found = [
+    documents = [
         ChangedDocument(_title(resource, text), resource.text, text)
         for resource, text in zip(resources, rendered.texts, strict=True)
         if text != resource.text
     ]
-    return found + [
+    return documents + [
         ChangedDocument(f"{address_of(reference(value))}, new", None, dump(value)) for value in rendered.added
     ]
 
@@ -64,12 +64,14 @@ def _title(resource: Resource, after: str | None) -> str:
     return " ".join(part for part in (names, f"({place})" if place else "", "removed" if after is None else "") if part)
 
 
-def _lines(one: ChangedDocument) -> list[str]:
+def _lines(document: ChangedDocument) -> list[str]:
     """Write the unified diff of one document; line numbers count from its start."""
-    before, after = ("" if text is None else _shown(text) for text in (one.before, one.after))
-    old, new = ("/dev/null" if text is None else name for text, name in ((one.before, "input"), (one.after, "output")))
+    before, after = ("" if text is None else _shown(text) for text in (document.before, document.after))
+    old, new = (
+        "/dev/null" if text is None else name for text, name in ((document.before, "input"), (document.after, "output"))
+    )
     lines = list(unified_lines(before.splitlines(), after.splitlines()))
-    head = [f"=== {on_one_line(one.title)}", f"--- {old}", f"+++ {new}"]
+    head = [f"=== {on_one_line(document.title)}", f"--- {old}", f"+++ {new}"]
     return head + ([on_one_line(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
 
 

@@ -38,9 +38,9 @@ def render_text(findings: Iterable[Finding], *, infos: bool = False, paint: Call
         where = place_of(found)
         head = paint(f"{found.severity} {found.code}", found.severity) + (f" {paint(where, 'place')}" if where else "")
         lines.append(f"{head}: {on_one_line(found.message)}")
-        at = position(found)
-        if at and at != where:
-            lines.append(f"  at: {at}")
+        place = position(found)
+        if place and place != where:
+            lines.append(f"  at: {place}")
         if found.hint:
             lines.append(f"  {paint('hint:', 'hint')} {on_one_line(found.hint)}")
     return "".join(line + "\n" for line in lines)

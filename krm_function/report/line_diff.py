@@ -57,23 +57,23 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int
         size = bisect_left(ends, place)
         ends[size : size + 1], series[size : size + 1] = [place], [index]
         above.append(series[size - 1] if size else -1)
-    found: list[tuple[int, int]] = []
+    anchors: list[tuple[int, int]] = []
     index = series[-1] if series else -1
     while index >= 0:
-        found.append(shared[index])
+        anchors.append(shared[index])
         index = above[index]
-    return found[::-1]
+    return anchors[::-1]
 
 
 def _joined(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
     """Join neighbours of one kind."""
     last: Opcode | None = None
-    for one in opcodes:
-        if last is not None and last[0] == one[0]:
-            last = (last[0], last[1], one[2], last[3], one[4])
+    for opcode in opcodes:
+        if last is not None and last[0] == opcode[0]:
+            last = (last[0], last[1], opcode[2], last[3], opcode[4])
             continue
         if last is not None:
             yield last
-        last = one
+        last = opcode
     if last is not None:
         yield last

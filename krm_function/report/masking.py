@@ -71,11 +71,11 @@ def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
                 if shown is not text:
                     yield (*here, name), shown
         elif key == "env" and isinstance(part, list):
-            for index, one in enumerate(part):
-                if _has_value(one):
+            for index, element in enumerate(part):
+                if _has_value(element):
                     yield (*here, index, "value"), MASK
                 else:
-                    yield from _below((*here, index), one)
+                    yield from _below((*here, index), element)
         else:
             yield from _below(here, part)
 

@@ -86,19 +86,19 @@ def make_plan(
 
     nodes: None when none are known. placements: by position in `rendered.plan`. more: findings of placing the pods.
     """
-    said = [found for found in ordered([*rendered.findings, *more]) if found.severity != "info"]
+    findings = [found for found in ordered([*rendered.findings, *more]) if found.severity != "info"]
     lines: list[PlanEntry] = []
     for index, planned in enumerate(rendered.plan):
         if not planned.skipped:
-            mine = tuple(found for found in said if found.ref == planned.ref)
+            mine = tuple(found for found in findings if found.ref == planned.ref)
             lines.append(PlanEntry(planned, (placements or {}).get(index), mine))
     lines.sort(key=lambda line: not line.failed)
-    known = {line.ref for line in lines}
+    of_lines = {line.ref for line in lines}
     return Plan(
         tuple(lines),
         tuple(planned for planned in rendered.plan if planned.skipped),
         pools([(line.planned, line.placement, line.failed) for line in lines], nodes),
-        tuple(found for found in said if found.ref not in known),
+        tuple(found for found in findings if found.ref not in of_lines),
         None if nodes is None else tuple(nodes),
         source,
         rendered.failed,

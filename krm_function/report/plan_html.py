@@ -129,8 +129,8 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
 
 def _look(platform: str) -> str:
     """Return how the cards of a platform look: one of LOOKS."""
-    known = PLATFORMS.get(platform)
-    return "none" if known is None else f"{known.tee} gpu" if known.gpu else known.tee
+    row = PLATFORMS.get(platform)
+    return "none" if row is None else f"{row.tee} gpu" if row.gpu else row.tee
 
 
 def _pods(line: PlanEntry) -> str:

@@ -96,9 +96,9 @@ def _columns(rows: Sequence[Row], width: int) -> Columns:
         cells = [_cells(row, short, digest) for row in rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         room = width - 2 - sum(2 + size for size in widths[1:] if size)
-        wanted = max((len(name) for name, *_ in cells if len(name) <= width // 2), default=0)
-        columns = Columns((max(0, min(wanted, room)), *widths[1:]), short, digest)
-        if wanted <= room:
+        widest = max((len(name) for name, *_ in cells if len(name) <= width // 2), default=0)
+        columns = Columns((max(0, min(widest, room)), *widths[1:]), short, digest)
+        if widest <= room:
             break
     return columns
 

@@ -1,7 +1,7 @@
 """The workloads of a plan in groups that the same nodes take, each group under one heading with its reasons.
 
 Rule of this file: two workloads are of one group when heading and reasons are the same, so each reason stands once. The
-words are those of the text form; the widths of lines are none of its business.
+words are those of the text form; plan_text.py decides the widths of lines.
 """
 
 from collections.abc import Iterable
@@ -101,7 +101,7 @@ def reasons_of(line: PlanEntry) -> tuple[str, ...]:
 
 
 def _first(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
-    """Return the first reasons, and how many nodes the others are of."""
+    """Return the first reasons, and the number of nodes that have other reasons."""
     left = sum(list(counts)[REASONS:])
     return (*reasons[:REASONS], *([f"nor {counted(left, 'more node')}"] if left else []))
 

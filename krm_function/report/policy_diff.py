@@ -20,12 +20,12 @@ VERDICTS = ("weaker", "stronger", "different")
 def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
     """Write one block per workload and a line with totals."""
     lines: list[str] = []
-    for one in compared:
-        lines.append(on_one_line(f"{one.ref.kind} {one.ref}"))
-        lines += [f"  {line.verdict:<9} {on_one_line(sentence(line))}" for line in one.lines]
+    for workload in compared:
+        lines.append(on_one_line(f"{workload.ref.kind} {workload.ref}"))
+        lines += [f"  {line.verdict:<9} {on_one_line(sentence(line))}" for line in workload.lines]
     counts = verdict_counts(compared)
-    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
-    return "".join(f"{line}\n" for line in (*lines, said if lines else "no difference"))
+    totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    return "".join(f"{line}\n" for line in (*lines, totals if lines else "no difference"))
 
 
 def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
@@ -53,9 +53,9 @@ def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
     return {verdict: counts[verdict] for verdict in VERDICTS}  # type: ignore[index]
 
 
-def _resource(one: WorkloadDifferences) -> dict[str, str]:
+def _resource(workload: WorkloadDifferences) -> dict[str, str]:
     names = ("apiVersion", "kind", "namespace", "name")
-    return {name: on_one_line(value) for name, value in zip(names, one.ref, strict=True) if value}
+    return {name: on_one_line(value) for name, value in zip(names, workload.ref, strict=True) if value}
 
 
 def _data(line: Difference) -> dict[str, Any]:

@@ -58,11 +58,11 @@ def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool,
         taints = tuple(sorted(map(str, node.taints)))
         alike = (labels, taints, node.unschedulable, _capacity(node), takes)
         members.setdefault(alike, []).append(node)
-    made = [
+    grouped = [
         Pool(dict(labels), tuple(node.name for node in group), taints, cordoned, capacity, takes)
         for (labels, taints, cordoned, capacity, takes), group in members.items()
     ]
-    return tuple(sorted(made, key=lambda pool: (not pool.workloads, pool.nodes)))
+    return tuple(sorted(grouped, key=lambda pool: (not pool.workloads, pool.nodes)))
 
 
 def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
@@ -86,9 +86,9 @@ def _asked(planned: Planned) -> set[str]:
 
 def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
     """Return what a node holds: memory in whole GiB, so that two machines of one type are alike."""
-    known = node.allocatable or {}
-    names = [name for name in ("cpu", "memory") if name in known]
-    names += sorted(name for name in known if name not in {"cpu", "memory"} | LEFT_OUT and known[name] > 0)
+    amounts = node.allocatable or {}
+    names = [name for name in ("cpu", "memory") if name in amounts]
+    names += sorted(name for name in amounts if name not in {"cpu", "memory"} | LEFT_OUT and amounts[name] > 0)
     return tuple(
-        (name, f"{known[name] // GIB}Gi" if name == "memory" else amount_text(name, known[name])) for name in names
+        (name, f"{amounts[name] // GIB}Gi" if name == "memory" else amount_text(name, amounts[name])) for name in names
     )

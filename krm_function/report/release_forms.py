@@ -34,8 +34,8 @@ def release_text(release: Release) -> str:
         ]
         if facts.rtmr0_by_vcpu:
             counts = list(map(int, facts.rtmr0_by_vcpu))
-            known = vcpus_text(counts[0]) if len(counts) == 1 else f"{_ranges(counts)} vCPUs"
-            values.append((name, "RTMR0", f"for {known}", "-"))
+            sizes = vcpus_text(counts[0]) if len(counts) == 1 else f"{_ranges(counts)} vCPUs"
+            values.append((name, "RTMR0", f"for {sizes}", "-"))
         if not platform_entries(facts):
             values.append((name, "none", "-", "-"))
     images = [("IMAGE", "BECOMES", "DIGEST")]
@@ -119,12 +119,12 @@ def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
     """Return, by entry, the values that an operator has to fill in, as the validation of a manifest reports them."""
     values = merged_reference_values(None, {"snp": list(facts.snp), "tdx": list(facts.tdx)}, None)
     lacking = unfilled(validate({"Policies": {}, "ReferenceValues": values}))
-    made: dict[str, tuple[str, ...]] = {}
+    fields_of: dict[str, tuple[str, ...]] = {}
     for tee in ("snp", "tdx"):
         for index, entry in enumerate(values.get(tee, ())):
             fields = lacking.get(f"{tee}[{index}]", ())
-            made[product(entry)] = tuple(dict.fromkeys(field.partition(".")[0] for field in fields))
-    return made
+            fields_of[product(entry)] = tuple(dict.fromkeys(field.partition(".")[0] for field in fields))
+    return fields_of
 
 
 def _ranges(numbers: Iterable[int]) -> str:

@@ -46,23 +46,24 @@ class Replay(NamedTuple):
     contradicted: tuple[Denial, ...]
 
 
-def replay_text(made: Replay) -> str:
+def replay_text(replay: Replay) -> str:
     """Write a heading, a block for each denial, and the counts."""
-    lines = [f"{made.ref.kind} {made.ref}, policy {made.digest[:8]}{f', asked with {made.engine}' * bool(made.pods)}"]
-    for pod in made.pods:
-        denied = [one for one in pod.judged if not one.allowed]
+    engine = f", asked with {replay.engine}" if replay.pods else ""
+    lines = [f"{replay.ref.kind} {replay.ref}, policy {replay.digest[:8]}{engine}"]
+    for pod in replay.pods:
+        denied = [request for request in pod.judged if not request.allowed]
         lines += ["", f"pod {name_of(pod.pod)}: {_many(len(pod.judged), 'request')}, {len(denied)} denied"]
-        for one in denied:
-            lines += ["", *_block(one)]
-    if made.denials:
-        lines += ["", *_without_request(made.denials)]
-    if made.contradicted:
-        lines += ["", *_contradicted(made.contradicted)]
-    lines += ["", *_counts(made)]
+        for request in denied:
+            lines += ["", *_block(request)]
+    if replay.denials:
+        lines += ["", *_without_request(replay.denials)]
+    if replay.contradicted:
+        lines += ["", *_contradicted(replay.contradicted)]
+    lines += ["", *_counts(replay)]
     return "".join(f"{on_one_line(line)}\n" for line in lines)
 
 
-def replay_json(made: Replay) -> str:
+def replay_json(replay: Replay) -> str:
     """Write `{"version": 1, "pods": [{"requests": …, "denied": [{"reasons": …}]}], "log": {…}}` and a newline."""
     pods = [
         {
@@ -71,18 +72,18 @@ def replay_json(made: Replay) -> str:
             "requests": len(one.judged),
             "denied": [_data(judged) for judged in one.judged if not judged.allowed],
         }
-        for one in made.pods
+        for one in replay.pods
     ]
     log = {
-        "lines": made.log.lines,
-        "requests": len(made.log.requests),
-        "otherPods": made.others,
-        "unknownPod": made.unknown,
-        "notReadable": [{"line": line, "problem": problem} for line, problem in made.log.unreadable],
-        "denialsWithoutRequest": [one._asdict() for one in made.denials],
-        "denialsOfAllowedRequests": [one._asdict() for one in made.contradicted],
+        "lines": replay.log.lines,
+        "requests": len(replay.log.requests),
+        "otherPods": replay.others,
+        "unknownPod": replay.unknown,
+        "notReadable": [{"line": line, "problem": problem} for line, problem in replay.log.unreadable],
+        "denialsWithoutRequest": [one._asdict() for one in replay.denials],
+        "denialsOfAllowedRequests": [one._asdict() for one in replay.contradicted],
     }
-    whole = {"version": 1, "workload": _ref(made.ref), "policy": made.digest, "engine": made.engine}
+    whole = {"version": 1, "workload": _ref(replay.ref), "policy": replay.digest, "engine": replay.engine}
     return json.dumps(_visible({**whole, "pods": pods, "log": log}), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -91,12 +92,12 @@ def name_of(pod: Pod) -> str:
     return f"{pod.namespace}/{pod.name}" if pod.name else "of which the log has no container's name"
 
 
-def _block(one: Judged) -> Iterator[str]:
-    request = one.request
+def _block(judged: Judged) -> Iterator[str]:
+    request = judged.request
     container = note(request, "container-name") or ("the sandbox" * bool(note(request, "container-type")))
     of = f" of container {container}" if note(request, "container-name") else f" of {container}" if container else ""
     yield f"denied  line {request.line}{f' {request.time}' * bool(request.time)} {request.kind}{of}"
-    for reason in one.reasons:
+    for reason in judged.reasons:
         yield f"  {reason.field + ': ' if reason.field else ''}{reason.problem}"
         if reason.pod:
             yield f"    in the pod: {reason.pod}"
@@ -118,23 +119,26 @@ def _contradicted(denials: tuple[Denial, ...]) -> Iterator[str]:
 
 def _by_kind(denials: tuple[Denial, ...]) -> Iterator[str]:
     kinds: dict[str, list[Denial]] = {}
-    for one in denials:
-        kinds.setdefault(one.kind, []).append(one)
+    for denial in denials:
+        kinds.setdefault(denial.kind, []).append(denial)
     for kind, several in kinds.items():
-        at = f" {several[0].time}" if several[0].time else ""
-        yield f"denied  {_lines([one.line for one in several])}{at} {kind}"
+        time = f" {several[0].time}" if several[0].time else ""
+        yield f"denied  {_lines([denial.line for denial in several])}{time} {kind}"
 
 
-def _counts(made: Replay) -> Iterator[str]:
-    own = sum(len(one.judged) for one in made.pods)
-    parts = [_many(made.log.lines, "line"), f"{_many(own, 'request')} of this workload's pods" if own else "no request"]
-    if made.others:
-        parts.append(f"{_many(made.others, 'request')} of other pods, not looked at")
-    if made.unknown:
-        parts.append(f"{_many(made.unknown, 'request')} of a pod that the log does not tell, not looked at")
+def _counts(replay: Replay) -> Iterator[str]:
+    own = sum(len(one.judged) for one in replay.pods)
+    parts = [
+        _many(replay.log.lines, "line"),
+        f"{_many(own, 'request')} of this workload's pods" if own else "no request",
+    ]
+    if replay.others:
+        parts.append(f"{_many(replay.others, 'request')} of other pods, not looked at")
+    if replay.unknown:
+        parts.append(f"{_many(replay.unknown, 'request')} of a pod that the log does not tell, not looked at")
     yield f"log: {'; '.join(parts)}"
-    for problem, count in Counter(problem for _, problem in made.log.unreadable).items():
-        numbers = [line for line, said in made.log.unreadable if said == problem]
+    for problem, count in Counter(problem for _, problem in replay.log.unreadable).items():
+        numbers = [line for line, said in replay.log.unreadable if said == problem]
         yield f"not readable: {_many(count, 'request')}, {problem}: {_lines(numbers)}"
 
 
@@ -148,9 +152,9 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _data(one: Judged) -> dict[str, Any]:
-    reasons = [{key: value for key, value in reason._asdict().items() if value} for reason in one.reasons]
-    request = one.request
+def _data(judged: Judged) -> dict[str, Any]:
+    reasons = [{key: value for key, value in reason._asdict().items() if value} for reason in judged.reasons]
+    request = judged.request
     place = {"kind": request.kind, "line": request.line, "time": request.time}
     return {**place, "container": note(request, "container-name"), "reasons": reasons}
 

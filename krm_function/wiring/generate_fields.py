@@ -34,9 +34,9 @@ def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str
     """
     document = parse(text)
     path: Path = ("spec", "manifest", "referenceValues", tee)
-    there = dig(document.value, path)
-    if there is not None:
-        if there in (values, [values]):
+    present = dig(document.value, path)
+    if present is not None:
+        if present in (values, [values]):
             return text
         raise ValueError(f"{'.'.join(map(str, path))} is set already; change it there")
     return splice(document, [_deep_change(document.value, path, dict(values))]).text
@@ -45,10 +45,10 @@ def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str
 def _deep_change(value: Any, path: Path, new: Any) -> Change:
     """Return the change that sets a value whose parents may be missing or empty. Raises ValueError if one is no map."""
     for depth in range(1, len(path)):
-        there = dig(value, path[:depth])
-        if there is not None and not isinstance(there, dict):
+        parent = dig(value, path[:depth])
+        if parent is not None and not isinstance(parent, dict):
             raise ValueError(f"{'.'.join(map(str, path[:depth]))} is not a map")
-        if not there:
+        if not parent:
             for name in reversed(path[depth:]):
                 new = {name: new}
             return Change(path[:depth], "set", new)
@@ -59,11 +59,11 @@ def with_platform(text: str, platform: str) -> str:
     """Set this default platform. Raises YamlError, and ValueError when the file has another one."""
     document = parse(text)
     spec = dig(document.value, ("spec",))
-    there = dig(spec, ("platform",))
-    if there is not None:
-        if str(there).lower() == platform:
+    present = dig(spec, ("platform",))
+    if present is not None:
+        if str(present).lower() == platform:
             return text
-        raise ValueError(f"spec.platform is {there} already")
+        raise ValueError(f"spec.platform is {present} already")
     if spec is not None and not isinstance(spec, dict):
         raise ValueError("spec is not a map")
     change = Change(("spec", "platform"), "set", platform) if spec else Change(("spec",), "set", {"platform": platform})

@@ -1,8 +1,8 @@
 """Digests in a file of Helm values, behind the tags.
 
-Rule of this file: only values that make up exactly the image that a chart has rendered are changed, and only in their
-tag: `tag: "1.2@sha256:..."` gives registry/name:1.2@sha256:... in a chart that writes name:tag, whether or not it has a
-value for digests; a digest there would drop the tag, and the reference would be another one than the lock has.
+Rule of this file: a value changes only if it makes up exactly the image that a chart has rendered, and then only in
+its tag: `tag: "1.2@sha256:..."` gives registry/name:1.2@sha256:... in a chart that writes name:tag. A value for digests
+is left alone: a chart that reads it drops the tag, and the lock has the reference with the tag.
 
     value                                             becomes
     image: registry/name:1.2                          image: registry/name:1.2@sha256:...
@@ -25,16 +25,16 @@ def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
     document = parse(text)
     if not isinstance(document.value, dict | None):
         raise ValueError("it is no map of values")  # noqa: TRY004 (what the file holds, not a misuse)
-    made, left = [], []
+    pinned, left = [], []
     changes: list[Change] = []
     for pin in pins:
-        found = list(_changes(document.value, (), pin))
-        changes += found
-        if found:
-            made.append(pin)
+        of_pin = list(_changes(document.value, (), pin))
+        changes += of_pin
+        if of_pin:
+            pinned.append(pin)
         else:
             left.append((pin, Cause("CC1215.value", NOTHING)))
-    return Pinned(splice(document, changes).text if changes else text, tuple(made), tuple(left))
+    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(left))
 
 
 def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:

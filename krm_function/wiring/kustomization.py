@@ -26,8 +26,8 @@ def wire_kustomization(text: str, files: Files, resources: tuple[str, ...] = ())
     changes: list[Change] = []
     steps: list[str] = []
     for key, names in (("resources", (*resources, files.release, files.lock)), ("transformers", (files.generate,))):
-        there = listed(value, key)
-        added = [name for name in dict.fromkeys(names) if name not in there]
+        present = listed(value, key)
+        added = [name for name in dict.fromkeys(names) if name not in present]
         changes += _append(value.get(key), key, added)
         steps += [f"{key}: {', '.join(added)}"] if added else []
     spliced = splice(document, changes).text if changes else text
@@ -54,17 +54,17 @@ def _problem(value: Any) -> Finding | None:
     return None
 
 
-def _append(there: Any, key: str, names: list[str]) -> list[Change]:
+def _append(present: Any, key: str, names: list[str]) -> list[Change]:
     """Return the changes that put names at the end of a list, which may not be there yet."""
     if not names:
         return []
-    if not there:
+    if not present:
         return [Change((key,), "set", names)]
-    return [Change((key, len(there) + number), "insert", name) for number, name in enumerate(names)]
+    return [Change((key, len(present) + number), "insert", name) for number, name in enumerate(names)]
 
 
 def _not_last(value: dict[str, Any], name: str) -> tuple[Finding, ...]:
-    there = listed(value, "transformers")
-    if name not in there or there[-1] == name:
+    transformers = listed(value, "transformers")
+    if name not in transformers or transformers[-1] == name:
         return ()
-    return (finding("CC1312", what=f"transformer {name}", after=there[-1]),)
+    return (finding("CC1312", what=f"transformer {name}", after=transformers[-1]),)

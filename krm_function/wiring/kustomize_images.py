@@ -35,7 +35,7 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         isinstance(one, dict) for one in value.get(IMAGES) or ()
     ):
         raise ValueError("images is no list of maps")
-    entries, made, left = maps(value.get(IMAGES)), [], []
+    entries, pinned, left = maps(value.get(IMAGES)), [], []
     changes: list[Change] = []
     new: list[dict[str, Any]] = []
     for pin in pins:
@@ -43,7 +43,7 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         if others:
             left.append((pin, Cause("CC1215.other", {"other": ", ".join(others)})))
             continue
-        made.append(pin)
+        pinned.append(pin)
         index = _entry(entries, pin)
         if index is None:
             new.append({"name": pin.name, **_fields(pin)})
@@ -53,7 +53,7 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         changes += [Change((IMAGES, len(entries) + number), "insert", entry) for number, entry in enumerate(new)]
     elif new:
         changes.append(Change((IMAGES,), "set", new))
-    return Pinned(splice(document, changes).text if changes else text, tuple(made), tuple(left))
+    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(left))
 
 
 def _fields(pin: Pin) -> dict[str, str]:
@@ -74,9 +74,9 @@ def _entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
 
 def _other_uses(pin: Pin, used: Collection[str]) -> list[str]:
     """Return the other references of the same name."""
-    found = []
+    uses = []
     for text in sorted(used):
         image = parse_image(text)
         if not isinstance(image, str) and str(image._replace(tag="", digest="")) == pin.name:
-            found += [text] if text not in {str(pin.image), pin.pinned} else []
-    return found
+            uses += [text] if text not in {str(pin.image), pin.pinned} else []
+    return uses

@@ -17,25 +17,25 @@ def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
     Raises YamlError, and ValueError when there is not exactly one ContrastGenerate or a field on the way is no map.
     """
     source = decode(data)
-    found = [
+    chunks = [
         chunk
         for chunk in split_stream(source.text)
         if chunk.kind == "ContrastGenerate" and is_config(chunk.api_version)
     ]
-    if len(found) != 1:
-        raise ValueError(f"it has {len(found) or 'no'} ContrastGenerate")
-    document = parse(found[0].of(source.text), line=found[0].line)
+    if len(chunks) != 1:
+        raise ValueError(f"it has {len(chunks) or 'no'} ContrastGenerate")
+    document = parse(chunks[0].of(source.text), line=chunks[0].line)
     change = _change(document.value, ("spec", "manifest", field), pem)
-    return encode(found[0].replaced(source.text, splice(document, [change]).text), source.bom)
+    return encode(chunks[0].replaced(source.text, splice(document, [change]).text), source.bom)
 
 
 def _change(value: Any, path: Path, pem: str) -> Change:
     """Append to a list whose parents may be missing or empty."""
     for depth in range(1, len(path)):
-        there = dig(value, path[:depth])
-        if there is not None and not isinstance(there, dict):
+        parent = dig(value, path[:depth])
+        if parent is not None and not isinstance(parent, dict):
             raise ValueError(f"{'.'.join(map(str, path[:depth]))} is not a map")
-        if not there:
+        if not parent:
             new: Any = [pem]
             for name in reversed(path[depth:]):
                 new = {name: new}

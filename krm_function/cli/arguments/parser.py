@@ -57,12 +57,12 @@ class Parser(argparse.ArgumentParser):
         self.refuse(f"unknown argument {_escaped(word)}", _suggestion(word, names) or f"see {self.prog} --help")
 
     def refuse_value(self, name: str, value: str, values: Sequence[str]) -> NoReturn:
-        """Refuse a value of an option or variable that is none of the known ones."""
+        """Refuse a value that is not among those of an option or variable."""
         hint = _suggestion(value, values) or f"use one of {', '.join(values)}"
         self.refuse(f"{name} {_escaped(value)} is not known", hint)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """Refuse what is none of the choices; argparse would list them all in one line."""
+        """Refuse a value that is not among the choices; argparse would list them all in one line."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]

@@ -1,7 +1,7 @@
 """`check --attestation FILE`: whether the output, and what it was made of, are what a statement about a render says.
 
-Rule of this file: the attestation is hostile input, and its signature is not verified here, which every passing call
-says.
+Rule of this file: the attestation is hostile input. Its signature is not verified here, and every call that passes says
+so.
 """
 
 from collections.abc import Iterable, Sequence

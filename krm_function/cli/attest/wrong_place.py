@@ -1,7 +1,7 @@
 """Where `--attest` may write: into no output and no input of the call, and not where the next render would read it.
 
-Rule of this file: files are compared by what they are, not by how they are named, also where the shell has opened one
-as standard input or output.
+Rule of this file: two paths are compared by the file they lead to, which may also be one that the shell has opened as
+standard input or output.
 """
 
 import os
@@ -50,7 +50,7 @@ def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _is_descriptor(file: str, descriptor: int) -> bool:
-    """Tell whether a path leads to what a descriptor of this process is, such as a file that the shell has opened."""
+    """Tell whether a path and a descriptor of this process are the same file, such as one that the shell has opened."""
     try:
         return os.path.samestat(os.stat(file), os.fstat(descriptor))
     except OSError:

@@ -1,8 +1,8 @@
 """Lists of a cluster's objects, page by page, each looked at before anything relies on its shape.
 
-Rule of this file: one reading or none. A list is of the kind that was asked for, has the objects of the namespace that
-was asked for, each once and by a name that Kubernetes allows, and it ends. What nobody here needs is left out at once,
-so that a large cluster takes no more room than what is compared.
+Rule of this file: a list is of the kind that was asked for, has the objects of the namespace that was asked for, each
+once and by a name that Kubernetes allows, and it ends; any other is refused. Fields that nobody here compares are left
+out at once, so that a large cluster takes no more room than what is compared.
 """
 
 import re

@@ -80,7 +80,7 @@ def _objects(lists: "Lists", namespaces: Iterable[str]) -> Iterator[Any]:
 
 
 def _runtime_classes(lists: "Lists") -> ClusterClasses:
-    """Return the RuntimeClasses, which not everybody who sees a namespace may see."""
+    """Return the RuntimeClasses; without the right to list them, which fewer users have, None and a finding."""
     from krm_function.cli.cluster.answer import Wanted
     from krm_function.cli.cluster.connection import RefusalError
 

@@ -1,8 +1,8 @@
 """The commands, one file each: its arguments (`add_arguments`) and what it does (`run`) side by side.
 
 Rule of this package: a file is imported when its command is called, and imports what the command works with inside
-`run`, so that help and completion stay fast. Commands do not import each other; what two of them need stands beside
-this package. This table has every command in the order of the help; `release import` is in release_import.py.
+`run`, so that help and completion stay fast. Commands do not import each other; what two need is in another
+folder of `cli`. This table has every command in the order of the help; `release import` is in release_import.py.
 """
 
 SUMMARIES = {

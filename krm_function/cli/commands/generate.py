@@ -154,7 +154,7 @@ def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tup
 def _output_among_inputs(options: Namespace) -> "list[Finding]":
     """Tell whether --output is one of the files that are read: asked first, as it would be in the input twice.
 
-    Without --output, and for one that does not exist yet, nothing is looked at.
+    There is nothing to compare without --output, or if its file does not exist yet.
     """
     from krm_function.findings import finding
     from krm_function.hosts.files import FileProblem, find_files, same_file

@@ -1,6 +1,6 @@
 """`contrast-krm policy replay`: the requests of a log against the policy that is sealed into one workload.
 
-Rule of this file: the engine judges; what a log has and cannot be judged is counted, and no success is said of it.
+Rule of this file: the engine judges; a request that cannot be judged is counted, and is never reported as allowed.
 """
 
 from argparse import Namespace

@@ -1,4 +1,4 @@
-"""The file of `release import`: the ContrastRelease that is in it, and the one that is to be written to it.
+"""The file of `release import`: read the ContrastRelease it has, and check the one to write.
 
 Rule of this file: what is written has been read by the parser of every render first, so an import can leave no file
 that a render would refuse.

@@ -1,7 +1,7 @@
 """Copies of the JSON Schemas beside configuration files, for editors.
 
-Rule of this file: a copy is what `contrast-krm schema KIND` prints; one that is out of date is replaced, because
-they are not edited by hand.
+Rule of this file: a copy is what `contrast-krm schema KIND` prints. Nobody edits a copy by hand, so an outdated copy
+is replaced.
 """
 
 import itertools
@@ -26,7 +26,7 @@ def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
 
 
 def write_all(files: Mapping[str, bytes], new: str = "") -> None:
-    """Write all files, put into their places in this order. new: a directory to make, beside those of the copies.
+    """Write all files, in this order. new: a directory to make; the directories of the copies are made in any case.
 
     Raises FileProblem, with nothing left behind.
     """

@@ -1,6 +1,6 @@
 """What `init` finds in a deployment: files by kind, resources, the coordinator.
 
-Rule of this file: what cannot be read is passed over, because it is a finding of the render and not of `init`.
+Rule of this file: a file that cannot be read is passed over, because the render reports it.
 """
 
 import os

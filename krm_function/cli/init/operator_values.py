@@ -1,7 +1,7 @@
 """Values of the manifest that only an operator knows, out of the options of `init`.
 
-Rule of this file: what is not exactly such a value is a finding; nothing is guessed and nothing has a default, because
-a lower number accepts more machines.
+Rule of this file: a text that is not exactly such a value is a finding. Nothing is guessed and nothing has a default,
+because a lower number accepts more machines.
 """
 
 import re

@@ -25,7 +25,7 @@ SUMS = "SHA256SUMS"
 
 
 def bundle_root() -> str:
-    """Return the folder of the bundle that runs, "" if it is none."""
+    """Return the folder of the bundle that runs, "" if the program is not a bundle."""
     root, library = os.path.split(os.path.dirname(os.path.dirname(os.path.realpath(krm_function.__file__))))
     inside = library == LIBRARY and os.path.realpath(sys.prefix) == os.path.join(root, PYTHON)
     return root if inside and os.path.isfile(os.path.join(root, SUMS)) else ""

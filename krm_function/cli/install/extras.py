@@ -26,7 +26,7 @@ def missing_extra(error: ModuleNotFoundError) -> Finding | None:
 
 
 def not_installed(option: str, package: str, extra: str) -> Finding:
-    """Return the finding for what of the command line needs a package; pip reaches neither a bundle nor a copy."""
+    """Return the finding for an option that needs a package; its remedy is not pip in a bundle or a copy."""
     from krm_function.cli.install.build import this_build
 
     code = "CC0909.package-copy" if this_build().kind in {"bundle", "copy"} else "CC0909.package"

@@ -98,7 +98,7 @@ def _needed(uses: Sequence[tuple[Image, Use]], findings: Iterable[Finding]) -> N
 
 
 def _uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
-    """Find the images of one workload, and CC0503 for each text that is none."""
+    """Find the images of one workload, and CC0503 for each text that is no image reference."""
     uses, problems = [], []
     for path, text in _images(workload):
         image = parse_image(text)

@@ -1,7 +1,7 @@
 """What `lock` has to do: the images of some resources, and what is known of them already.
 
-Rule of this file: what a lock knows is never fetched again, but an entry without passwd or group is looked up for these
-two.
+Rule of this file: what a lock has is never fetched again. Only an entry without passwd or group is looked up, to add
+them.
 """
 
 from argparse import Namespace

@@ -1,1 +1,1 @@
-"""Policies of commands: the programs that make or judge one, and what is sealed into a workload."""
+"""Policies for commands: the programs that make or judge one, and sealed ones read back and compared."""

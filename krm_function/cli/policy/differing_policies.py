@@ -35,7 +35,7 @@ def _given_away(old: RenderedOutput, new: RenderedOutput) -> tuple[GivenAway, Gi
 
 
 def weaker_findings(old_path: str, new: RenderedOutput) -> tuple[Finding, ...]:
-    """Return an error for every line by which an output is weaker than the one before, an info for every stronger one.
+    """Return an error for each line in which an output is weaker than the earlier one, an info for each stronger.
 
     The infos help to review the rest. Raises FileProblem.
     """

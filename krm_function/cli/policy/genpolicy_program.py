@@ -1,7 +1,7 @@
 """`--genpolicy PATH`: Kata's or Contrast's own policy generator as the engine of a render.
 
-Rule of this file: the one place of a render where a program is started (rego_engine.py is that of `policy replay`), and
-only one that the operator named with a path on the command line. No shell, no search in PATH, a reduced environment, a
+Rule of this file: a render starts a program here and nowhere else (rego_engine.py starts that of `policy replay`), and
+only one whose path the operator gave on the command line. No shell, no search in PATH, a reduced environment, a
 directory of its own, an end after so many seconds and so many bytes. Everything it is given is in that directory,
 readable by the owner alone and removed at the end; genpolicy itself pulls images from their registries.
 """
