@@ -40,7 +40,7 @@ from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_ha
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, workloads_of
 from krm_function.yamltext import same
-from krm_function.yamltext.comparison import ABSENT, as_a_whole, differing_places
+from krm_function.yamltext.comparison import ABSENT, differing_places
 
 POSITION_ANNOTATIONS = ("internal.config.kubernetes.io/", *PATH, *INDEX, *ID)  # where hosts keep an object's position
 ANNOTATIONS: Path = ("metadata", "annotations")
@@ -100,7 +100,7 @@ def _below(path: Path, rules: Mapping[str, Rule]) -> dict[Path, Rule]:
 def _first_unexplained(now: Any, before: Any, rules: Mapping[Path, Rule]) -> Path | None:
     """Find the first difference at a place that the rules do not list, or that its rule does not explain."""
     in_lists = any(isinstance(part, int) for path in rules for part in path)
-    pairs = _have_the_same_length if in_lists else as_a_whole
+    pairs = _have_the_same_length if in_lists else None
     places = differing_places(now, before, {**rules, ANYWHERE_ELSE: _unexplained_here}, pairs=pairs)
     for path, left, right, rule in places:
         below = rule(left, right) if rule else ()
