@@ -1,7 +1,10 @@
 """Our records against the standard library's: the same answers to everything that the project does with one."""
 
+import typing
+
 import pytest
 
+from krm_function import record
 from tests.interpreters.record_questions import QUESTIONS, REFUSED, Asked, Late, Ours, Theirs, refusal, standard_refusal
 
 
@@ -34,3 +37,12 @@ def test_what_a_record_is_asked_may_be_kept() -> None:
     assert one.total == 3, "not asked again"
     assert one == Asked([1, 2, 3])
     assert one._replace(x=[4]).total == 4
+
+
+def test_what_is_said_of_a_type_is_kept_as_with_typing() -> None:
+    said = ({"not": "hashable"}, "a sentence")
+    ours, theirs = record.Annotated[int, *said], typing.Annotated[int, *said]
+    assert (ours.kind, ours.said) == (theirs.__origin__, theirs.__metadata__)  # type: ignore[attr-defined]
+    for annotated in (record.Annotated, typing.Annotated):
+        with pytest.raises(TypeError):
+            annotated[int]
