@@ -32,14 +32,8 @@ ELSEWHERE = frozenset(
         *(f"cli.{name}" for name in ("arguments", "attest", "cluster", "commands", "files", "init", "install", "lock")),
         *("cli.policy", "cli.rendering", "policy.external_sources", "policy.open_variables", "policy.unbound_values"),
         *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
-        *(
-            "lock",
-            "policy.genpolicy",
-            "schema.remedy",
-            "yamltext.fast.validate",
-            "yamltext.fast.items",
-            "yamltext.fast.stream",
-        ),
+        *("lock", "policy.genpolicy", "schema.remedy"),
+        *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
     )
 )
 

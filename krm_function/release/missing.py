@@ -36,6 +36,6 @@ def _missing(release: Release) -> Iterator[Finding]:
             yield finding("CC1307.image", image=image)
 
 
-def _rtmr0(platform: Platform, known: bool) -> Iterator[Finding]:
-    if platform.rtmr0_by_vcpus and not known:
+def _rtmr0(platform: Platform, has_rtmr0: bool) -> Iterator[Finding]:
+    if platform.rtmr0_by_vcpus and not has_rtmr0:
         yield finding("CC1307.rtmr0", platform=platform.name)

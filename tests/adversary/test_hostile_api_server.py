@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.cli.cluster.answer import Lists, Wanted
+from krm_function.cli.cluster.answer import Listing, Lists
 from krm_function.cli.cluster.connection import RefusalError
 from tests.adversary.hostile_api_server import ROWS, Row, good, on, page, token_of
 from tests.adversary.hostile_registry import Mode, Server, Talk
@@ -148,7 +148,7 @@ def test_a_cluster_of_5000_nodes_and_30_kb_each_is_no_attack(tmp_path: Path) -> 
 
 def test_a_namespace_that_is_none_is_not_asked_for() -> None:
     """It comes from the rendered output, and would lead to other objects."""
-    wanted = Wanted("v1", "ConfigMap", "the ConfigMaps", "../../secrets")
+    wanted = Listing("v1", "ConfigMap", "the ConfigMaps", "../../secrets")
     with pytest.raises(RefusalError, match=r"^CC1003\.namespace$"):
         next(Lists(None).objects(wanted))  # type: ignore[arg-type]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from krm_function.cli.files.readers import ReadFile
 
 
-class Given:
+class FilesRead:
     """What a call of `check` has read beside the output, to compare with the statement in `file`."""
 
     def __init__(self, file: str) -> None:
@@ -45,7 +45,7 @@ class Given:
 
 
 def attestation_findings(
-    given: Given,
+    files_read: FilesRead,
     sources: Sequence[InputFile],
     resources: Iterable[Resource],
     manifest: Artefact | None,
@@ -55,22 +55,22 @@ def attestation_findings(
 
     manifest: of a file of its own. inputs: files and directories of which the output was made, () if none is named.
     """
-    if "-" in (given.file, *inputs):
-        return [finding("CC0909.stdin-no-file", option="--attestation" if given.file == "-" else "--input")]
+    if "-" in (files_read.file, *inputs):
+        return [finding("CC0909.stdin-no-file", option="--attestation" if files_read.file == "-" else "--input")]
     if inputs:
-        read = given.reader("input")
+        read = files_read.reader("input")
         for file in find_files(inputs):
             read(file.path, file.root)
     try:
-        statement = parse_attestation(read_file(given.file, most=LONGEST + 1))
+        statement = parse_attestation(read_file(files_read.file, most=LONGEST + 1))
     except AttestationProblem as problem:
-        return [finding(problem.cause.code, file=given.file, **problem.cause.values)]
+        return [finding(problem.cause.code, file=files_read.file, **problem.cause.values)]
     outputs = [Artefact(file.file, digest_of(file.data)) for file in sources]
     beside = [manifest] if manifest else []
-    findings = compare_outputs(statement, given.file, [*outputs, *beside], map(digest_of, _manifests(resources)))
-    for role, files in given.files.items():
-        findings += compare_inputs(statement, given.file, role, files)
-    return findings or [_as_attested(statement, given)]
+    findings = compare_outputs(statement, files_read.file, [*outputs, *beside], map(digest_of, _manifests(resources)))
+    for role, files in files_read.files.items():
+        findings += compare_inputs(statement, files_read.file, role, files)
+    return findings or [_as_attested(statement, files_read)]
 
 
 def _manifests(resources: Iterable[Resource]) -> list[bytes]:
@@ -86,12 +86,12 @@ def _manifests(resources: Iterable[Resource]) -> list[bytes]:
     return manifests
 
 
-def _as_attested(statement: Statement, given: Given) -> Finding:
-    left = dict.fromkeys(one.role for one in statement.materials if one.role not in given.files)
+def _as_attested(statement: Statement, files_read: FilesRead) -> Finding:
+    left = dict.fromkeys(one.role for one in statement.materials if one.role not in files_read.files)
     return finding(
         "CC1335.signed" if statement.signed else "CC1335.unsigned",
-        file=given.file,
+        file=files_read.file,
         version=statement.version,
-        compared=", ".join(("output", *given.files)),
+        compared=", ".join(("output", *files_read.files)),
         left=", ".join(left) or "nothing",
     )

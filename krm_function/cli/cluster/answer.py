@@ -26,7 +26,7 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")  # a DNS subdomain
 NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a DNS label
 
 
-class Wanted(NamedTuple):
+class Listing(NamedTuple):
     """What to list. version: as in apiVersion. what: it is, in a message. namespace: "" for what belongs to none."""
 
     version: str
@@ -50,42 +50,42 @@ class Lists:
         self._server = server
         self._values = 0
 
-    def objects(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
+    def objects(self, listing: Listing) -> Iterator[dict[str, Any]]:
         """Yield each object of a list with its apiVersion and kind, which members of a list do not say.
 
         Raises RefusalError.
         """
-        if wanted.namespace and not NAMESPACE.fullmatch(wanted.namespace):
-            raise RefusalError("CC1003.namespace", namespace=wanted.namespace)
-        size = MOST_OBJECTS if wanted.kind == "ConfigMap" else MOST_SMALL_OBJECTS
+        if listing.namespace and not NAMESPACE.fullmatch(listing.namespace):
+            raise RefusalError("CC1003.namespace", namespace=listing.namespace)
+        size = MOST_OBJECTS if listing.kind == "ConfigMap" else MOST_SMALL_OBJECTS
         names: set[str] = set()
         tokens = {""}
         query = {"limit": str(size)}
         for _ in range(MOST_PAGES):
-            page = self._page(f"{wanted.path}?{urlencode(query)}", wanted)
+            page = self._page(f"{listing.path}?{urlencode(query)}", listing)
             for number, value in enumerate(page.items, 1):
-                name = _name(value, number, wanted)
+                name = _name(value, number, listing)
                 if name in names:
-                    raise RefusalError("CC1003.twice", what=wanted.what, name=name)
+                    raise RefusalError("CC1003.twice", what=listing.what, name=name)
                 names.add(name)
-                yield {"apiVersion": wanted.version, "kind": wanted.kind, **_needed(value, wanted.kind)}
+                yield {"apiVersion": listing.version, "kind": listing.kind, **_needed(value, listing.kind)}
             if not page.token:
                 return
             if page.token in tokens or not page.items:
                 break
             tokens.add(page.token)
             query["continue"] = page.token
-        raise RefusalError("CC1003.endless", what=wanted.what)
+        raise RefusalError("CC1003.endless", what=listing.what)
 
-    def _page(self, path: str, wanted: Wanted) -> "_Page":
-        data = self._server.get(path, wanted.what)
+    def _page(self, path: str, listing: Listing) -> "_Page":
+        data = self._server.get(path, listing.what)
         values = sum(map(data.count, (b"{", b"[", b",")))
         self._values += values
         if values > MOST_VALUES:
-            raise RefusalError("CC1003.size", what=wanted.what, limit=f"{MOST_VALUES} values")
+            raise RefusalError("CC1003.size", what=listing.what, limit=f"{MOST_VALUES} values")
         if self._values > MOST_OF_ALL:
             raise RefusalError("CC1003.size-of-all", limit=f"{MOST_OF_ALL} values")
-        return _parsed(data, wanted)
+        return _parsed(data, listing)
 
 
 class _Page(NamedTuple):
@@ -95,36 +95,40 @@ class _Page(NamedTuple):
     token: str
 
 
-def _parsed(data: bytes, wanted: Wanted) -> _Page:
+def _parsed(data: bytes, listing: Listing) -> _Page:
     try:
         value = load_any(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise RefusalError("CC1003.encoding", what=wanted.what) from None
+        raise RefusalError("CC1003.encoding", what=listing.what) from None
     except RecursionError:
-        raise RefusalError("CC1003.depth", what=wanted.what) from None
+        raise RefusalError("CC1003.depth", what=listing.what) from None
     except ValueError as problem:
-        raise RefusalError("CC1003.text", what=wanted.what, error=problem) from None
+        raise RefusalError("CC1003.text", what=listing.what, error=problem) from None
     head = mapping(value)
-    if (head.get("apiVersion"), head.get("kind")) != (wanted.version, f"{wanted.kind}List"):
-        raise RefusalError("CC1003.kind", what=wanted.what, wanted=f"{wanted.kind}List of {wanted.version}")
+    if (head.get("apiVersion"), head.get("kind")) != (listing.version, f"{listing.kind}List"):
+        raise RefusalError("CC1003.kind", what=listing.what, wanted=f"{listing.kind}List of {listing.version}")
     items, metadata = head.get("items", ""), head.get("metadata", {})
     items = [] if items is None else items  # as Go writes a list that nobody has filled
     token = mapping(metadata).get("continue") or ""
     usable = isinstance(items, list) and isinstance(metadata, dict)
     if not usable or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
-        raise RefusalError("CC1003.items", what=wanted.what)
+        raise RefusalError("CC1003.items", what=listing.what)
     return _Page(items, token)
 
 
-def _name(value: Any, number: int, wanted: Wanted) -> str:
+def _name(value: Any, number: int, listing: Listing) -> str:
     """Return the name of an item, after a look at what it says it is."""
     metadata = mapping(mapping(value).get("metadata"))
     name = metadata.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise RefusalError("CC1003.item", what=wanted.what, number=number)
-    identity = (value.get("apiVersion", wanted.version), value.get("kind", wanted.kind), metadata.get("namespace", ""))
-    if identity != (wanted.version, wanted.kind, wanted.namespace):
-        raise RefusalError("CC1003.other", what=wanted.what, name=name)
+        raise RefusalError("CC1003.item", what=listing.what, number=number)
+    identity = (
+        value.get("apiVersion", listing.version),
+        value.get("kind", listing.kind),
+        metadata.get("namespace", ""),
+    )
+    if identity != (listing.version, listing.kind, listing.namespace):
+        raise RefusalError("CC1003.other", what=listing.what, name=name)
     return name
 
 

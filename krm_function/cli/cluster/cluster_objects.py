@@ -43,9 +43,9 @@ def read_cluster_nodes() -> ClusterNodes:
 
 
 def _nodes(lists: "Lists") -> Any:
-    from krm_function.cli.cluster.answer import Wanted
+    from krm_function.cli.cluster.answer import Listing
 
-    nodes = Wanted("v1", "Node", "the nodes")
+    nodes = Listing("v1", "Node", "the nodes")
     return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}
 
 
@@ -71,20 +71,20 @@ def read_cluster_objects(namespaces: Iterable[str]) -> ClusterObjects:
 
 def _objects(lists: "Lists", namespaces: Iterable[str]) -> Iterator[Any]:
     """Yield each object as `kubectl get -o yaml` has it."""
-    from krm_function.cli.cluster.answer import Wanted
+    from krm_function.cli.cluster.answer import Listing
 
     kinds = [(version, kind) for kind, (version, *_) in KINDS.items()]
     for namespace in namespaces:
         for version, kind in (*kinds, CONFIG_MAP):
-            yield from lists.objects(Wanted(version, kind, f"the {kind}s of namespace {namespace}", namespace))
+            yield from lists.objects(Listing(version, kind, f"the {kind}s of namespace {namespace}", namespace))
 
 
 def _runtime_classes(lists: "Lists") -> ClusterClasses:
     """Return the RuntimeClasses; without the right to list them, which fewer users have, None and a finding."""
-    from krm_function.cli.cluster.answer import Wanted
+    from krm_function.cli.cluster.answer import Listing
     from krm_function.cli.cluster.connection import RefusalError
 
-    classes = Wanted("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
+    classes = Listing("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
     try:
         return ClusterClasses({one["metadata"]["name"]: one for one in lists.objects(classes)})
     except RefusalError as problem:

@@ -91,8 +91,8 @@ def _read(value: Any, document: Document | None = None, file: str = "") -> tuple
 def _problems(problems: Iterable[Any], where: Any, file: str) -> Iterator[Finding]:
     for name, path, cause in problems:
         line, column = where(path) if where is not None and file else (0, 0)
-        found = finding(cause.code, _ref(name), path, **cause.values)
-        yield found._replace(line=line, column=column, file=file if line else "")
+        about_node = finding(cause.code, _ref(name), path, **cause.values)
+        yield about_node._replace(line=line, column=column, file=file if line else "")
 
 
 def _ref(name: str) -> Ref:

@@ -13,7 +13,7 @@ from krm_function.cli.arguments.parser import Parser
 if TYPE_CHECKING:
     from krm_function.api import Config
     from krm_function.checking import ManifestFile
-    from krm_function.cli.attest.given_attestation import Given
+    from krm_function.cli.attest.given_attestation import FilesRead
     from krm_function.cli.files.inputs import Inputs
     from krm_function.cli.files.readers import ReadFile
     from krm_function.findings import Finding
@@ -75,9 +75,9 @@ def run(options: Namespace) -> int:
     if options.input and not options.attestation:
         options.parser.error("--input is for comparing with an attestation, under --attestation")
     inputs = read_inputs(options.paths)
-    attestation = _given(options)
+    files_read = _files_read(options)
     config, findings = _config(
-        options, inputs, attestation.reader("config") if attestation and options.config else read_file
+        options, inputs, files_read.reader("config") if files_read and options.config else read_file
     )
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
@@ -89,8 +89,8 @@ def run(options: Namespace) -> int:
         compared, line = _compared_with_the_cluster(inputs, config)
         findings += compared
     told = ""
-    if attestation and not has_errors(inputs.findings):
-        attested, told = _attested(attestation, options, inputs, file)
+    if files_read and not has_errors(inputs.findings):
+        attested, told = _attested(files_read, options, inputs, file)
         findings += attested
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
@@ -112,17 +112,17 @@ def _config(options: Namespace, inputs: "Inputs", read: "ReadFile") -> "tuple[Co
     return with_namespace(config, options.namespace), inputs.findings + findings + unmet
 
 
-def _given(options: Namespace) -> "Given | None":
+def _files_read(options: Namespace) -> "FilesRead | None":
     """Return what --attestation is compared with, None without that option."""
     if not options.attestation:
         return None
-    from krm_function.cli.attest.given_attestation import Given
+    from krm_function.cli.attest.given_attestation import FilesRead
 
-    return Given(options.attestation)
+    return FilesRead(options.attestation)
 
 
 def _attested(
-    attestation: "Given", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
+    files_read: "FilesRead", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
 ) -> "tuple[tuple[Finding, ...], str]":
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
     from krm_function.cli.attest.given_attestation import attestation_findings
@@ -130,7 +130,7 @@ def _attested(
     from krm_function.report.order import on_one_line
 
     file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
-    findings = attestation_findings(attestation, inputs.sources, inputs.resources, file, options.input)
+    findings = attestation_findings(files_read, inputs.sources, inputs.resources, file, options.input)
     if options.format.name != "text":
         return tuple(findings), ""
     errors = tuple(one for one in findings if one.severity == "error")

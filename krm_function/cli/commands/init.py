@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.files.schema_copies import write_all
     from krm_function.cli.init.next_steps import steps
     from krm_function.cli.init.operator_values import operator_values
-    from krm_function.cli.init.written_files import Wanted, find_target, wiring
+    from krm_function.cli.init.written_files import OperatorChoices, find_target, wiring
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
@@ -76,7 +76,7 @@ def run(options: Namespace) -> int:
     if target is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
     try:
-        wired = wiring(directory, target, Wanted(platform.name if platform else "", values))
+        wired = wiring(directory, target, OperatorChoices(platform.name if platform else "", values))
     except YamlError as problem:
         findings.append(yaml_finding(problem, os.path.join(directory, target.name)))
         return print_findings(findings, options.format, options.report)

@@ -57,7 +57,7 @@ class TargetFile(NamedTuple):
     chart: str = ""
 
 
-class Wanted(NamedTuple):
+class OperatorChoices(NamedTuple):
     """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows."""
 
     platform: str = ""
@@ -93,7 +93,7 @@ class Wiring(NamedTuple):
     findings: Sequence[Finding]
 
 
-def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
+def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiring:
     """Return everything that a directory lacks. Raises YamlError."""
     files: dict[str, bytes] = {}
     changes: list[str] = []
@@ -110,14 +110,14 @@ def wiring(directory: str, target: TargetFile, wanted: Wanted) -> Wiring:
         elif not present and os.path.lexists(path):
             findings.append(finding("CC1311.taken", file=path, kind=kind))
         elif not present:
-            files[path] = new_file(kind, target.host, wanted.platform).encode()
+            files[path] = new_file(kind, target.host, choices.platform).encode()
             changes.append(f"made {path}")
     config_files = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
     generate = os.path.join(directory, config_files.generate)
     new = files.get(generate)
     if new is not None or os.path.isfile(generate):
         try:
-            data, added = _completed(read_file(generate, directory) if new is None else new, target.host, wanted)
+            data, added = _completed(read_file(generate, directory) if new is None else new, target.host, choices)
         except ValueError as problem:
             findings.append(finding("CC1311.content", file=generate, error=str(problem)))
         else:
@@ -159,7 +159,7 @@ def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
     return wire_kustomization(text, files, others)
 
 
-def _completed(data: bytes, host: HostName, wanted: Wanted) -> tuple[bytes, list[str]]:
+def _completed(data: bytes, host: HostName, choices: OperatorChoices) -> tuple[bytes, list[str]]:
     """Complete the ContrastGenerate in a file, and return the file and what was added. Raises ValueError."""
     source, added = decode(data), []
     for chunk in split_stream(source.text):
@@ -167,9 +167,9 @@ def _completed(data: bytes, host: HostName, wanted: Wanted) -> tuple[bytes, list
             text = chunk.of(source.text)
             after = with_function(text) if host == "kustomize" else text
             added += ["the program that kustomize runs"] if after != text else []
-            last = with_platform(after, wanted.platform) if wanted.platform else after
-            added += [f"platform {wanted.platform}"] if last != after else []
-            for tee, values in wanted.values.items():
+            last = with_platform(after, choices.platform) if choices.platform else after
+            added += [f"platform {choices.platform}"] if last != after else []
+            for tee, values in choices.values.items():
                 before, last = last, with_reference_values(last, tee, values)
                 added += [f"reference values for {tee.upper()}"] if last != before else []
             return encode(chunk.replaced(source.text, last), source.bom), added

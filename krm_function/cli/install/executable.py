@@ -28,12 +28,12 @@ sys.exit(main())
 
 def launcher(python: str, library: str) -> str:
     """Write the script. python: an absolute path, or a name to look up on PATH. library: the directory below `lib`."""
-    wanted = sys.version_info[:2]
+    version = sys.version_info[:2]
     return SCRIPT.format(
         shebang=_shebang(python),
         header=HEADER,
-        wanted=wanted,
-        version=".".join(map(str, wanted)),
+        wanted=version,
+        version=".".join(map(str, version)),
         implementation=sys.implementation.name,
         library=library,
     )
