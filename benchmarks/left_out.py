@@ -31,6 +31,15 @@ _TYPING = """
 import typing
 from functools import cached_property
 
+class Declared:
+    def __init__(self, kind, *said):
+        self.kind, self.said = kind, said
+
+    def __class_getitem__(cls, parts):
+        return cls(*parts)
+
+Annotated = Declared
+
 class Meta(type):
     def __new__(cls, name, bases, body):
         if name == "NamedTuple":
