@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext.comparison import ABSENT, differing_places
+from krm_function.yamltext.comparison import ABSENT, differing_paths, differing_places
 
 Places = list[tuple[Any, ...]]
 
@@ -81,3 +81,29 @@ def test_the_user_says_what_is_equal_and_what_stands_for_no_value() -> None:
 def test_a_key_that_looks_like_a_wildcard_is_a_key(key: str) -> None:
     rules = {("a", "[]", "b"): "entry", ("a", "**"): "depth"}
     assert [rule for *_, rule in places({"a": {key: {"b": 1}}}, {"a": {key: {"b": 2}}}, rules)] == [None]
+
+
+def test_paths_are_listed_but_where_an_excuse_says_that_both_sides_mean_the_same() -> None:
+    one, other = {"cpu": "1", "memory": "1Gi", "args": ["a"]}, {"cpu": "1000m", "memory": "2Gi", "args": ["b"]}
+    assert differing_paths(one, other) == [("cpu",), ("memory",), ("args", 0)]
+    assert differing_paths(one, other, {("cpu",): lambda *_: True, ("memory",): lambda *_: False}) == [
+        ("memory",),
+        ("args", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "one, other, paths",
+    [
+        ([{"name": "a", "x": 1}], [{"name": "a", "x": 2}], [(0, "x")]),
+        ([{"name": "a", "x": 1}], [{"name": "b", "x": 2}], [()]),
+        ([{"name": "a"}, {"name": "b"}], [{"name": "b"}, {"name": "a"}], [()]),
+        ([1, {"name": "a"}], [2, {"name": "a"}], [(0,)]),
+        ([1], [1, 2], [()]),
+    ],
+    ids=str,
+)
+def test_lists_are_compared_entry_by_entry_where_names_and_their_order_are_the_same(
+    one: Any, other: Any, paths: list[Any]
+) -> None:
+    assert differing_paths(one, other) == paths
