@@ -8,6 +8,7 @@ from typing import Any
 
 from krm_function.checking.seal_checks import Checked, check_workload, stale, unwatched
 from krm_function.findings import Finding, Ref, finding
+from krm_function.input_checks.unsealed import misplaced
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.kinds import template_paths
 from krm_function.model.lookup import mapping, maps
@@ -46,7 +47,8 @@ def pods_of(resource: Resource, references: References) -> tuple[list[Pod], list
     chosen = select(resource.value, resource)
     findings = list(chosen.findings)
     for root, value in objects(resource.value):
-        findings += map(resource.placed, unwatched(resource.value, root, reference(value)))
+        asked = (*unwatched(resource.value, root, reference(value)), *misplaced(resource.value, root))
+        findings += map(resource.placed, asked)
     pods = []
     for workload in chosen.workloads:
         count = vcpus(workload)

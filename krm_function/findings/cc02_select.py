@@ -68,6 +68,16 @@ ROWS: dict[str, Row] = {
             "handler": ("", "remove it, and name the runtime class in spec.runtimeClassName"),
         },
     ),
+    "CC0240": Row(
+        "error",
+        "{name} stands where nothing reads it, and the pod runs outside of a VM",
+        "move it to {home}, or remove it",
+    ),
+    "CC0241": Row(
+        "error",
+        "no effect: the pod asks for no class of Contrast's, and runs outside of a VM",
+        "write {home}: contrast-cc to make the pod confidential, or remove the {what}",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),
     "CC0210": Row(

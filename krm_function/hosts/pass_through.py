@@ -8,7 +8,7 @@ decides. The tests compare both.
 from __future__ import annotations
 
 from krm_function.libyaml import CParser, DocumentStartEvent, StreamEndEvent, YAMLError
-from krm_function.model.class_in_text import may_ask_for_contrast
+from krm_function.model.class_in_text import may_name_contrast
 from krm_function.model.kinds import KINDS_BY_CONTENT, template_paths
 from krm_function.plain_values import NotPlain, plain_value
 from krm_function.separators import odd_separator
@@ -29,7 +29,7 @@ def passes_through(data: bytes) -> bool:
         return False
     try:
         text = data.decode("utf-8")
-        if odd_separator(text) or may_ask_for_contrast(text):
+        if odd_separator(text) or may_name_contrast(text):
             return False
         pull = CParser(text).get_event
         while (kind := type(pull())) is not StreamEndEvent:

@@ -1,8 +1,20 @@
-"""Unsealed: refuse what asks for a Contrast runtime class in an object whose pods no render ever seals.
+"""Unsealed: refuse what asks for a Contrast runtime class, or for anything of Contrast's, where no render seals it.
 
 Rule of this file: whatever asks for a class of Contrast's is sealed or refused; `generate` and `check` ask this one
 function. A kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom
-resource. ConfigMap and Secret hold nothing but text, and are no pod by any reading.
+resource.
+
+    in an object                  what asks                                                        answer
+    of the eight kinds, with a    a placeholder, as a value or a key, anywhere                     CC0240
+    pod that has no class of      any name of Contrast's below a key like runtimeClassName         CC0240
+    Contrast's                    an annotation or label of Contrast's on object or pod            CC0241
+    of the eight kinds, else      nothing: its pods are sealed, or `stages/select.py` refuses it
+    of another kind               a placeholder, or a name below such a key, but in its metadata   CC1109
+    CustomResourceDefinition      nothing: a schema describes what others ask for
+    ConfigMap, Secret             nothing: they hold text, and are no pod by any reading
+    of contrast-krm.dev           nothing: configuration
+
+The node installer is no confidential pod, and carries the keys of `OF_THE_INSTALLER`.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -10,19 +22,23 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.krm.group_version import plain_api_version
-from krm_function.model.class_in_text import may_ask_for_contrast
+from krm_function.model.annotations import is_contrast_key
+from krm_function.model.class_in_text import may_ask_for_contrast, may_name_contrast
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class_names import contrast_names_in, is_contrast_name
+from krm_function.model.runtime_class_names import FIELD, contrast_names_in, is_contrast_name
 from krm_function.model.runtime_class_objects import KIND
-from krm_function.model.workload import EMITTED
+from krm_function.model.workload import EMITTED, POD_ROLE, PREFIX, Workload, workloads_of
 from krm_function.yamltext import YamlError
 
 CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
 TEXT_KINDS = ("ConfigMap", "Secret")
+SCHEMA = "apiextensions.k8s.io/"
+OWN_GROUP = "contrast-krm.dev/"
+OF_THE_INSTALLER = (PREFIX + "platform", POD_ROLE)  # the role counts if it is the coordinator's
 
 
 def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tuple[Finding, ...]:
@@ -36,7 +52,8 @@ def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tu
     for resource in resources:
         if resource.document is not None and resource.may_be(CLASSES):
             findings += _other_handlers(resource, handlers)
-        if _holds_text(resource) or not may_ask_for_contrast(resource.text):
+        may = may_name_contrast if resource.may_be(KINDS) else may_ask_for_contrast
+        if resource.state == "added" or _holds_text(resource) or not may(resource.text):
             continue
         try:
             parsed = resource.parsed()
@@ -44,9 +61,39 @@ def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tu
             asked.append(yaml_finding(problem, resource))
             continue
         for root, value in objects(parsed.value):
+            asked += map(parsed.placed, misplaced(parsed.value, root))
             for path, name in unsealed_classes(parsed.value, root):
                 asked.append(parsed.placed(unsealed_finding(reference(value), path, name)))
     return (*findings, *asked)
+
+
+def misplaced(document: Any, root: Path) -> Iterator[Finding]:
+    """Yield what asks for Contrast in vain in one object of the eight kinds: CC0240 and CC0241."""
+    value = dig(document, root)
+    ref = reference(value)
+    if not _is_sealable(ref.api_version, ref.kind):
+        return
+    plain = [one for one in workloads_of(value, root, ref) if not is_contrast_name(str(one.runtime_class))]
+    if not plain:
+        return
+    home = ".".join(map(str, (*plain[0].template, "spec", FIELD)))
+    homes = [(*one.spec_path, FIELD) for one in workloads_of(value, root, ref)]
+    for path, name in contrast_names_in(value, root):
+        if path in homes:
+            continue  # the class of another pod of the object
+        yield finding("CC0240", ref, path, name=name, home=home)
+    for workload in plain:
+        yield from _without_effect(workload, home)
+
+
+def _without_effect(workload: Workload, home: str) -> Iterator[Finding]:
+    """Yield CC0241 for each annotation and label of Contrast's on a pod that is not confidential, and on its object."""
+    for metadata in dict.fromkeys(((*workload.root, "metadata"), workload.metadata_path)):
+        for what in ("annotation", "label"):
+            for key, value in mapping(workload.at((*metadata, f"{what}s"))).items():
+                of_the_installer = key in OF_THE_INSTALLER and value != "coordinator"
+                if is_contrast_key(str(key)) and not of_the_installer:
+                    yield finding("CC0241", workload.ref, (*metadata, f"{what}s", key), what=what, home=home)
 
 
 def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Finding]:
@@ -66,8 +113,10 @@ def unsealed_classes(document: Any, root: Path) -> Iterator[tuple[Path, str]]:
     ref = reference(value)
     if _is_sealable(ref.api_version, ref.kind) or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
         return
+    if ref.kind == KIND or ref.api_version.startswith((SCHEMA, OWN_GROUP)):
+        return
     for key, part in mapping(value).items():
-        if key != "items" or not isinstance(part, list):
+        if key != "metadata" and (key != "items" or not isinstance(part, list)):
             yield from contrast_names_in({key: part}, root)
 
 

@@ -40,6 +40,8 @@ class Unknown(NamedTuple):
 Parsed = NotContrast | Bare | Platform | Insecure | Unknown
 BARE = "contrast-cc"
 LEGACY_BARE = "kata-cc-isolation"
+FIELD = "runtimeClassName"
+LONGEST_PLACEHOLDER = 64  # characters, with blanks around it
 LONGEST_HASH = 16
 HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 
@@ -123,14 +125,50 @@ def suggest_placeholder(name: str) -> str:
     return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
 
 
+def reads_like_placeholder(text: str) -> bool:
+    """Tell whether a person who wrote this anywhere meant a placeholder: one but for case, blanks, `_` and `.`."""
+    if len(text) > LONGEST_PLACEHOLDER:
+        return False
+    folded = text.strip().lower().replace("_", "-").replace(".", "-")
+    before, _, platform = folded.partition(BARE + "-")
+    return folded in {BARE, LEGACY_BARE} or (not before and platform in PLATFORMS)
+
+
+def reads_like_field(key: str) -> bool:
+    """Tell whether a person who wrote this key meant `runtimeClassName`: it, or another case, or one letter off."""
+    folded = key.lower().replace("-", "").replace("_", "")
+    if "runtime" not in folded and "classname" not in folded:
+        return False
+    return any(_is_one_edit_away(folded, field) for field in (FIELD.lower(), "runtimeclass"))
+
+
+def _is_one_edit_away(left: str, right: str) -> bool:
+    """Tell whether at most one letter is missing, too many, another one, or changed places with the next."""
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    left, right = left[start:], right[start:]
+    exchanged = left[1::-1] + left[2:]
+    return right in (left, exchanged) or left[1:] in (right, right[1:]) or left == right[1:]
+
+
 def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield every runtimeClassName of Contrast's in an object of any kind, with its path. path: that of `value`."""
+    """Yield what asks for a class of Contrast's in an object of any kind, with its path. path: that of `value`.
+
+    Any name of Contrast's below a key that reads like `runtimeClassName`, and what reads like a placeholder, anywhere:
+    a value or a key.
+    """
     if isinstance(value, list):
         for index, part in enumerate(value):
             yield from contrast_names_in(part, (*path, index))
     elif isinstance(value, dict):
         for key, part in value.items():
-            if key != "runtimeClassName" or not isinstance(part, str):
-                yield from contrast_names_in(part, (*path, key))
-            elif is_contrast_name(part):
-                yield (*path, key), part
+            below = (*path, key)
+            if isinstance(key, str) and reads_like_placeholder(key):
+                yield below, key
+            if isinstance(part, str) and isinstance(key, str) and reads_like_field(key) and is_contrast_name(part):
+                yield below, part
+            else:
+                yield from contrast_names_in(part, below)
+    elif isinstance(value, str) and reads_like_placeholder(value):
+        yield path, value

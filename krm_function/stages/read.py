@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.class_in_text import may_name_contrast
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT, template_paths
 from krm_function.model.lookup import dig, mapping
@@ -76,8 +77,11 @@ def may_have_render_annotation(resource: Resource) -> bool:
 
 
 def _parse_without_positions(resource: Resource) -> Document | None:
-    """Parse without positions if no finding can refer to it (no pod, or one without runtimeClassName); else None."""
-    if resource.may_be(KINDS_BY_CONTENT) or RUNTIME_CLASS in resource.text or may_have_render_annotation(resource):
+    """Parse without positions if no finding can refer to it (no pod, or one without words of Contrast's); else None."""
+    text = resource.text
+    if resource.may_be(KINDS_BY_CONTENT) or may_have_render_annotation(resource):
+        return None
+    if RUNTIME_CLASS in text or may_name_contrast(text):
         return None
     try:
         value = read_value(resource.text)

@@ -71,7 +71,8 @@ def volume(name: str) -> Json:
 
 
 def test_the_volume_that_the_initializer_shares_goes_with_it_and_never_without_it() -> None:
-    container = initializer("registry.example.com/initializer@sha256:" + 64 * "a", "coordinator", None, "50Mi", mesh_disabled=False)
+    image = "registry.example.com/initializer@sha256:" + 64 * "a"
+    container = initializer(image, "coordinator", None, "50Mi", mesh_disabled=False)
     container["volumeMounts"] = [*container["volumeMounts"], {"name": "state", "mountPath": STATE}]
     both = {"volumes": [volume(SECRETS), volume("state")], "initContainers": [container]}
     assert container["name"] == INITIALIZER
