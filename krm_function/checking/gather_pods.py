@@ -39,8 +39,16 @@ class Pod(NamedTuple):
     made_of: Ref | None = None  # of a copy that a controller made: the workload
 
 
-def pods_of(resource: Resource, references: References) -> tuple[list[Pod], list[Finding]]:
-    """Return the Contrast workloads of a resource, and the findings of objects of other kinds that ask for Contrast.
+class PodsOf(NamedTuple):
+    """The Contrast workloads of a resource, its plain pods, and findings of what asks for Contrast in vain."""
+
+    pods: list[Pod]
+    plain: list[Ref]
+    findings: list[Finding]
+
+
+def pods_of(resource: Resource, references: References) -> PodsOf:
+    """Return the pods of a resource.
 
     What controllers made and runs no pod any more is not checked.
     """
@@ -60,7 +68,8 @@ def pods_of(resource: Resource, references: References) -> tuple[list[Pod], list
             continue
         checked = _check_copy(workload, copy.origin, references) if copy else check_workload(workload, references)
         pods.append(Pod(workload, checked, count if isinstance(count, int) else 0, made_of))
-    return pods, findings
+    plain = [one.ref for one in chosen.skipped if not one.owned]
+    return PodsOf(pods, plain, findings)
 
 
 def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:

@@ -16,8 +16,9 @@ from krm_function.checking.manifests import ManifestFile, differing_bytes, find_
 from krm_function.checking.output import object_findings, parse_output
 from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
-from krm_function.findings import Finding, finding, has_errors
+from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.input_checks.duplicates import duplicates
+from krm_function.input_checks.plain_pods import only_the_coordinator, plain_line
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
@@ -34,16 +35,18 @@ NOT_COMPARED = "CC1117"  # the info that says what was not looked at
 
 
 class Verdict(NamedTuple):
-    """The findings, and how many Contrast workloads were checked."""
+    """The findings, how many Contrast workloads were checked, and the pods that are none."""
 
     findings: tuple[Finding, ...] = ()
     workloads: int = 0
+    plain: tuple[Ref, ...] = ()
 
     @property
     def summary(self) -> str:
-        """The summary as lines of text: how many workloads, and what was not compared."""
+        """The summary as lines of text: how many workloads, what was not compared, and what is not confidential."""
         left_out = [f"{found.message}\n" for found in self.findings if found.code == NOT_COMPARED]
-        return f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n{''.join(left_out)}"
+        checked = f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n"
+        return checked + "".join(left_out) + plain_line(self.plain)
 
 
 def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
@@ -70,13 +73,16 @@ def check_output(
     if has_errors(findings):
         return Verdict(tuple(findings), sum(len(select(one.value).workloads) for one in output.parsed))
     every: list[Pod] = []
+    plain: list[Ref] = []
     references = References(values)
     for resource in output.parsed:
-        made, said = pods_of(resource, references)
-        every += made
-        findings += said
+        found = pods_of(resource, references)
+        every += found.pods
+        plain += found.plain
+        findings += found.findings
     pods = [pod for pod in every if pod.made_of is None]
     classes = _classes(values)
+    findings += only_the_coordinator([pod.workload for pod in pods], plain)
     if pods or any(is_contrast_name(name) for name in classes):
         findings += duplicates(output.resources)
     findings += object_findings(output)
@@ -103,7 +109,7 @@ def check_output(
             findings += not_rendered_again(pods, output)
         else:
             findings += compare_renders(resources, output, pods, manifests, config)
-    return Verdict(tuple(dict.fromkeys(findings)), len(pods))
+    return Verdict(tuple(dict.fromkeys(findings)), len(pods), tuple(plain))
 
 
 def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:

@@ -78,6 +78,11 @@ ROWS: dict[str, Row] = {
         "no effect: the pod asks for no class of Contrast's, and runs outside of a VM",
         "write {home}: contrast-cc to make the pod confidential, or remove the {what}",
     ),
+    "CC0242": Row(
+        "warning",
+        "the coordinator is the only confidential workload; outside of a VM run {names}",
+        "write runtimeClassName: contrast-cc into the pod spec of each workload that is to be confidential",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),
     "CC0210": Row(

@@ -18,36 +18,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Path
+from krm_function.model.controller import OWNERS, Controller, controller_of
 from krm_function.model.kinds import KINDS, template_paths
-from krm_function.model.lookup import dig, mapping, maps
+from krm_function.model.lookup import dig, maps
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Copy, Resource, Retired
 from krm_function.model.workload import INITDATA
-from krm_function.record import NamedTuple
 from krm_function.yamltext import YamlError
 
-OWNERS = "ownerReferences"  # without this word in a text, YAML escapes aside, no object of it is owned
 ENDED = ("Succeeded", "Failed")  # phases of a Pod
 OVER = ("Complete", "Failed")  # conditions of a Job
-
-
-class Controller(NamedTuple):
-    """The controller that owns an object, as its ownerReference names it."""
-
-    namespace: str
-    kind: str
-    name: str
-    uid: str
-
-
-def controller_of(value: Any) -> Controller | None:
-    """Return the owner of an object that has `controller: true`, None without one."""
-    metadata = mapping(mapping(value).get("metadata"))
-    for owner in maps(metadata.get(OWNERS)):
-        if owner.get("controller") is True:
-            kind, name, uid = (str(owner.get(key) or "") for key in ("kind", "name", "uid"))
-            return Controller(reference(value).namespace, kind, name, uid)
-    return None
 
 
 def with_copies(resources: Sequence[Resource]) -> tuple[Resource, ...]:

@@ -24,6 +24,7 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.krm.group_version import plain_api_version
 from krm_function.model.annotations import is_contrast_key
 from krm_function.model.class_in_text import may_ask_for_contrast, may_name_contrast
+from krm_function.model.controller import controller_of
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import dig, mapping
@@ -71,9 +72,9 @@ def misplaced(document: Any, root: Path) -> Iterator[Finding]:
     """Yield what asks for Contrast in vain in one object of the eight kinds: CC0240 and CC0241."""
     value = dig(document, root)
     ref = reference(value)
-    if not _is_sealable(ref.api_version, ref.kind):
-        return
-    plain = [one for one in workloads_of(value, root, ref) if not is_contrast_name(str(one.runtime_class))]
+    if not _is_sealable(ref.api_version, ref.kind) or controller_of(value):
+        return  # what a controller made is as its owner
+    plain = [one for one in workloads_of(value, root, ref) if _is_plain(one)]
     if not plain:
         return
     home = ".".join(map(str, (*plain[0].template, "spec", FIELD)))
@@ -84,6 +85,12 @@ def misplaced(document: Any, root: Path) -> Iterator[Finding]:
         yield finding("CC0240", ref, path, name=name, home=home)
     for workload in plain:
         yield from _without_effect(workload, home)
+
+
+def _is_plain(workload: Workload) -> bool:
+    """Tell whether a pod asks for no class of Contrast's. A class that is no text is an error of `stages/select.py`."""
+    name = workload.pod_spec.get(FIELD)
+    return name is None or (isinstance(name, str) and not is_contrast_name(name))
 
 
 def _without_effect(workload: Workload, home: str) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.input_checks.copies import with_copies
 from krm_function.input_checks.duplicates import duplicates
+from krm_function.input_checks.plain_pods import only_the_coordinator
 from krm_function.model.resource import Resource
 from krm_function.pipeline.base_manifest import with_base_of_input
 from krm_function.pipeline.identity import Identified, identified
@@ -67,6 +68,8 @@ def prepare(
         log.plan = selected.skipped
         if has_errors(findings) or not (selected.workloads or selected.classes):
             log.stop()
+        plain = [one.ref for one in selected.skipped if one.is_plain]
+        log.add(only_the_coordinator(selected.workloads, plain))
         log.add((*selected.stray, *duplicates(resources), *config_findings))
         if config is None:
             log.stop()

@@ -25,7 +25,8 @@ class Planned(NamedTuple):
     workload: after the render. scheduled: the RuntimeClass that it was checked against, None if there is none.
     open: the variables of which its policy allows any value. notes:
     sentences that a reader of the plan must know and that are no findings; the forms of the plan show them with the
-    workload. identity: those of them about what the manifest gives to it.
+    workload. identity: those of them about what the manifest gives to it. owned: a controller made what is
+    skipped.
     """
 
     ref: Ref
@@ -42,6 +43,12 @@ class Planned(NamedTuple):
     open: "tuple[OpenVariable, ...]" = ()
     notes: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
+    owned: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a pod of its own that runs outside of a VM."""
+        return bool(self.skipped) and not self.owned
 
 
 class Rendered(NamedTuple):

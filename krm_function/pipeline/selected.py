@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.input_checks.copies import controller_of
 from krm_function.input_checks.stray_annotations import stray_annotations
 from krm_function.input_checks.unsealed import unsealed
+from krm_function.model.controller import controller_of
 from krm_function.model.objects import reference
 from krm_function.model.resource import Copy, Resource
 from krm_function.model.workload import Workload
@@ -38,9 +38,9 @@ def select_all(
     selections = [select(one.value, one) for one in read]
     workloads = [workload for one in selections for workload in one.workloads]
     findings = [found for one in selections for found in one.findings]
-    skipped = [Planned(one.ref, skipped=one.reason) for each in selections for one in each.skipped]
+    skipped = [Planned(one.ref, skipped=one.reason, owned=one.owned) for each in selections for one in each.skipped]
     if live:
-        skipped += [Planned(one.ref, skipped=_made(copy)) for one in workloads if (copy := _copy(one))]
+        skipped += [Planned(one.ref, skipped=_made(copy), owned=True) for one in workloads if (copy := _copy(one))]
         workloads = [one for one in workloads if not _copy(one)]
     else:
         findings += [workload.placed(found) for workload in workloads for found in _owned(workload)]

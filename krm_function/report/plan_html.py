@@ -63,6 +63,7 @@ def plan_html(plan: Plan) -> str:
         digest=digest,
         version=__version__,
         headline=headline(plan),
+        result=result(plan),
         good=not any(found.severity == "error" for found in plan.problems),
         totals=plan_totals(plan),
         plan=plan,
@@ -77,6 +78,14 @@ def plan_html(plan: Plan) -> str:
 
 
 def headline(plan: Plan) -> str:
+    """Count the workloads: `4 protected, 1 plain, 0 blocked`. Blocked are those for which the render fails."""
+    blocked = sum(line.broken for line in plan.lines)
+    return (
+        f"{len(plan.lines) - blocked} protected, {sum(one.is_plain for one in plan.skipped)} plain, {blocked} blocked"
+    )
+
+
+def result(plan: Plan) -> str:
     """Tell the result in a few words."""
     conflicts = sum(line.failed for line in plan.lines)
     if conflicts:

@@ -7,6 +7,7 @@ guessed from text. Every object with a pod template is selected, skipped with a 
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.model.controller import controller_of
 from krm_function.model.kinds import EDITED, KINDS, template_paths
 from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
@@ -18,10 +19,11 @@ from krm_function.schema.types import a_type, type_name
 
 
 class Skipped(NamedTuple):
-    """A pod template that is left alone."""
+    """A pod template that is left alone. owned: a controller made the object, or is said to have."""
 
     ref: Ref
     reason: str
+    owned: bool = False
 
 
 class Selection(NamedTuple):
@@ -53,7 +55,7 @@ def select(document: Any, resource: Resource | None = None) -> Selection:
             workload = Workload(value, root, ref, template, resource)
             match _classified(document, workload):
                 case str() as reason:
-                    skipped.append(Skipped(ref, reason))
+                    skipped.append(Skipped(ref, reason, owned=controller_of(value) is not None))
                 case Finding() as wrong:
                     findings.append(wrong)
                 case None:

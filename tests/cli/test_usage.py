@@ -41,7 +41,7 @@ def test_the_version_is_that_of_the_package() -> None:
     ("arguments", "said", "hint"),
     [
         (["generat"], "unknown command generat", "did you mean generate?"),
-        (["bogus"], "unknown command bogus", "use one of fn, post-render, generate"),
+        (["bogus"], "unknown command bogus", "use one of fn, post-render, assess, generate"),
         (["generate", "--confg", "x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--confg=x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--skip-initialiser"], "unknown argument --skip-initialiser", "did you mean --skip-initializer?"),

@@ -246,13 +246,15 @@ def test_the_policy_of_the_page_allows_its_style_sheet_by_digest_and_nothing_els
 )
 def test_the_headline_says_what_matters(lines: list[Planned], nodes: list[Node] | None, headline: str) -> None:
     text = plan_html(plan_of(lines, nodes))
-    assert f"<h1>{headline}</h1>" in text
-    assert f"<title>{headline} · contrast-krm plan</title>" in text
+    counts = f"{len(lines)} protected, 0 plain, 0 blocked"
+    assert f"<h1>{counts}</h1>" in text
+    assert f"<title>{counts} · contrast-krm plan</title>" in text
+    assert f'<p class="result">{headline}</p>' in text
 
 
 def test_a_render_that_fails_as_a_whole_says_so() -> None:
     plan = make_plan(Rendered((), findings=(finding("CC0701"),), plan=(planned(),)))
-    assert "<h1>The render fails</h1>" in plan_html(plan)
+    assert '<p class="result">The render fails</p>' in plan_html(plan)
 
 
 @pytest.mark.parametrize(("nodes", "title"), [(None, "In error"), ([node("a", "tdx")], "No node")])

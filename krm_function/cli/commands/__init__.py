@@ -8,6 +8,7 @@ folder of `cli`. This table has every command in the order of the help; `release
 SUMMARIES = {
     "fn": "KRM function: ResourceList from standard input to standard output (the default)",
     "post-render": "Helm post-renderer: documents from standard input to standard output",
+    "assess": "say which pods of an application are confidential, and which cannot be; writes nothing",
     "generate": "render files and directories",
     "plan": "show what a render would change, one line per workload; writes nothing",
     "explain": "explain every edit of one workload, or the code of a finding; writes nothing",

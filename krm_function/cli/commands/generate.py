@@ -110,6 +110,7 @@ def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tup
     from krm_function.hosts.staged_file import must_be_regular
     from krm_function.hosts.temporary_files import sweep
     from krm_function.hosts.write_together import NewFile, write_files
+    from krm_function.input_checks.plain_pods import plain_line
     from krm_function.pipeline import render
 
     if options.in_place and (not options.paths or "-" in options.paths):
@@ -148,7 +149,9 @@ def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tup
             write_files([NewFile(options.output, stream), *vouching])
         else:
             _print(stream, vouching)
-    return print_findings(printed, options.format, options.report)
+    seals = any(not planned.skipped for planned in rendered.plan)  # else the stream has nothing to do with Contrast
+    plain = plain_line(planned.ref for planned in rendered.plan if planned.is_plain) if seals else ""
+    return print_findings(printed, options.format, options.report, plain)
 
 
 def _output_among_inputs(options: Namespace) -> "list[Finding]":

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.cli.init.existing_files import data_of, has_coordinator, text_of, values_of
+from krm_function.cli.init.plain_workloads import plain_workloads
 from krm_function.hosts.files import SUFFIXES, FoundFile
+from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_names import BARE
@@ -52,6 +54,7 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     """Yield each step: what it is for, and its command."""
     place = _Places(state)
     options = values_of(state.generate)
+    yield from _runtime_classes(state, place)
     if not any(map(has_coordinator, state.resources)):
         yield "put the coordinator of the Contrast release beside your resources", _coordinator(state, place)
     if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
@@ -103,6 +106,22 @@ def _coordinator(state: State, place: _Places) -> str:
         return f"cp coordinator.yml {shlex.quote(os.path.join(state.chart, 'templates'))}"
     listed = f" && {place.again}" if state.host == "kustomize" else ""  # lists it under resources
     return f"cp coordinator.yml {place.directory}{listed}"
+
+
+def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
+    """Yield the step that makes workloads confidential, unless one is: all others do nothing for a plain pod."""
+    plain = plain_workloads(state.resources)
+    if plain is None:
+        return
+    named = f"; none of {listed(plain)} is yet" if plain else ""
+    why = f"write runtimeClassName: {BARE} into the pod spec of each workload that is to be confidential{named}"
+    match state.host:
+        case "helm":
+            yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
+        case "kustomize":
+            yield why, f"kustomize build --enable-alpha-plugins {place.directory} | contrast-krm assess -"
+        case _:
+            yield why, f"contrast-krm assess {place.directory}"
 
 
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:

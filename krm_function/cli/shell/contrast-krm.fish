@@ -50,7 +50,7 @@ function _shtab_contrast_krm_using
   test "$_shtab_contrast_krm_cmdpath" = "$argv"
 end
 
-set -g _shtab_contrast_krm_commands fn post-render generate plan explain diff check uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
+set -g _shtab_contrast_krm_commands fn post-render assess generate plan explain diff check uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
 set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --engine --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --log --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --pod --policy --public --python --reference-values --release --report --settings --timeout --validate --vcpus --write-kustomize --write-values -m -o -p -s -w
 
 complete -c contrast-krm -e
@@ -81,6 +81,17 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l report -x
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -s q -l quiet -d 'print nothing but errors in text'
+complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a assess -d 'Say which pods of an application are confidential, and which cannot be; writes nothing. Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where nothing reads it). Exit code 1 if one is misplaced.'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -s h -l help -d 'show this help message and exit'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -l all -d 'also judge the pods that do not ask for Contrast, as if they did'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -l require-all -d 'exit code 1 if any pod is plain, blocked or misplaced'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -s o -l output -xka "text json" -d 'output format'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess' -s q -l quiet -d 'print nothing but errors in text'
+complete -c contrast-krm -n '_shtab_contrast_krm_using assess; and test $_shtab_contrast_krm_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'files or directories (default: standard input)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a generate -d 'Render files and directories. Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write everything to this file'

@@ -10,6 +10,7 @@
 
 _shtab_contrast_krm_commands() {
   local _commands=(
+    assess:'Say which pods of an application are confidential, and which cannot be; writes nothing. Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where nothing reads it). Exit code 1 if one is misplaced.'
     check:'Verify rendered output: placeholders, policies, images, manifest. Checks what will be applied; needs no configuration. With one it also renders again and compares; this also finds changes that a policy cannot show, such as a removed command or a changed CPU limit on TDX.'
     completion:'Print the completion script of a shell. For bash: eval "$(contrast-krm completion bash)". For zsh: the same into a file _contrast-krm of your fpath. For fish: contrast-krm completion fish | source.'
     diff:'Show what a render would change, or how the policies of two outputs differ; writes nothing. Secrets, values of variables and long annotations are masked. On an error nothing is printed. With --policy, one line per difference with the verdict weaker, stronger or different; what is not known counts as weaker.'
@@ -65,6 +66,22 @@ _shtab_contrast_krm_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_defaults_added=0
+
+_shtab_contrast_krm_assess_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--all[also judge the pods that do not ask for Contrast, as if they did]"
+  "--require-all[exit code 1 if any pod is plain, blocked or misplaced]"
+  {-o,--output}"[output format]:output:(text json)"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  "(*)::files or directories (default\: standard input):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_assess_defaults_added=0
 
 _shtab_contrast_krm_check_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -478,6 +495,7 @@ _shtab_contrast_krm() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_contrast_krm-$line[1]:"
       case $line[1] in
+        assess) _arguments -C -s $_shtab_contrast_krm_assess_options ;;
         check) _arguments -C -s $_shtab_contrast_krm_check_options ;;
         completion) _arguments -C -s $_shtab_contrast_krm_completion_options ;;
         diff) _arguments -C -s $_shtab_contrast_krm_diff_options ;;

@@ -1,0 +1,56 @@
+"""`contrast-krm assess`: which pods of an application are confidential, and which cannot be; nothing is written.
+
+Rule of this file: it needs no configuration, and says nothing of images and nodes: `plan` and `lock` do.
+"""
+
+from argparse import Namespace
+
+from krm_function.cli.arguments.options import add_findings, add_output_format, add_paths
+from krm_function.cli.arguments.parser import Parser
+
+DESCRIPTION = (
+    "Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is "
+    "confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where nothing "
+    "reads it). Exit code 1 if one is misplaced."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add inputs, what is judged and what fails, output, findings."""
+    add_paths(parser, "PATH")
+    parser.add_argument(
+        "--all", action="store_true", help="also judge the pods that do not ask for Contrast, as if they did"
+    )
+    parser.add_argument(
+        "--require-all", action="store_true", help="exit code 1 if any pod is plain, blocked or misplaced"
+    )
+    add_output_format(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the assessment; findings are about what could not be read."""
+    import sys
+
+    from krm_function.assessment import assess
+    from krm_function.cli.exits import FINDINGS
+    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.cli.terminal import coloured
+    from krm_function.findings import has_errors
+    from krm_function.report.assessment import assessment_json, assessment_text
+    from krm_function.report.colour import ansi, plain
+
+    inputs = read_inputs(options.paths)
+    assessed = assess(inputs.resources, every=options.all)
+    findings = (*inputs.findings, *assessed.findings)
+    if not has_errors(findings):
+        if options.output == "json":
+            text = assessment_json(assessed)
+        else:
+            text = assessment_text(assessed, ansi if coloured(options.color, sys.stdout) else plain)
+        write_out(text.encode("utf-8"))
+    code = print_findings(findings, options.format, options.report)
+    unwanted = ("misplaced", "blocked", "plain") if options.require_all else ("misplaced",)
+    return code or (FINDINGS if any(pod.state in unwanted for pod in assessed.pods) else 0)

@@ -1,0 +1,91 @@
+"""An assessment as text: a headline that counts, and the pods by state, those with most weight first; and as JSON.
+
+Rule of this file: text names every pod, and says of each that is misplaced or blocked why, and what to do. The JSON is
+version 1, which only ever gains fields.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from krm_function.assessment import AssessedPod, Assessment, PodState
+from krm_function.findings import dotted
+from krm_function.model.address import address_of
+from krm_function.report.colour import Paint, plain
+from krm_function.report.order import on_one_line
+
+MEANINGS: dict[PodState, str] = {
+    "misplaced": "asks for Contrast where nothing reads it, and runs outside of a VM",
+    "blocked": "cannot be sealed as it is",
+    "plain": "does not ask for Contrast, and runs outside of a VM",
+    "confidential": "asks for Contrast, and nothing in it stands in the way",
+}
+COUNTED: tuple[PodState, ...] = ("confidential", "plain", "blocked", "misplaced")
+HOW = "to make a pod confidential, write runtimeClassName: contrast-cc into its pod spec"
+
+
+def headline(assessment: Assessment) -> str:
+    """Write `confidential 2, plain 1, blocked 0, misplaced 0`."""
+    return ", ".join(f"{state} {len(assessment.of(state))}" for state in COUNTED)
+
+
+def assessment_text(assessment: Assessment, paint: Paint = plain) -> str:
+    """Write the report. paint: colours for a terminal."""
+    return "".join(f"{line}\n" for line in _lines(assessment, paint))
+
+
+def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
+    yield headline(assessment)
+    for state, meaning in MEANINGS.items():
+        pods = assessment.of(state)
+        if pods:
+            yield ""
+            yield f"{paint(state, 'error' if state in ('misplaced', 'blocked') else 'place')}: {meaning}"
+        hints: dict[str, str] = {}
+        for pod in pods:
+            yield f"  {_name(pod, assessment)}"
+            for found in pod.findings:
+                field = dotted(found.path)
+                yield f"    {found.code} {on_one_line(f'{field}: {found.message}' if field else found.message)}"
+                hints.setdefault(found.hint, found.code)
+        for hint, code in hints.items():
+            yield f"  hint for {code}: {on_one_line(hint)}"
+    if assessment.of("plain"):
+        yield ""
+        yield HOW
+
+
+def _name(pod: AssessedPod, assessment: Assessment) -> str:
+    """Name a pod by its object, and by its place in it where the object has others."""
+    several = sum(one.ref == pod.ref for one in assessment.pods) > 1
+    return on_one_line(address_of(pod.ref) + (f" {dotted(pod.place)}" if several else ""))
+
+
+def assessment_json(assessment: Assessment) -> str:
+    """Write `{"version": 1, "totals": {state: count}, "pods": [...]}`.
+
+    A pod has apiVersion, kind, namespace, name, the path of its pod spec, its state and findings: code, field, message,
+    hint.
+    """
+    data = {
+        "version": 1,
+        "totals": {state: len(assessment.of(state)) for state in COUNTED},
+        "pods": [_pod(pod) for pod in assessment.pods],
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _pod(pod: AssessedPod) -> dict[str, Any]:
+    api_version, kind, namespace, name = pod.ref
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "namespace": namespace,
+        "name": name,
+        "podSpec": dotted(pod.place),
+        "state": pod.state,
+        "findings": [
+            {"code": one.code, "field": dotted(one.path), "message": one.message, "hint": one.hint, "line": one.line}
+            for one in pod.findings
+        ],
+    }
