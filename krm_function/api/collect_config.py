@@ -64,6 +64,8 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
     findings += problems
     if not by_kind["ContrastRelease"]:
         findings.append(finding("CC0903"))
+        if generate is not None and generate.workloads:
+            findings.append(finding("CC0257", generate.ref, ("spec", "workloads")))
     if generate is None or release is None or has_errors(findings):
         return None, tuple(findings)
     return Config(

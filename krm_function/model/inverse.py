@@ -11,7 +11,7 @@ be output of another version.
     RuntimeClass: scheduling                  node selectors, tolerations      nothing
     pod template: annotations                 initdata, SNP ID blocks          initdata, SNP ID blocks
     DaemonSet: nodeSelector, tolerations      yes                              no
-    runtimeClassName                          no                               its own placeholder, or a bare one
+    runtimeClassName                          if `class_may_go`                its own placeholder, or a bare one
     volumes                                   those of Contrast                no
     initializer, service mesh                 `_is_removable`                  any
     pvc-holder                                those with an injected process   no
@@ -52,13 +52,16 @@ Images = Callable[[str, str], bool]  # the image now, the image before: whether 
 Rule = Callable[[Any, Any], Path | None]  # now, before -> path of the first unexplained difference, None without one
 
 
-def unexplained(now: Any, before: Any, images: Images) -> Path | None:
-    """Find the path, from the object, of the first difference that no render makes; None if all are explained."""
-    path = _changed(now, before, images)
+def unexplained(now: Any, before: Any, images: Images, *, class_may_go: bool = False) -> Path | None:
+    """Find the path, from the object, of the first difference that no render makes; None if all are explained.
+
+    class_may_go: whether the pods of this object are given a runtime class by the configuration, or are not deployed.
+    """
+    path = _changed(now, before, images, class_may_go)
     return RECORD if path is None and dig(before, RECORD) is not None else path  # a record of a render removes itself
 
 
-def _changed(now: Any, before: Any, images: Images) -> Path | None:
+def _changed(now: Any, before: Any, images: Images, class_may_go: bool) -> Path | None:
     """Find the first unexplained difference, without the rule for the undo record itself."""
     ref = reference(now)
     rules: dict[Path, Rule] = {ANNOTATIONS: _annotations((ORIGINAL,))}
@@ -77,7 +80,10 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
         before_pod = mapping(dig(before, (*workload.template, "spec")))
         own = (INITDATA, *ID_BLOCKS, *(() if workload.template else (ORIGINAL,)))
         rules[*workload.template, *ANNOTATIONS] = _annotations(own)
-        rules |= _below((*workload.template, "spec"), _pod_rules(workload, before_pod, images))
+        pod_rules = _pod_rules(workload, before_pod, images)
+        if class_may_go:
+            pod_rules["runtimeClassName"] = _chosen_class
+        rules |= _below((*workload.template, "spec"), pod_rules)
     return _first_unexplained(now, before, rules)
 
 
@@ -209,6 +215,13 @@ def _runtime_class(now: Any, before: Any) -> Path | None:
             return None if parse_runtime_class(now) == platform else ()
         case _:
             return ()
+
+
+def _chosen_class(now: Any, before: Any) -> Path | None:
+    """Compare the classes of a pod that the configuration chooses: it had none, or one that is replaced anyway."""
+    if before is ABSENT or before is None or before == "":
+        return None if isinstance(now, str) and is_handler(now) else ()
+    return _runtime_class(now, before)
 
 
 def _volumes(workload: Workload, before: dict[str, Any], images: Images) -> Rule:

@@ -38,7 +38,17 @@ def select_all(
     selections = [select(one.value, one) for one in read]
     workloads = [workload for one in selections for workload in one.workloads]
     findings = [found for one in selections for found in one.findings]
-    skipped = [Planned(one.ref, skipped=one.reason) for each in selections for one in each.skipped]
+    left_alone = [one for each in selections for one in each.skipped]
+    skipped = [Planned(one.ref, skipped=one.reason) for one in left_alone]
+    if config and config.generate.workloads:
+        from krm_function.pipeline.chosen import choose_all
+
+        failed = has_errors((*read_findings, *findings))
+        copies_aside = [one for one in workloads if not (live and _copy(one))]
+        copies = [one for one in workloads if live and _copy(one)]
+        chosen = choose_all(resources, copies_aside, left_alone, config.generate, failed=failed, live=live)
+        workloads, skipped = [*chosen.workloads, *copies], chosen.skipped
+        findings += chosen.findings
     if live:
         skipped += [Planned(one.ref, skipped=_made(copy)) for one in workloads if (copy := _copy(one))]
         workloads = [one for one in workloads if not _copy(one)]

@@ -19,6 +19,7 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
+from krm_function.stages.choose import chosen_note, with_chosen_class
 from krm_function.stages.daemon_sets import schedule_daemon_set
 from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.inject import inject_into
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 class WorkloadRender(NamedTuple):
     """A workload between two stages: as it is now, with the edits and findings so far.
 
-    placeholder: its runtimeClassName in the input. vcpus: 0 if they
+    placeholder: its runtimeClassName in the input, or that of the configuration. vcpus: 0 if they
     cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
     the variables of which its policy allows any value. notes: sentences about it for the plan. identity: those about
     what the manifest gives to it.
@@ -76,16 +77,18 @@ class WorkloadRender(NamedTuple):
 
 
 def resolved(workload: Workload, config: Config, without: Collection[str] = ()) -> WorkloadRender:
-    """Give one workload its namespace, verify it as the user wrote it, and resolve its runtime class.
+    """Give one workload its namespace and its configured class, verify it as the user wrote it, resolve its class.
 
     without: codes of findings that are left out, as if there were no such rule.
     """
     named, workload = in_namespace(workload, config.generate.namespace)
+    chosen, workload = with_chosen_class(workload, config.generate)
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
     findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
     vcpu = count if isinstance(count, int) else 0
-    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, named)
+    notes = chosen_note(workload, config.generate)
+    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, named + chosen, notes=notes)
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
 

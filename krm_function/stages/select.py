@@ -18,10 +18,11 @@ from krm_function.schema.types import a_type, type_name
 
 
 class Skipped(NamedTuple):
-    """A pod template that is left alone."""
+    """A pod template that is left alone. workload: None for an object of another group or version."""
 
     ref: Ref
     reason: str
+    workload: Workload | None = None
 
 
 class Selection(NamedTuple):
@@ -53,7 +54,7 @@ def select(document: Any, resource: Resource | None = None) -> Selection:
             workload = Workload(value, root, ref, template, resource)
             match _classified(document, workload):
                 case str() as reason:
-                    skipped.append(Skipped(ref, reason))
+                    skipped.append(Skipped(ref, reason, workload))
                 case Finding() as wrong:
                     findings.append(wrong)
                 case None:
