@@ -10,7 +10,6 @@ from typing import Any
 from krm_function.api.document import NAMESPACE
 from krm_function.api.policy_options import NAME_PATTERN
 from krm_function.findings import Ref
-from krm_function.model.glob_pattern import fits
 from krm_function.model.kinds import KINDS
 from krm_function.model.labels import LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
@@ -81,6 +80,8 @@ ENTRY = table(WorkloadEntry, _check)
 
 def names(entry: WorkloadEntry, ref: Ref, namespace: str) -> bool:
     """Tell whether an entry names an object. namespace: what an object that names none is given, "" for nothing."""
+    from krm_function.model.glob_pattern import fits
+
     return (
         entry.kind == ref.kind
         and entry.namespace in ("", ref.namespace or namespace)

@@ -104,7 +104,7 @@ ROWS: dict[str, Row] = {
     "CC0255": Row(
         "error",
         "its pods are not confidential, and spec.workloads requires all to be so or to be named as plain",
-        "add to spec.workloads {{kind: {kind}, name: {name}}}, for plain pods with plain: and the reason",
+        "add {entry} to spec.workloads, for pods that are to be plain with the field plain and the reason",
     ),
     "CC0256": Row(
         "warning",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from krm_function.api.records import EMPTY, Config, Release
+from krm_function.api.records import EMPTY, Config, Generate, Release
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.measurement.vcpu_count import vcpus_text
@@ -19,7 +19,6 @@ from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
-from krm_function.stages.choose import chosen_note, with_chosen_class
 from krm_function.stages.daemon_sets import schedule_daemon_set
 from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.inject import inject_into
@@ -82,14 +81,24 @@ def resolved(workload: Workload, config: Config, without: Collection[str] = ()) 
     without: codes of findings that are left out, as if there were no such rule.
     """
     named, workload = in_namespace(workload, config.generate.namespace)
-    chosen, workload = with_chosen_class(workload, config.generate)
+    chosen, workload, notes = _with_configured_class(workload, config.generate)
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
     findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
     vcpu = count if isinstance(count, int) else 0
-    notes = chosen_note(workload, config.generate)
     made = WorkloadRender(workload, workload.runtime_class, found, vcpu, named + chosen, notes=notes)
     return made.plus(() if has_errors(findings) else found.edits, findings)
+
+
+def _with_configured_class(
+    workload: Workload, generate: Generate
+) -> tuple[tuple[Edit, ...], Workload, tuple[str, ...]]:
+    """Write the class into a workload that `spec.workloads` names; also returns what the plan says of that."""
+    if not generate.workloads:
+        return (), workload, ()
+    from krm_function.stages.choose import chosen_note, with_chosen_class
+
+    return (*with_chosen_class(workload, generate), chosen_note(workload, generate))
 
 
 def injected(

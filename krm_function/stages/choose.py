@@ -63,7 +63,7 @@ def choose(skipped: Iterable[Workload], workloads: Iterable[Workload], generate:
 
 def with_chosen_class(workload: Workload, generate: Generate) -> tuple[tuple[Edit, ...], Workload]:
     """Write the placeholder of its entry into a workload; also returns the workload after the edit."""
-    entry = entry_of(workload.ref, generate) if generate.workloads else None
+    entry = entry_of(workload.ref, generate)
     if entry is None or entry.plain:
         return (), workload
     own = workload.runtime_class
@@ -77,7 +77,7 @@ def with_chosen_class(workload: Workload, generate: Generate) -> tuple[tuple[Edi
 
 def chosen_note(workload: Workload, generate: Generate) -> tuple[str, ...]:
     """Return the sentence for the plan about the entries that name a workload."""
-    found = naming(generate.workloads, workload.ref, generate.namespace) if generate.workloads else []
+    found = naming(generate.workloads, workload.ref, generate.namespace)
     said = [f"spec.workloads[{index}] ({entry.text})" for index, entry in found]
     return (f"named by {listed(said)}",) if said else ()
 
@@ -133,7 +133,7 @@ def unnamed_pods(workload: Workload) -> Finding:
 
 def not_named(ref: Ref) -> Finding:
     """Make CC0255 for an object."""
-    return finding("CC0255", ref, kind=ref.kind or "KIND", name=ref.name or "NAME")
+    return finding("CC0255", ref, entry=f"{{kind: {ref.kind or 'KIND'}, name: {ref.name or 'NAME'}}}")
 
 
 def _is_elsewhere(entry: WorkloadEntry, ref: Ref) -> bool:
