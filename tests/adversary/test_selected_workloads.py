@@ -133,7 +133,7 @@ def test_a_record_that_takes_more_than_the_class_is_refused_beside_an_entry(kind
     way = "".join(f"/{part}" for part in (*KINDS[kind][1], "spec"))
     entry = WorkloadEntry(kind, "web")
     made = an_object(kind, spec=pod_spec(runtimeClassName=HANDLER))
-    for more in (["-", f"{way}/containers"], ["=", f"{way}/containers/@web/command", ["sh"]], ["-", way]):
+    for more in (["-", f"{way}/containers"], ["+", f"{way}/containers/@web/command", ["sh"]], ["-", way]):
         value = with_record(made, more, ["-", f"{way}/runtimeClassName"])
         assert "CC0115" in codes(run(coordinator(), value, to=config(workloads=(entry,))))
 
