@@ -15,7 +15,6 @@ from krm_function.model.edits import Edit
 from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import (
     RECORD,
-    Images,
     containers_of,
     is_same_container,
     runs_injected_process,
@@ -28,6 +27,7 @@ from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
+from krm_function.model.replaced_images import Images
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import KIND

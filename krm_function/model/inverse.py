@@ -25,7 +25,6 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
-from krm_function.model.image import Image, parse_image
 from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mount
 from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
@@ -36,6 +35,7 @@ from krm_function.model.objects import reference
 from krm_function.model.owned import CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
 from krm_function.model.platforms import Platform
 from krm_function.model.pods import volume_sources
+from krm_function.model.replaced_images import Images
 from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, workloads_of
@@ -48,7 +48,6 @@ RECORD: Path = (*ANNOTATIONS, ORIGINAL)
 NAMESPACE: Path = ("metadata", "namespace")
 ANYWHERE_ELSE: Path = ("**",)
 
-Images = Callable[[str, str], bool]  # the image now, the image before: whether a render may have replaced it
 Rule = Callable[[Any, Any], Path | None]  # now, before -> path of the first unexplained difference, None without one
 
 
@@ -320,38 +319,3 @@ def _mounts(now: Any, before: Any) -> Path | None:
         if gone and not is_secrets_mount(mount):
             return (index,)
     return None
-
-
-def any_image(_now: str, _before: str) -> bool:
-    """Accept any image: where no release is known, and nothing of the result is deployed."""
-    return True
-
-
-def images_of(replaced: Mapping[str, str]) -> Images:
-    """Make the rule for images from the replacements of a release: reference -> pinned reference.
-
-    now                                     before: a reference that the release replaces
-    is the replacement of one               of this one
-    is any other, of an older release       of the same repository as itself or as its replacement; both with a digest
-    """
-    known = frozenset(replaced.values())
-
-    def rule(now: str, before: str) -> bool:
-        wanted = replaced.get(before)
-        if wanted is None or now in known:
-            return wanted == now
-        parsed = [parse_image(one) for one in (now, before, wanted)]
-        if not all(isinstance(one, Image) for one in parsed):
-            return False
-        names = [one.name for one in parsed if isinstance(one, Image)]
-        pinned = [one.pinned for one in parsed if isinstance(one, Image)]
-        return names[0] in names[1:] and (pinned[0] or not pinned[2])
-
-    return rule
-
-
-def images_again(replaced: Mapping[str, str], images: Images) -> Images:
-    """Make the rule from an image now to that after a render: the replacement of any that it may have been before."""
-    return lambda now, after: any(
-        wanted == after and (now == name or images(now, name)) for name, wanted in replaced.items()
-    )

@@ -19,7 +19,7 @@ def unproven(
     if not any(resource.undone for resource in resources):
         return ()
     from krm_function.input_checks.prove import RenderOutcome, prove
-    from krm_function.model.inverse import any_image, images_again, images_of
+    from krm_function.model.replaced_images import any_image, images_again, images_of
     from krm_function.stages.choose import is_confidential
     from krm_function.stages.daemon_sets import taken_out
 
