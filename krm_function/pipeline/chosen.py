@@ -1,15 +1,15 @@
 """Apply `spec.workloads` of the configuration to what was selected.
 
 Rule of this file: it runs only where the configuration has entries. What controllers made of workloads is judged as
-what it was made of, and gets no class by itself.
+what it was made of, and gets no class by itself; an entry that names it is an error, since anybody can write an owner.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.api.records import Generate
-from krm_function.findings import Finding, Ref, finding, has_errors
-from krm_function.input_checks.copies import Controller, controllers, known_controllers
+from krm_function.findings import Finding, Ref, finding
+from krm_function.input_checks.copies import Controller, controller_of, controllers, known_controllers
 from krm_function.input_checks.unknown_pods import UnknownPods, unknown_pods
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
@@ -22,6 +22,7 @@ from krm_function.stages.choose import (
     contradiction,
     entry_of,
     idle_entries,
+    is_confidential,
     not_named,
     plain_reason,
     unnamed_pods,
@@ -62,7 +63,8 @@ def choose_all(
         reason = reasons.get(one.ref, one.reason) if one.workload else plain_reason(one.ref, generate) or one.reason
         planned.append(Planned(one.ref, skipped=reason))
     findings += [found for one in alone if not one.workload for found in _other_version(one.ref, generate)]
-    refs = [*(one.ref for one in workloads), *(one.ref for one in alone)]
+    findings += [found for one in made if one.workload for found in _named_copy(one.workload, generate)]
+    refs = [*(one.ref for one in workloads), *(one.ref for one in skipped)]
     if any(isinstance(entry, str) or entry.kind not in KINDS for entry in generate.workloads):
         for unknown in unknown_pods(resources):
             if isinstance(unknown, UnknownPods):
@@ -73,10 +75,18 @@ def choose_all(
     if generate.requires_all:
         findings += [unnamed_pods(one) for one in chosen.unnamed]
         findings += [unnamed_pods(one.workload) for one in made if one.workload and not _is_plain(one, known, generate)]
-    if not failed and not has_errors(findings):
+    if not failed:
         findings += idle_entries(refs, generate)
     every = sorted((*workloads, *chosen.confidential), key=lambda one: (*one.place, one.template))
     return ChosenWorkloads(every, planned, findings)
+
+
+def _named_copy(workload: Workload, generate: Generate) -> Iterator[Finding]:
+    """Yield CC0220 if an entry names what a controller made, or what says so to be left alone."""
+    owner = controller_of(workload.object)
+    if owner is not None and is_confidential(workload.ref, generate):
+        path = (*workload.root, "metadata", "ownerReferences")
+        yield workload.placed(finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name))
 
 
 def _other_version(ref: Ref, generate: Generate) -> Iterator[Finding]:

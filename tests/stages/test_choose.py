@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.api import collect
+from krm_function.api.config_map import from_config_map
+from krm_function.api.contrast_generate import parse_generate
 from krm_function.api.document import ConfigDocument
 from krm_function.api.records import WorkloadEntry
 from krm_function.api.workload_entries import naming
@@ -253,7 +255,7 @@ def test_entries_choose_templates_and_no_copies_that_controllers_made() -> None:
     ]
     entries = (WEB, WorkloadEntry("ReplicaSet", "*"))
     live = render(stream(coordinator(), owner, copy), config(workloads=entries), live=True)
-    assert codes(live) == ["CC0251"]
+    assert said(live) == [("CC0220", "web-7f9c")]
     live = render(stream(coordinator(), owner, copy), config(workloads=(WEB,)), live=True)
     assert named(live, "web-7f9c").runtime_class == ""
     reasoned = (WEB._replace(plain="why not"), "required")
@@ -268,6 +270,41 @@ def test_entries_without_a_release_are_an_error_even_where_the_input_has_nothing
     made, findings = collect([ConfigDocument(value | {"spec": spec}, "contrast.yaml", 1)])
     assert made is None
     assert "CC0257" in codes(render(stream(plain()), made, findings))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("required", ("required",)),
+        ('[{"kind": "Deployment", "name": "web"}, "required"]', (WEB, "required")),
+        ('{"kind": "Deployment", "name": "web"}', (WEB,)),
+    ],
+)
+def test_a_config_map_has_the_word_or_the_entries_as_json(text: str, expected: tuple[Any, ...]) -> None:
+    value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"workloads": text}}
+    document, findings = from_config_map(ConfigDocument(value, "", 1))
+    assert document is not None
+    generate, wrong = parse_generate(document)
+    assert (*findings, *wrong) == ()
+    assert generate is not None
+    assert generate.workloads == expected
+
+
+def test_an_idle_entry_is_told_together_with_a_pod_that_none_names() -> None:
+    made = chosen(plain(name="new"), entries=[WEB, "required"])
+    assert sorted(code for code, _ in said(made)) == ["CC0251", "CC0255"]
+
+
+def test_who_says_that_a_controller_made_it_is_no_less_named() -> None:
+    owner = plain(name="other")
+    owner["metadata"]["uid"] = "1"
+    forged = plain()
+    forged["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "name": "other", "uid": "1", "controller": True}
+    ]
+    for live in (False, True):
+        made = render(stream(coordinator(), owner, forged), config(workloads=(WEB,)), live=live)
+        assert said(made) == [("CC0220", "web")]
 
 
 NAMES = st.text("ab-*", min_size=1, max_size=4)
