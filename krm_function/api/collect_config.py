@@ -64,6 +64,9 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
     findings += problems
     if not by_kind["ContrastRelease"]:
         findings.append(finding("CC0903"))
+        if generate is not None and generate.workloads:
+            selects = finding("CC0257", generate.ref, ("spec", "workloads"))
+            findings += [located(selects, document) for document in by_kind["ContrastGenerate"][:1]]
     if generate is None or release is None or has_errors(findings):
         return None, tuple(findings)
     return Config(

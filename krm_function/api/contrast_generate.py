@@ -10,12 +10,25 @@ from typing import Any, Literal
 from krm_function.api.document import API_VERSION, ConfigDocument, ConfigKind, read_kind
 from krm_function.api.manifest_options import MANIFEST, ManifestOptions
 from krm_function.api.policy_options import POLICY, PolicyOptions
+from krm_function.api.workload_entries import ENTRY, REQUIRED, WorkloadEntry
 from krm_function.findings import Finding, Ref
 from krm_function.model.labels import DNS_LABEL, LABEL_KEY, LABEL_VALUE
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_objects import toleration_problems
 from krm_function.record import Annotated, NamedTuple
-from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Problems, Record, Text
+from krm_function.schema.kinds import (
+    Choice,
+    Field,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Problems,
+    Record,
+    Text,
+    Word,
+)
 from krm_function.schema.table import EMPTY, only, table
 
 KIND: ConfigKind = "ContrastGenerate"
@@ -87,6 +100,14 @@ class Generate(NamedTuple):
             "the manifest; --namespace on the command line wins",
         ),
     ] = ""
+    workloads: Annotated[
+        tuple[WorkloadEntry | str, ...],
+        Field(
+            OneOrMany(Word(REQUIRED, ENTRY)),
+            "workloads that are confidential though their pods name no runtimeClassName, and those that are plain on "
+            "purpose; with the word required, alone or as an entry, every pod of the input is one or the other",
+        ),
+    ] = ()
     policy: Annotated[PolicyOptions, Field(POLICY, "how execution policies are made")] = PolicyOptions()
     manifest: Annotated[ManifestOptions, Field(MANIFEST, "what goes into the manifest beside the policies")] = (
         ManifestOptions()
@@ -99,6 +120,11 @@ class Generate(NamedTuple):
     def ref(self) -> Ref:
         """The object, for findings about it."""
         return Ref(API_VERSION, "ContrastGenerate", "", self.name)
+
+    @property
+    def requires_all(self) -> bool:
+        """Whether every pod of the input must be confidential, or named as plain."""
+        return REQUIRED in self.workloads
 
 
 GENERATE = table(Generate)

@@ -13,6 +13,7 @@ from krm_function.api.document import API_VERSION, GROUP
 from krm_function.api.image_lock import ImageFacts
 from krm_function.api.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
 from krm_function.api.policy_options import ExternalSource, PolicyOptions
+from krm_function.api.workload_entries import WorkloadEntry
 from krm_function.findings import Finding, Ref
 from krm_function.record import NamedTuple
 from krm_function.schema.table import EMPTY
@@ -34,6 +35,7 @@ __all__ = [
     "Release",
     "Scheduling",
     "SharedSecret",
+    "WorkloadEntry",
     "WorkloadPolicy",
 ]
 

@@ -29,6 +29,7 @@ from krm_function.schema.kinds import (
     Scalar,
     Spec,
     Text,
+    Word,
 )
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -79,6 +80,8 @@ def schema_of(spec: Spec) -> Schema:  # noqa: C901 (one case for each spec)
             return {"anyOf": [{"type": "object"}, {"type": "string", "contentMediaType": "application/json"}]}
         case OneOrMany():
             return {"anyOf": [schema_of(spec.items), {"type": "array", "items": schema_of(spec.items)}]}
+        case Word():
+            return {"anyOf": [{"const": spec.word}, schema_of(spec.spec)]}
         case OrNull():
             return _nullable(schema_of(spec.spec))
         case ListOf():

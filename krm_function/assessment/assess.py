@@ -12,7 +12,6 @@ Rule of this file: the first row that holds decides. No configuration, no releas
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from krm_function.assessment.pods_of_object import foreign_pod_specs
 from krm_function.assessment.refusals import Pod, refusals
 from krm_function.findings import Finding, Path, Ref, has_errors
 from krm_function.input_checks.copies import with_copies
@@ -22,6 +21,7 @@ from krm_function.model.gpu import gpu_count
 from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
+from krm_function.model.pod_specs import WITHOUT_PODS, pod_specs
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import BARE, FIELD, is_contrast_name
 from krm_function.model.workload import workloads_of
@@ -132,7 +132,7 @@ def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -
     asked = [
         resource.placed(unsealed_finding(ref, path, name)) for path, name in unsealed_classes(resource.value, root)
     ]
-    places = list(foreign_pod_specs(dig(resource.value, root)))
+    places = [] if ref.kind in WITHOUT_PODS else list(pod_specs(dig(resource.value, root)))
     if asked and not places:
         yield AssessedPod(ref, asked[0].path[len(root) : -1], "blocked", tuple(asked))
     for place in places:

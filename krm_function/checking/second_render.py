@@ -138,7 +138,7 @@ def not_rendered_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
     object that somebody had changed since.
     """
     restored = read(map(_as_rendered, output.resources), ())
-    findings = [*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False)]
+    findings = [*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False, taken_back=True)]
     if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
         findings.append(finding("CC1117.no-configuration"))
     return findings

@@ -18,7 +18,7 @@ from krm_function.model.finding_position import stream_finding, yaml_finding
 from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
-    from krm_function.api import Config
+    from krm_function.api import Config, ConfigDocument
     from krm_function.cli.attest.new_attestation import Attest
     from krm_function.pipeline import Rendered
     from krm_function.policy.genpolicy import Engine
@@ -45,7 +45,7 @@ def post_render(
     documents, findings = from_files(config_files, "", attest.reader("config") if attest else read_file)
     if attest and engine:
         attest.read_program()
-    if config_files and passes_through(data) and not has_errors((*findings, *collect(documents)[1], *engine_findings)):
+    if config_files and passes_through(data) and _selects_nothing(documents, (*findings, *engine_findings)):
         same = (data,)
         config = with_namespace(collect(documents)[0], namespace)
         return _print(lambda: same, (), form, report, attest, config, b"")
@@ -75,6 +75,12 @@ def post_render(
 
     findings = (*rendered.findings, *_release_findings(rendered, pieces))
     return _print(pieces, findings, form, report, attest, config, rendered.manifest)
+
+
+def _selects_nothing(documents: Iterable["ConfigDocument"], findings: tuple[Finding, ...]) -> bool:
+    """Tell whether a configuration has no errors, and names no workloads of its own."""
+    config, unmet = collect(documents)
+    return not has_errors(findings + unmet) and not (config and config.generate.workloads)
 
 
 def _print(

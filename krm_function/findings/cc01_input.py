@@ -71,6 +71,13 @@ ROWS: dict[str, Row] = {
         "remove the annotation if the object is meant as it stands, else render its source again",
         {
             "change": "is no record of a render: it would change {field}",
+            "class": (
+                "takes runtimeClassName away, and no entry of spec.workloads gives the pod another one",
+                (
+                    "name {kind} {name} in spec.workloads of the configuration;"
+                    " if it is to be plain from now on, render its source and not its output"
+                ),
+            ),
             "namespace": (
                 "takes namespace {namespace} away, which this render does not give back",
                 "render with --namespace {namespace} or spec.namespace: {namespace}, or render the source again",

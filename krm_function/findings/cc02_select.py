@@ -83,6 +83,57 @@ ROWS: dict[str, Row] = {
         "the coordinator is the only confidential workload; outside of a VM run {names}",
         "write runtimeClassName: contrast-cc into the pod spec of each workload that is to be confidential",
     ),
+    "CC0250": Row("info", "runtimeClassName {placeholder} is written into the pods that spec.workloads names"),
+    "CC0251": Row(
+        "error",
+        "spec.workloads[{index}] names {entry}, and {problem}",
+        "correct kind, namespace and name, or remove the entry",
+        {
+            "none": "the input has no such workload",
+            "namespace": (
+                "the workload of that name in the input is in {namespace}",
+                "write that namespace, leave namespace out of the entry, or set spec.namespace or --namespace",
+            ),
+        },
+    ),
+    "CC0252": Row(
+        "error",
+        "entries of spec.workloads contradict each other: {entries}",
+        "narrow the name of one of them, or remove it",
+    ),
+    "CC0253": Row(
+        "error",
+        "runtimeClassName is {own}, and spec.workloads has {entry}: {wanted}",
+        "{remedy}",
+        {
+            "plain": ("", "remove runtimeClassName from the pod, or remove the entry that makes it plain"),
+            "platform": ("", "write the same platform in both places, or remove one of the two"),
+            "other": ("", "remove runtimeClassName from the pod, or remove the entry: a pod has one runtime class"),
+        },
+    ),
+    "CC0254": Row(
+        "error",
+        "spec.workloads names it, and the pods of a {kind} are not sealed",
+        "write apiVersion {version}, or name it as plain with a reason",
+    ),
+    "CC0255": Row(
+        "error",
+        "its pods are not confidential, and spec.workloads requires all to be so or to be named as plain",
+        "add {entry} to spec.workloads, for pods that are to be plain with the field plain and the reason",
+    ),
+    "CC0256": Row(
+        "warning",
+        "runtimeClassName is taken away from {names}, as the annotation contrast-krm.dev/original has it",
+        (
+            "render what is printed with the configuration whose spec.workloads names them;"
+            " nothing else makes them confidential again"
+        ),
+    ),
+    "CC0257": Row(
+        "error",
+        "spec.workloads selects workloads, and there is no ContrastRelease to render them for",
+        "name the file with the ContrastRelease as well, with --config or among the resources",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),
     "CC0210": Row(

@@ -6,16 +6,15 @@ explain all differences between the object and its restored form, and nothing th
 the output. An error names the path that would change, never a value.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.api.records import Scheduling
-from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.edits import Edit
 from krm_function.model.injected import secrets_mount
 from krm_function.model.inverse import (
     RECORD,
-    Images,
     containers_of,
     is_same_container,
     runs_injected_process,
@@ -28,8 +27,9 @@ from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
+from krm_function.model.replaced_images import Images
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class_names import parse_runtime_class
+from krm_function.model.runtime_class_names import is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import EMITTED, INITDATA
 from krm_function.record import NamedTuple
@@ -38,6 +38,7 @@ from krm_function.yamltext.fast.values import read_value
 
 EMITTED_PATH: Path = ("metadata", "annotations", EMITTED)
 NAMESPACE: Path = ("metadata", "namespace")
+CLASS = "runtimeClassName"
 
 
 class RenderOutcome(NamedTuple):
@@ -52,12 +53,24 @@ class RenderOutcome(NamedTuple):
     scheduling: Mapping[str, Scheduling]
 
 
-def prove(resource: Resource, given: Resource, images: Images, made: RenderOutcome | None = None) -> list[Finding]:
+def _never(_: Ref) -> bool:
+    return False
+
+
+def prove(
+    resource: Resource,
+    given: Resource,
+    images: Images,
+    made: RenderOutcome | None = None,
+    *,
+    class_may_go: Callable[[Ref], bool] = _never,
+) -> list[Finding]:
     """Return an error for every record of one resource that is not proven.
 
-    given: the same resource as it stands in the input. made: None if nothing was rendered.
+    given: the same resource as it stands in the input. made: None if nothing was rendered. class_may_go: whether a
+    record may take the runtime class away from the pods of an object: of one as its record restores it.
     """
-    unproven = _unproven_objects(resource, given.value, images, made)
+    unproven = _unproven_objects(resource, given.value, images, made, class_may_go)
     return [given.placed(_wrong(given.value, resource.value, root, path)) for root, path in unproven]
 
 
@@ -84,17 +97,33 @@ def taken_namespaces(resources: Iterable[Resource], namespace: str | None) -> tu
     return tuple(findings)
 
 
+def taken_classes(resources: Iterable[Resource]) -> tuple[Finding, ...]:
+    """Return CC0256 if records take runtime classes away, where nothing is rendered."""
+    names: list[str] = []
+    for resource in resources:
+        given = read_value(resource.text) if resource.undone else None
+        for root in resource.undone:
+            now, before = dig(given, root), dig(resource.value, root)
+            ref = reference(now)
+            paths = [(*template, "spec", CLASS) for template in template_paths(ref.kind, now)]
+            if any(dig(now, path) and not dig(before, path) for path in paths):
+                names.append(f"{ref.kind}/{ref.name}")
+    return (finding("CC0256", names=listed(names)),) if names else ()
+
+
 def _wrong(now: Any, before: Any, root: Path, path: Path) -> Finding:
     """Make the finding about one record. path: from the object to the first place that is not explained."""
     ref = reference(dig(now, root))
     taken = path == NAMESPACE and dig(before, (*root, *NAMESPACE)) in (None, "") and is_dns_label(ref.namespace)
     if taken:
         return finding("CC0115.namespace", ref, (*root, *RECORD), namespace=ref.namespace)
+    if path[-1:] == (CLASS,) and dig(before, (*root, *path)) in (None, ""):
+        return finding("CC0115.class", ref, (*root, *RECORD), kind=ref.kind, name=ref.name)
     return finding("CC0115.change", ref, (*root, *RECORD), field=dotted(path) or "the object")
 
 
 def _unproven_objects(
-    resource: Resource, now: Any, images: Images, made: RenderOutcome | None
+    resource: Resource, now: Any, images: Images, made: RenderOutcome | None, class_may_go: Callable[[Ref], bool]
 ) -> list[tuple[Path, Path]]:
     """Find the objects of one document whose record is not proven, each with the first path that is not explained."""
     before, roots = resource.value, resource.undone
@@ -110,7 +139,7 @@ def _unproven_objects(
         was, is_ = dig(before, root), dig(now, root)
         if root in after and same(_without_record(is_), _without_record(after[root])):
             continue
-        path = unexplained(is_, was, images)
+        path = unexplained(is_, was, images, class_may_go=class_may_go(reference(was)))
         if path is None and made is not None and root in after:
             path = _due_to_record(is_, after[root], edits.get(root, ()), made)
         if path is not None:
@@ -145,6 +174,9 @@ def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutc
     if dig(now, NAMESPACE) not in (None, "") and not same(dig(now, NAMESPACE), dig(after, NAMESPACE)):
         return NAMESPACE  # this render gives it another namespace, or none
     for template in template_paths(kind, after):
+        named = (*template, "spec", CLASS)
+        if is_handler(str(dig(now, named))) and not is_handler(str(dig(after, named))):
+            return named  # which stood there by the record alone
         if not made.seals:
             place = (*template, "metadata", "annotations", INITDATA)
             if (value := dig(after, place)) is not None and not same(dig(now, place), value):

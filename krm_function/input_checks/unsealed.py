@@ -42,11 +42,16 @@ OWN_GROUP = "contrast-krm.dev/"
 OF_THE_INSTALLER = (PREFIX + "platform", POD_ROLE)  # the role counts if it is the coordinator's
 
 
-def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tuple[Finding, ...]:
-    """Return CC1109 for each class that is asked for in vain, and CC1116 for each class that leads elsewhere.
+def unsealed(
+    resources: Iterable[Resource],
+    handlers: Container[str] = (),
+    sealed: Container[tuple[int, Path, Path]] = (),
+) -> tuple[Finding, ...]:
+    """Return CC0240, CC0241 and CC1109 for what is asked for in vain, CC1116 for each class that leads elsewhere.
 
-    handlers: of the release, whose classes are compared with it elsewhere. A document that cannot be parsed and may ask
-    for a class is an error, too.
+    handlers: of the release, whose classes are compared with it elsewhere. sealed: the pods that a render seals, also
+    without a class of their own: position of the resource, path of the object in it, path of the template in that. A
+    document that cannot be parsed and may ask for a class is an error, too.
     """
     findings: list[Finding] = []
     asked: list[Finding] = []
@@ -62,23 +67,29 @@ def unsealed(resources: Iterable[Resource], handlers: Container[str] = ()) -> tu
             asked.append(yaml_finding(problem, resource))
             continue
         for root, value in objects(parsed.value):
-            asked += map(parsed.placed, misplaced(parsed.value, root))
+            asked += map(parsed.placed, misplaced(parsed.value, root, resource.position, sealed))
             for path, name in unsealed_classes(parsed.value, root):
                 asked.append(parsed.placed(unsealed_finding(reference(value), path, name)))
     return (*findings, *asked)
 
 
-def misplaced(document: Any, root: Path) -> Iterator[Finding]:
-    """Yield what asks for Contrast in vain in one object of the eight kinds: CC0240 and CC0241."""
+def misplaced(
+    document: Any, root: Path, position: int = -1, sealed: Container[tuple[int, Path, Path]] = ()
+) -> Iterator[Finding]:
+    """Yield what asks for Contrast in vain in one object of the eight kinds: CC0240 and CC0241.
+
+    position: of the resource. sealed: as for `unsealed`.
+    """
     value = dig(document, root)
     ref = reference(value)
     if not _is_sealable(ref.api_version, ref.kind) or controller_of(value):
         return  # what a controller made is as its owner
-    plain = [one for one in workloads_of(value, root, ref) if _is_plain(one)]
+    pods = workloads_of(value, root, ref)
+    plain = [one for one in pods if _is_plain(one) and (position, root, one.template) not in sealed]
     if not plain:
         return
     home = ".".join(map(str, (*plain[0].template, "spec", FIELD)))
-    homes = [(*one.spec_path, FIELD) for one in workloads_of(value, root, ref)]
+    homes = [(*one.spec_path, FIELD) for one in pods]
     for path, name in contrast_names_in(value, root):
         if path in homes:
             continue  # the class of another pod of the object

@@ -11,7 +11,7 @@ be output of another version.
     RuntimeClass: scheduling                  node selectors, tolerations      nothing
     pod template: annotations                 initdata, SNP ID blocks          initdata, SNP ID blocks
     DaemonSet: nodeSelector, tolerations      yes                              no
-    runtimeClassName                          no                               its own placeholder, or a bare one
+    runtimeClassName                          if `class_may_go`                its own placeholder, or a bare one
     volumes                                   those of Contrast                no
     initializer, service mesh                 `_is_removable`                  any
     pvc-holder                                those with an injected process   no
@@ -25,7 +25,6 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.krm.kube_object import ID, INDEX, PATH
-from krm_function.model.image import Image, parse_image
 from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mount
 from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
@@ -36,6 +35,7 @@ from krm_function.model.objects import reference
 from krm_function.model.owned import CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
 from krm_function.model.platforms import Platform
 from krm_function.model.pods import volume_sources
+from krm_function.model.replaced_images import Images
 from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, workloads_of
@@ -48,17 +48,19 @@ RECORD: Path = (*ANNOTATIONS, ORIGINAL)
 NAMESPACE: Path = ("metadata", "namespace")
 ANYWHERE_ELSE: Path = ("**",)
 
-Images = Callable[[str, str], bool]  # the image now, the image before: whether a render may have replaced it
 Rule = Callable[[Any, Any], Path | None]  # now, before -> path of the first unexplained difference, None without one
 
 
-def unexplained(now: Any, before: Any, images: Images) -> Path | None:
-    """Find the path, from the object, of the first difference that no render makes; None if all are explained."""
-    path = _changed(now, before, images)
+def unexplained(now: Any, before: Any, images: Images, *, class_may_go: bool = False) -> Path | None:
+    """Find the path, from the object, of the first difference that no render makes; None if all are explained.
+
+    class_may_go: whether the pods of this object are given a runtime class by the configuration, or are not deployed.
+    """
+    path = _changed(now, before, images, class_may_go)
     return RECORD if path is None and dig(before, RECORD) is not None else path  # a record of a render removes itself
 
 
-def _changed(now: Any, before: Any, images: Images) -> Path | None:
+def _changed(now: Any, before: Any, images: Images, class_may_go: bool) -> Path | None:
     """Find the first unexplained difference, without the rule for the undo record itself."""
     ref = reference(now)
     rules: dict[Path, Rule] = {ANNOTATIONS: _annotations((ORIGINAL,))}
@@ -77,7 +79,10 @@ def _changed(now: Any, before: Any, images: Images) -> Path | None:
         before_pod = mapping(dig(before, (*workload.template, "spec")))
         own = (INITDATA, *ID_BLOCKS, *(() if workload.template else (ORIGINAL,)))
         rules[*workload.template, *ANNOTATIONS] = _annotations(own)
-        rules |= _below((*workload.template, "spec"), _pod_rules(workload, before_pod, images))
+        pod_rules = _pod_rules(workload, before_pod, images)
+        if class_may_go:
+            pod_rules["runtimeClassName"] = _chosen_class
+        rules |= _below((*workload.template, "spec"), pod_rules)
     return _first_unexplained(now, before, rules)
 
 
@@ -211,6 +216,13 @@ def _runtime_class(now: Any, before: Any) -> Path | None:
             return ()
 
 
+def _chosen_class(now: Any, before: Any) -> Path | None:
+    """Compare the classes of a pod that the configuration chooses: it had none, or one that is replaced anyway."""
+    if before is ABSENT or before is None or before == "":
+        return None if isinstance(now, str) and is_handler(now) else ()
+    return _runtime_class(now, before)
+
+
 def _volumes(workload: Workload, before: dict[str, Any], images: Images) -> Rule:
     """Make a rule for volumes: those of reserved names may go, and the one that shares an encrypted volume.
 
@@ -307,38 +319,3 @@ def _mounts(now: Any, before: Any) -> Path | None:
         if gone and not is_secrets_mount(mount):
             return (index,)
     return None
-
-
-def any_image(_now: str, _before: str) -> bool:
-    """Accept any image: where no release is known, and nothing of the result is deployed."""
-    return True
-
-
-def images_of(replaced: Mapping[str, str]) -> Images:
-    """Make the rule for images from the replacements of a release: reference -> pinned reference.
-
-    now                                     before: a reference that the release replaces
-    is the replacement of one               of this one
-    is any other, of an older release       of the same repository as itself or as its replacement; both with a digest
-    """
-    known = frozenset(replaced.values())
-
-    def rule(now: str, before: str) -> bool:
-        wanted = replaced.get(before)
-        if wanted is None or now in known:
-            return wanted == now
-        parsed = [parse_image(one) for one in (now, before, wanted)]
-        if not all(isinstance(one, Image) for one in parsed):
-            return False
-        names = [one.name for one in parsed if isinstance(one, Image)]
-        pinned = [one.pinned for one in parsed if isinstance(one, Image)]
-        return names[0] in names[1:] and (pinned[0] or not pinned[2])
-
-    return rule
-
-
-def images_again(replaced: Mapping[str, str], images: Images) -> Images:
-    """Make the rule from an image now to that after a render: the replacement of any that it may have been before."""
-    return lambda now, after: any(
-        wanted == after and (now == name or images(now, name)) for name, wanted in replaced.items()
-    )

@@ -58,7 +58,8 @@ def _with_policy(workload: WorkloadRender, sealer: "Sealer") -> WorkloadRender:
     if workload.failed:
         return workload
     made = sealer(workload.workload)
-    return workload.plus(made.edits, made.findings)._replace(digest=made.digest, open=made.open, notes=made.notes)
+    notes = workload.notes + made.notes
+    return workload.plus(made.edits, made.findings)._replace(digest=made.digest, open=made.open, notes=notes)
 
 
 def with_existing_digest(workload: WorkloadRender) -> WorkloadRender:

@@ -61,7 +61,9 @@ def prepare(
     log, resources = Log(), tuple(resources)
     try:
         log.add(_before_reading(config_findings), stop=True)
-        resources, findings = read(with_copies(resources) if live else resources)
+        resources, findings = read(
+            with_copies(resources) if live else resources, keep_plain=bool(config and config.generate.workloads)
+        )
         log.add(findings)
         selected = select_all(resources, findings, config, live=live)
         log.add(selected.findings)

@@ -38,7 +38,17 @@ def select_all(
     selections = [select(one.value, one) for one in read]
     workloads = [workload for one in selections for workload in one.workloads]
     findings = [found for one in selections for found in one.findings]
-    skipped = [Planned(one.ref, skipped=one.reason, owned=one.owned) for each in selections for one in each.skipped]
+    left_alone = [one for each in selections for one in each.skipped]
+    skipped = [Planned(one.ref, skipped=one.reason, owned=one.owned) for one in left_alone]
+    if config and config.generate.workloads:
+        from krm_function.pipeline.chosen import choose_all
+
+        failed = has_errors((*read_findings, *findings))
+        copies_aside = [one for one in workloads if not (live and _copy(one))]
+        copies = [one for one in workloads if live and _copy(one)]
+        chosen = choose_all(resources, copies_aside, left_alone, config.generate, failed=failed, live=live)
+        workloads, skipped = [*chosen.workloads, *copies], chosen.skipped
+        findings += chosen.findings
     if live:
         skipped += [Planned(one.ref, skipped=_made(copy), owned=True) for one in workloads if (copy := _copy(one))]
         workloads = [one for one in workloads if not _copy(one)]
@@ -47,7 +57,8 @@ def select_all(
     unsealable: tuple[Finding, ...] = ()
     if not has_errors(read_findings):  # else it would repeat them
         handlers = [facts.handler for facts in config.release.platforms.values()] if config else []
-        unsealable = unsealed(resources, handlers)
+        chosen_places = {(*one.place, one.template) for one in workloads}
+        unsealable = unsealed(resources, handlers, chosen_places)
     return Selected(
         tuple(workloads),
         tuple(runtime_class_objects(read, config.release)) if config else (),

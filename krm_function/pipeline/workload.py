@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from krm_function.api.records import EMPTY, Config, Release
+from krm_function.api.records import EMPTY, Config, Generate, Release
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.measurement.vcpu_count import vcpus_text
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class WorkloadRender(NamedTuple):
     """A workload between two stages: as it is now, with the edits and findings so far.
 
-    placeholder: its runtimeClassName in the input. vcpus: 0 if they
+    placeholder: its runtimeClassName in the input, or that of the configuration. vcpus: 0 if they
     cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
     the variables of which its policy allows any value. notes: sentences about it for the plan. identity: those about
     what the manifest gives to it.
@@ -76,17 +76,29 @@ class WorkloadRender(NamedTuple):
 
 
 def resolved(workload: Workload, config: Config, without: Collection[str] = ()) -> WorkloadRender:
-    """Give one workload its namespace, verify it as the user wrote it, and resolve its runtime class.
+    """Give one workload its namespace and its configured class, verify it as the user wrote it, resolve its class.
 
     without: codes of findings that are left out, as if there were no such rule.
     """
     named, workload = in_namespace(workload, config.generate.namespace)
+    chosen, workload, notes = _with_configured_class(workload, config.generate)
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
     findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
     vcpu = count if isinstance(count, int) else 0
-    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, named)
+    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, named + chosen, notes=notes)
     return made.plus(() if has_errors(findings) else found.edits, findings)
+
+
+def _with_configured_class(
+    workload: Workload, generate: Generate
+) -> tuple[tuple[Edit, ...], Workload, tuple[str, ...]]:
+    """Write the class into a workload that `spec.workloads` names; also returns what the plan says of that."""
+    if not generate.workloads:
+        return (), workload, ()
+    from krm_function.stages.choose import chosen_note, with_chosen_class
+
+    return (*with_chosen_class(workload, generate), chosen_note(workload, generate))
 
 
 def injected(

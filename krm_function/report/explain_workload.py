@@ -58,7 +58,8 @@ def _facts(line: Planned) -> list[tuple[str, str]]:
     """Return the facts at the head of the explanation."""
     if line.skipped:
         field = dotted((*WORKLOADS[line.ref.kind][1], "spec", "runtimeClassName"))
-        return [("left alone", line.skipped), ("to change that", f"set {field} to contrast-cc-<platform>")]
+        remedy = f"set {field} to contrast-cc-<platform>, or name it in spec.workloads"
+        return [("left alone", line.skipped), ("to change that", remedy)]
     nodes = ", ".join(f"{key}={value}" for key, value in sorted(line.node_selector.items()))
     opened = [("open variables", variables_text(line))] if line.open else []
     return [

@@ -27,6 +27,7 @@ from krm_function.schema.kinds import (
     Scalar,
     Spec,
     Text,
+    Word,
 )
 from krm_function.schema.types import a_type, type_name
 
@@ -93,6 +94,8 @@ def expected(spec: Spec) -> str:
             return spec.what
         case ListOf():
             return "a list"
+        case Word():
+            return f"{spec.word} or {expected(spec.spec)}"
         case _:
             return "a map"
 
@@ -182,6 +185,12 @@ def _one_or_many(spec: OneOrMany, value: Any) -> Faults:
     return _list(ListOf(spec.items), value) if isinstance(value, list | tuple) else faults(spec.items, value)
 
 
+def _word(spec: Word, value: Any) -> Faults:
+    if not isinstance(value, str):
+        return faults(spec.spec, value)
+    return NONE if value == spec.word else _value(spec, f"must be {expected(spec)}")
+
+
 def _or_null(spec: OrNull, value: Any) -> Faults:
     return NONE if value is None else faults(spec.spec, value)
 
@@ -259,6 +268,7 @@ _CHECKS: dict[type, Callable[[Any, Any], Faults]] = {
     JsonObject: _json_object,
     OneOrMany: _one_or_many,
     OrNull: _or_null,
+    Word: _word,
     ListOf: _list,
     MapOf: _map,
     Record: _record,

@@ -100,6 +100,13 @@ class OneOrMany(NamedTuple):
     items: "Spec"
 
 
+class Word(NamedTuple):
+    """One word, or a value of another kind in its place."""
+
+    word: str
+    spec: "Spec"
+
+
 class OrNull(NamedTuple):
     """A value or null. In a Record, where null is otherwise the same as leaving the field out, it is then a value."""
 
@@ -138,7 +145,7 @@ class Record(NamedTuple):
 
 
 Spec = Union[  # noqa: UP007 (forward references)
-    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, OrNull, Record
+    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, OrNull, Record, Word
 ]
 
 ANY_TEXT = Text()

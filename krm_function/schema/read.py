@@ -34,6 +34,7 @@ from krm_function.schema.kinds import (
     Scalar,
     Spec,
     Text,
+    Word,
 )
 
 UNREAD = "unread"  # the mark of a field that what `make` makes does not have
@@ -73,6 +74,8 @@ def filled(spec: Spec, value: Any, **more: Any) -> Any:
         return list(value) if type(spec.items) in _AS_IT_IS else [filled(spec.items, item) for item in value]
     if isinstance(spec, OneOrMany):
         return filled(ListOf(spec.items), value if isinstance(value, list | tuple) else (value,))
+    if isinstance(spec, Word):
+        return value if isinstance(value, str) else filled(spec.spec, value)
     return filled(spec.spec, value) if isinstance(spec, OrNull) else value
 
 
@@ -91,6 +94,8 @@ def _normal(spec: Spec, value: Any) -> Any:
             return {_key(key, value): _normal(spec.values, item) for key, item in value.items()}
         case OneOrMany() if not isinstance(value, list):
             return _normal(spec.items, value)
+        case Word() if not isinstance(value, str):
+            return _normal(spec.spec, value)
         case ListOf() | OneOrMany() if isinstance(value, list):
             return [_normal(spec.items, item) for item in value]
         case Choice() if value is False and OFF in spec.values:

@@ -15,6 +15,7 @@ from krm_function.schema.kinds import (
     Record,
     Scalar,
     Text,
+    Word,
 )
 from krm_function.schema.nearest import nearest
 
@@ -48,6 +49,8 @@ def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence f
             return "correct the list" if isinstance(value, list) else "write a list, even for a single entry"
         case "type", MapOf():
             return "write a map"
+        case _, Word():
+            return f"write {fault.spec.word}, or the other form"
         case "type", Record():
             return f"write a map of {', '.join(fault.spec.fields)}"
         case _:

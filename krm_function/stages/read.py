@@ -31,17 +31,18 @@ class ReadResources(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def read(resources: Iterable[Resource], kinds: Iterable[str] = POD_KINDS) -> ReadResources:
+def read(resources: Iterable[Resource], kinds: Iterable[str] = POD_KINDS, *, keep_plain: bool = False) -> ReadResources:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    Resources that were read before are kept as they are. Objects that a controller made keep their records.
+    keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources that
+    were read before are kept as they are. Objects that a controller made keep their records.
     """
     wanted = frozenset(kinds)
     every: list[Resource] = []
     findings: list[Finding] = []
     for position, resource in enumerate(resources):
         if resource.state == "unread" and (resource.may_be(wanted) or may_have_render_annotation(resource)):
-            read_one, problems = _read(resource, position)
+            read_one, problems = _read(resource, position, keep_plain)
             every.append(read_one)
             findings += problems
         else:
@@ -49,10 +50,10 @@ def read(resources: Iterable[Resource], kinds: Iterable[str] = POD_KINDS) -> Rea
     return ReadResources(tuple(every), tuple(findings))
 
 
-def _read(resource: Resource, position: int) -> tuple[Resource, Sequence[Finding]]:
+def _read(resource: Resource, position: int, keep_plain: bool) -> tuple[Resource, Sequence[Finding]]:
     """Parse one resource, and undo what a render did to it; it stays unread if it cannot be parsed."""
     try:
-        document = _parse_without_positions(resource) or parse(resource.text, line=resource.line)
+        document = (not keep_plain and _parse_without_positions(resource)) or parse(resource.text, line=resource.line)
     except YamlError as problem:
         return resource, [yaml_finding(problem, resource)]
     added = dig(document.value, ("metadata", "annotations", EMITTED)) is not None

@@ -19,10 +19,14 @@ from krm_function.schema.types import a_type, type_name
 
 
 class Skipped(NamedTuple):
-    """A pod template that is left alone. owned: a controller made the object, or is said to have."""
+    """A pod template that is left alone. workload: None for an object of another group or version.
+
+    owned: a controller made the object, or is said to have.
+    """
 
     ref: Ref
     reason: str
+    workload: Workload | None = None
     owned: bool = False
 
 
@@ -55,7 +59,7 @@ def select(document: Any, resource: Resource | None = None) -> Selection:
             workload = Workload(value, root, ref, template, resource)
             match _classified(document, workload):
                 case str() as reason:
-                    skipped.append(Skipped(ref, reason, owned=controller_of(value) is not None))
+                    skipped.append(Skipped(ref, reason, workload, controller_of(value) is not None))
                 case Finding() as wrong:
                     findings.append(wrong)
                 case None:

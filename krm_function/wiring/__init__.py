@@ -3,7 +3,12 @@
 Rule of this package: texts in, texts out; what is there already stays, and a second time changes nothing.
 """
 
-from krm_function.wiring.generate_fields import with_function, with_platform, with_reference_values
+from krm_function.wiring.generate_fields import (
+    with_function,
+    with_platform,
+    with_reference_values,
+    with_required_workloads,
+)
 from krm_function.wiring.kptfile import KPTFILE, wire_kptfile
 from krm_function.wiring.kustomization import KUSTOMIZATIONS, listed, wire_kustomization
 from krm_function.wiring.new_files import NEW_FILES, new_file
@@ -24,4 +29,5 @@ __all__ = [
     "with_owner_key",
     "with_platform",
     "with_reference_values",
+    "with_required_workloads",
 ]

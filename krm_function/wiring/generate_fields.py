@@ -6,6 +6,7 @@ Rule of this file: fields that are set stay; only missing ones are added.
 from collections.abc import Mapping
 from typing import Any
 
+from krm_function.api.workload_entries import REQUIRED
 from krm_function.findings import Path
 from krm_function.krm.kube_object import FUNCTION
 from krm_function.model.lookup import dig
@@ -67,4 +68,24 @@ def with_platform(text: str, platform: str) -> str:
     if spec is not None and not isinstance(spec, dict):
         raise ValueError("spec is not a map")
     change = Change(("spec", "platform"), "set", platform) if spec else Change(("spec",), "set", {"platform": platform})
+    return splice(document, [change]).text
+
+
+def with_required_workloads(text: str) -> str:
+    """Require every pod to be confidential or named as plain; entries stay. Raises YamlError, and ValueError."""
+    document = parse(text)
+    spec = dig(document.value, ("spec",))
+    if spec is not None and not isinstance(spec, dict):
+        raise ValueError("spec is not a map")
+    present = dig(spec, ("workloads",))
+    entries = present if isinstance(present, list) else [] if present is None else [present]
+    if REQUIRED in entries:
+        return text
+    wanted: Any = [*entries, REQUIRED] if entries else REQUIRED
+    if isinstance(present, list) and present:
+        change = Change(("spec", "workloads", len(present)), "insert", REQUIRED)
+    elif spec:
+        change = Change(("spec", "workloads"), "set", wanted)
+    else:
+        change = Change(("spec",), "set", {"workloads": wanted})
     return splice(document, [change]).text

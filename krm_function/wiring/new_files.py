@@ -34,6 +34,9 @@ metadata:
 spec:
   # What the bare placeholder contrast-cc stands for; the coordinator has it.
   {platform}
+  # Workloads that are confidential though their pods name no runtimeClassName, such as those of a chart of others.
+  # workloads:
+  #   - {{kind: Deployment, name: web}}
   # Labels of the nodes that have a platform. They go into its RuntimeClass and are checked against every pod.
   # scheduling:
   #   metal-qemu-snp:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling
-from krm_function.model.inverse import images_of
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
+from krm_function.model.replaced_images import images_of
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.yamltext import dump
 from tests import quick_yaml as yaml

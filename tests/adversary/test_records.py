@@ -22,6 +22,7 @@ from tests.stages.example import HANDLERS
 UNINJECTED = ("another_image", *(f"containers_of_ours {number}:" for number in (0, 1, 3, 6, 7)))
 UNINJECTED += tuple(f"beside_names_of_ours {number}:" for number in (0, 2, 3, 5, 6, 8))
 UNINJECTED += ("initdata 0:", "initdata 1:", *(f"runtime_classes {number}:" for number in (6, 7, 8)))
+UNINJECTED += tuple(f"taken_out_of_the_vm {number}:" for number in (2, 4, 5))  # a class that a render may have given
 UNINJECTED += ("another_object 7:", "records_about_records 5:")  # a namespace that a render may have given
 HANDLER = HANDLERS["metal-qemu-snp"].encode()
 CONFIG = ("--config", str(EXAMPLES / "quickstart" / "config"))

@@ -23,6 +23,7 @@ from krm_function.schema.kinds import (
     Scalar,
     Spec,
     Text,
+    Word,
 )
 
 MOST = 2  # entries of a list or map: the tables nest deeply
@@ -47,6 +48,8 @@ def fitting(spec: Spec) -> st.SearchStrategy[Any]:  # noqa: C901 (one case for e
             return st.sampled_from([{}, "{}", {"a": [1, None, "x"]}, '{"Policies": {}}', {"configMap": "name"}])
         case OneOrMany():
             return fitting(spec.items) | st.lists(fitting(spec.items), max_size=MOST)
+        case Word():
+            return st.just(spec.word) | fitting(spec.spec)
         case OrNull():
             return st.none() | fitting(spec.spec)
         case ListOf():

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 
 from krm_function.api.document import document_spec
 from krm_function.api.schema import KINDS, schema, schema_of, schema_text
-from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, Record, Spec
+from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, Record, Spec, Word
 from krm_function.schema.read import read_value
 from tests.api.strategies import fitting
 from tests.api.test_api_schema import TABLES, Validator, known_to_differ, parses, validator
@@ -43,8 +43,8 @@ def tables(table: Record, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, .
     found = [(path, table)]
     for name, field in table.fields.items():
         spec = field.spec
-        while isinstance(spec, ListOf | OneOrMany):
-            spec = spec.items
+        while isinstance(spec, ListOf | OneOrMany | Word):
+            spec = spec.spec if isinstance(spec, Word) else spec.items
         inner = spec.values if isinstance(spec, MapOf) else spec
         if isinstance(inner, Record):
             found += tables(inner, (*path, name))

@@ -45,6 +45,7 @@ ROWS = (
     Row(TASK + "argo-cd.md", "contrast-krm install", why="writes to /; tests/cli/test_install.py"),
     Row(TASK + "assess.md", "contrast-krm", "files"),
     Row(TASK + "blocked-by-policy.md", "contrast-krm", "files_and_log"),
+    Row(TASK + "charts-of-others.md", "set -o pipefail", "chart"),
     Row(TASK + "container-image.md", "make image", why="needs a registry; what `make image` is without BASE"),
     Row(TASK + "container-image.md", "skopeo", why="needs skopeo and a registry"),
     Row(TASK + "container-image.md", "", why=f"needs a container engine; {IMAGE_PAGE}, in `make image`"),

@@ -42,6 +42,11 @@ def add_arguments(parser: Parser) -> None:
         "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M",
     )
     parser.add_argument("--mr-seam", metavar="HEX", default="", help="for TDX, the measurement of the module to accept")
+    parser.add_argument(
+        "--require-all",
+        action="store_true",
+        help="write `workloads: required`: every pod is confidential, or named as plain with a reason",
+    )
     parser.add_argument("--dry-run", action="store_true", help="write nothing; print what would change as a diff")
     add_findings(parser)
 
@@ -76,7 +81,8 @@ def run(options: Namespace) -> int:
     if target is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
     try:
-        wired = wiring(directory, target, OperatorChoices(platform.name if platform else "", values))
+        choices = OperatorChoices(platform.name if platform else "", values, options.require_all)
+        wired = wiring(directory, target, choices)
     except YamlError as problem:
         findings.append(yaml_finding(problem, os.path.join(directory, target.name)))
         return print_findings(findings, options.format, options.report)

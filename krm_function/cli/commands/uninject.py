@@ -2,7 +2,8 @@
 
 Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read;
 a record that would change more than a render does is an error. One that takes a namespace away is a warning, because
-only the configuration of the render could prove it: `--namespace` says what that was.
+only the configuration of the render could prove it: `--namespace` says what that was. One that takes a runtime class
+away is a warning as well: only the configuration makes these pods confidential again.
 """
 
 from argparse import Namespace
@@ -36,15 +37,15 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
-    from krm_function.input_checks.prove import taken_namespaces
+    from krm_function.input_checks.prove import taken_classes, taken_namespaces
     from krm_function.pipeline.proof import unproven
     from krm_function.stages.read import read
 
     inputs = read_inputs(options.paths)
     resources, findings = read(inputs.resources, ())
-    findings = (*inputs.findings, *findings, *unproven(resources, None, rendered=False, seals=False))
+    findings = (*inputs.findings, *findings, *unproven(resources, None, rendered=False, seals=False, taken_back=True))
     if not has_errors(findings):
-        findings += taken_namespaces(resources, options.namespace)
+        findings += (*taken_namespaces(resources, options.namespace), *taken_classes(resources))
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
     restored = tuple(map(_without_additions, resources))

@@ -38,6 +38,7 @@ from krm_function.wiring import (
     with_function,
     with_platform,
     with_reference_values,
+    with_required_workloads,
 )
 from krm_function.wiring.new_files import HostName
 from krm_function.yamltext import decode, encode, parse, split_stream
@@ -58,10 +59,14 @@ class TargetFile(NamedTuple):
 
 
 class OperatorChoices(NamedTuple):
-    """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows."""
+    """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows.
+
+    require_all: every pod must be confidential, or named as plain with a reason.
+    """
 
     platform: str = ""
     values: Mapping[str, Any] = NOTHING
+    require_all: bool = False
 
 
 def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
@@ -169,6 +174,9 @@ def _completed(data: bytes, host: HostName, choices: OperatorChoices) -> tuple[b
             added += ["the program that kustomize runs"] if after != text else []
             last = with_platform(after, choices.platform) if choices.platform else after
             added += [f"platform {choices.platform}"] if last != after else []
+            if choices.require_all:
+                before, last = last, with_required_workloads(last)
+                added += ["workloads: required"] if last != before else []
             for tee, values in choices.values.items():
                 before, last = last, with_reference_values(last, tee, values)
                 added += [f"reference values for {tee.upper()}"] if last != before else []

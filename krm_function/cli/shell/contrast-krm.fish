@@ -287,6 +287,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l helm -x -d 'dire
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l platform -x -d 'platform of the bare placeholder contrast-cc'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l minimum-tcb -x -d 'for SNP, the firmware versions to accept at least: BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l mr-seam -x -d 'for TDX, the measurement of the module to accept'
+complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l require-all -d 'write `workloads: required`: every pod is confidential, or named as plain with a reason'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l dry-run -d 'write nothing; print what would change as a diff'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'

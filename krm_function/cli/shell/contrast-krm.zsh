@@ -209,6 +209,7 @@ _shtab_contrast_krm_init_options=(
   "--platform[platform of the bare placeholder contrast-cc]:PLATFORM:"
   "--minimum-tcb[for SNP, the firmware versions to accept at least\: BootloaderVersion\=B,TEEVersion\=T,SNPVersion\=S,MicrocodeVersion\=M]:VERSIONS:"
   "--mr-seam[for TDX, the measurement of the module to accept]:HEX:"
+  "--require-all[write \`workloads\: required\`\: every pod is confidential, or named as plain with a reason]"
   "--dry-run[write nothing\; print what would change as a diff]"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"

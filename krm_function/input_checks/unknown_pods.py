@@ -1,0 +1,40 @@
+"""Unknown pods: find the objects whose pods no render seals and that have a pod template all the same.
+
+Rule of this file: what a pod is in an object of unknown kind, `model/pod_specs.py` says.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from krm_function.findings import Finding, Path, Ref
+from krm_function.model.finding_position import yaml_finding
+from krm_function.model.kinds import KINDS
+from krm_function.model.objects import objects, reference
+from krm_function.model.pod_specs import WITHOUT_PODS, pod_specs
+from krm_function.model.resource import Resource
+from krm_function.record import NamedTuple
+from krm_function.yamltext import YamlError
+
+
+class UnknownPods(NamedTuple):
+    """An object of a kind that no render edits. has_pods: whether a pod template is seen in it."""
+
+    resource: Resource
+    root: Path
+    ref: Ref
+    has_pods: bool
+
+
+def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Finding]:
+    """Yield the objects of other kinds than the eight; a finding for a document that cannot be read."""
+    for resource in resources:
+        if resource.state == "added" or (resource.certain and resource.kind in (*KINDS, *WITHOUT_PODS)):
+            continue
+        try:
+            read = resource.parsed()
+        except YamlError as problem:
+            yield yaml_finding(problem, resource)
+            continue
+        for root, value in objects(read.value):
+            ref = reference(value)
+            if ref.kind not in KINDS and ref.kind not in WITHOUT_PODS:
+                yield UnknownPods(read, root, ref, any(True for _ in pod_specs(value)))
