@@ -51,7 +51,7 @@ function _shtab_contrast_krm_using
 end
 
 set -g _shtab_contrast_krm_commands fn post-render generate plan explain diff check uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
-set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --engine --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --log --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --pod --policy --public --python --reference-values --release --report --settings --timeout --validate --vcpus --write-kustomize --write-values -m -o -p -s -w
+set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --engine --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --log --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --pod --policy --public --python --reference-values --release --report --settings --timeout --upgrade --validate --vcpus --write-files --write-kustomize --write-values -m -o -p -s -w
 
 complete -c contrast-krm -e
 complete -c contrast-krm -f
@@ -219,8 +219,10 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l insecure-registr
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l max-layer-size -x -d 'refuse images with a larger layer (default: 8Gi)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l jobs -x -d 'images at a time (default: 4)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l timeout -x -d 'time for one image (default: 900)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-kustomize -x -d 'also write the digests of images without one into images: of this kustomization, beside their tags'
+complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-kustomize -x -d 'also write the digests of images without one, or with an older one, into images: of this kustomization, beside their tags'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-values -xka "(__fish_complete_path (commandline -ct))" -d 'also write them into this file of Helm values, behind their tags'
+complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-files -xka "(__fish_complete_path (commandline -ct))" -d 'also write them into the image fields of this file, or of all files in this directory, behind their tags (repeatable)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l upgrade -x -d 'look tags up again, though their images have digests: of these images (names or globs, such as web or '"'"'shop/*'"'"'), or of all'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
