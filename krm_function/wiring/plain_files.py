@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from krm_function.wiring.image_places import image_places
 from krm_function.wiring.pin import Pin
-from krm_function.yamltext import Change, parse, splice, split_stream
+from krm_function.yamltext import parse, split_stream
+from krm_function.yamltext.edit.within import replace_scalars
 
 
 def pin_in_file(text: str, pins: Sequence[Pin]) -> tuple[str, frozenset[Pin]]:
@@ -21,8 +22,8 @@ def pin_in_file(text: str, pins: Sequence[Pin]) -> tuple[str, frozenset[Pin]]:
             document = parse(chunk.of(text), line=chunk.line)
             places = [(path, wanted[image]) for path, image in image_places(document.value) if image in wanted]
             if places:
-                changes = [Change(path, "set", pin.pinned) for path, pin in places]
-                text = chunk.replaced(text, splice(document, changes).text)
+                words = {path: (str(pin.image), pin.pinned) for path, pin in places}
+                text = chunk.replaced(text, replace_scalars(document, words))
                 made.update(pin for _, pin in places)
     return text, frozenset(made)
 

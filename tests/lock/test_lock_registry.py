@@ -110,7 +110,9 @@ def test_a_tag_is_resolved_and_the_finding_says_what_to_pin(hub: Registry, lock:
     warning = next(found for found in run.findings if found["code"] == "CC1201")
     assert warning["severity"] == "warning"
     assert made.digest in warning["message"]
-    assert warning["hint"].startswith(f"write {pinned}, or run this again with --write-kustomize FILE")
+    assert warning["hint"].startswith(
+        f"write {pinned}, or run this again with the option that names your files: --write-ku"
+    )
     assert list(lock.written()) == [pinned], "so that the render needs no second lock once the image is pinned"
 
 

@@ -217,7 +217,8 @@ def _contradictions(options: Namespace) -> "Iterator[Finding]":
     if options.check and not options.output:
         yield finding("CC0909.check-what", option="--check")
     for option in ("source", *WRITERS, "upgrade") if options.check else ():
-        if getattr(options, option) not in (None, "", []):
+        value = getattr(options, option)
+        if value or (option == "upgrade" and value is not None):
             yield finding("CC0909.check", option=f"--{option.replace('source', 'from').replace('_', '-')}")
 
 

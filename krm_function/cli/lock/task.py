@@ -68,8 +68,9 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     uses = needs.uses if states_users(profile) else ()
     upgrade = Upgrade()
     if options.upgrade is not None and needs.images:
+        released = set(config.release.images.values()) if config is not None else set()
         written = {text for _, text in named_images(inputs.resources)}
-        upgrade = chosen_images(options.upgrade, needs.images, written)
+        upgrade = chosen_images(options.upgrade, needs.images, written, released)
     task = Task(needs.images, full, partial, file, uses, profile or "", inputs.resources, entries, upgrade.images)
     return task, [*findings, *needs.findings, *upgrade.findings]
 

@@ -3,7 +3,7 @@
     image of the input            without names         by a name
     name:tag, name:tag@digest     asked by its tag      asked by its tag
     name@digest                   stays                 CC1241: it has no tag
-    of Contrast                   stays                 CC1241: its digest belongs to the release
+    of the Contrast release       stays                 CC1241: its digest belongs to the release
 
 Rule of this file: only images that the input itself names are asked for again, since what a render adds is a fact of
 the release. Without --upgrade nothing that a lock knows is asked for.
@@ -31,17 +31,23 @@ class Upgrade(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def chosen_images(names: Sequence[str], images: Iterable[Image], in_input: Collection[str]) -> Upgrade:
-    """Choose the images to look up again. names: of the command line, none for all. in_input: references there."""
+def chosen_images(
+    names: Sequence[str], images: Iterable[Image], in_input: Collection[str], released: Collection[str]
+) -> Upgrade:
+    """Choose the images to look up again.
+
+    names: of the command line, none for all. in_input: references there. released: those that the release pins.
+    """
     own = [image for image in images if str(image) in in_input]
-    able = [image for image in own if image.tag and not is_contrast_image(str(image))]
+    facts = {image for image in own if is_contrast_image(str(image)) or str(image) in released}
+    able = [image for image in own if image.tag and image not in facts]
     if not names:
         return Upgrade(frozenset(able))
     findings = []
     for name in dict.fromkeys(names):
         meant = [image for image in own if _is_meant(name, image)]
         if not any(image in able for image in meant):
-            findings.append(_says_nothing(name, meant, own))
+            findings.append(_says_nothing(name, meant, own, facts))
     return Upgrade(frozenset(one for one in able if any(_is_meant(name, one) for name in names)), tuple(findings))
 
 
@@ -53,8 +59,8 @@ def _is_meant(name: str, image: Image) -> bool:
     return any(fnmatchcase(text, name) for text in tails)
 
 
-def _says_nothing(name: str, meant: Sequence[Image], own: Sequence[Image]) -> Finding:
-    if any(is_contrast_image(str(image)) for image in meant):
+def _says_nothing(name: str, meant: Sequence[Image], own: Sequence[Image], facts: Collection[Image]) -> Finding:
+    if any(image in facts for image in meant):
         return finding("CC1241.release", image=name)
     if meant:
         return finding("CC1241.no-tag", image=name)
