@@ -174,16 +174,38 @@ def test_with_helm_no_step_fails(helm: str, site: Site, krm_machine: Machine, tm
         recorded("helm", session)
 
 
-def test_with_kpt_no_step_fails(site: Site, krm_machine: Machine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("pinning", ["tag", "digest"])
+def test_with_kpt_no_step_fails(pinning: str, site: Site, krm_machine: Machine, tmp_path: Path) -> None:
     name, _, tag = site.images["web"].rpartition(":")
     pinned = f"{name}:{tag}@{site.digest}"
     kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\n"
-    put(tmp_path / "shop", {"Kptfile": kptfile, "web.yaml": web(pinned)})
+    text = web(pinned if pinning == "digest" else f"{name}:{tag}")
+    put(tmp_path / "shop", {"Kptfile": kptfile, "web.yaml": text})
     put(tmp_path, release_files(site))
     session = Session(krm_machine, tmp_path, site, "helm4", [])
-    follow(session, session.type("contrast-krm init shop --platform metal-qemu-snp"))
+    done = follow(session, session.type("contrast-krm init shop --platform metal-qemu-snp"))
     assert "checked 2 Contrast workloads" in session.lines
     assert not (tmp_path / ".gitignore").exists(), "there is no work tree of Git"
+    rendered = (tmp_path / "shop/web.yaml").read_bytes()
+    assert pod_templates(rendered)["Deployment/shop/web"]["spec"]["containers"][0]["image"] == pinned
+    step = next(one for one in done if " lock " in one)
+    assert (f"shop/web.yaml: {name}:{tag} is pinned to {site.digest}" in session.lines) is (pinning == "tag"), step
+
+
+@pytest.mark.parametrize("where", ["apart", "together"])
+def test_with_files_no_step_fails(where: str, site: Site, krm_machine: Machine, tmp_path: Path) -> None:
+    name, _, tag = site.images["web"].rpartition(":")
+    put(tmp_path / "shop", {"web.yaml": web(f"{name}:{tag}")})
+    put(tmp_path, release_files(site))
+    session = Session(krm_machine, tmp_path, site, "helm4", [])
+    host = "config --files shop" if where == "apart" else "shop --files"
+    follow(session, session.type(f"contrast-krm init {host} --platform metal-qemu-snp"))
+    assert "checked 2 Contrast workloads" in session.lines
+    assert (tmp_path / "shop/web.yaml").read_text() == web(f"{name}:{tag}@{site.digest}")
+    rendered = (tmp_path / "rendered.yaml").read_bytes()
+    assert pod_templates(rendered)["Deployment/shop/web"]["spec"]["containers"][0]["image"].endswith(site.digest)
+    again = session.type(f"contrast-krm init {host}")
+    assert len(commands(again)) == 2, "only the last steps are left"
 
 
 def recorded(name: str, session: Session) -> None:

@@ -27,7 +27,7 @@ TCB = "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M"
 class State(NamedTuple):
     """A wired deployment. files: names below the directory; resources: files that a host reads.
 
-    chart: of Helm, its directory.
+    chart: directory of Helm's chart, or of plain files.
     """
 
     directory: str
@@ -82,10 +82,16 @@ class _Places:
         paths = [shlex.quote(os.path.join(state.directory, name)) for name in state.files]
         self.generate, self.release, self.lock = paths
         self.chart = shlex.quote(state.chart)
-        self.again = f"contrast-krm init {self.directory}" + (f" --helm {self.chart}" if state.chart else "")
-        alone = state.host == "helm" and _only(state)
+        self.apart = state.host == "helm" or (state.host == "files" and not _same(state.chart, state.directory))
+        named = {"helm": f" --helm {self.chart}", "files": f" --files {self.chart}" if self.apart else " --files"}
+        self.again = f"contrast-krm init {self.directory}{named.get(state.host, '')}"
+        alone = self.apart and _only(state)
         self.config = _options([self.directory] if alone else [self.generate, self.release])
         self.whole = [self.directory] if alone else paths
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _options(paths: Sequence[str]) -> str:
@@ -93,7 +99,9 @@ def _options(paths: Sequence[str]) -> str:
 
 
 def _only(state: State) -> bool:
-    """Tell whether a directory holds no other documents than the configuration."""
+    """Tell whether a directory holds no other documents than the configuration, now and after the steps."""
+    if _same(state.directory, "."):
+        return False
     names = os.listdir(state.directory) if os.path.isdir(state.directory) else []
     return {name for name in names if name.endswith(SUFFIXES)} <= set(state.files)
 
@@ -101,6 +109,8 @@ def _only(state: State) -> bool:
 def _coordinator(state: State, place: _Places) -> str:
     if state.host == "helm":
         return f"cp coordinator.yml {shlex.quote(os.path.join(state.chart, 'templates'))}"
+    if state.host == "files":
+        return f"cp coordinator.yml {place.chart}"
     listed = f" && {place.again}" if state.host == "kustomize" else ""  # lists it under resources
     return f"cp coordinator.yml {place.directory}{listed}"
 
@@ -151,7 +161,10 @@ def _lock(state: State, place: _Places) -> str:
             pins = f" --write-values {shlex.quote(values)}" if os.path.isfile(values) else ""
             return f"helm template {_release_name(state)} {place.chart} | {lock}{pins}"
         case "kpt":
-            return f"contrast-krm lock {place.directory} -o {place.lock}"
+            return f"contrast-krm lock {place.directory} -o {place.lock} --write-files {place.directory}"
+        case "files":
+            config = f" {place.config}" if place.apart else ""
+            return f"contrast-krm lock {place.chart}{config} -o {place.lock} --write-files {place.chart}"
 
 
 def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
@@ -163,6 +176,11 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
         case "kpt":
             render = f"kpt fn render --allow-exec {place.directory}"
             yield "render, and check what came out", f"{render} && contrast-krm check {place.directory}"
+        case "files":
+            output = _rendered_file(state)
+            config = f" {_options(place.whole)}" if place.apart else ""
+            render = f"contrast-krm generate {place.chart}{config} -o {output}"
+            yield "render, and check what came out", f"{render} && contrast-krm check {output}"
         case "helm":
             name = _release_name(state)
             template = f"helm template {name} {place.chart}"
@@ -177,6 +195,14 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
                 "or with Helm 4, whose plugin is contrast-krm-VERSION.tgz of a release, or the directory helm_plugin",
                 f"{renderer} {arguments}",
             )
+
+
+def _rendered_file(state: State) -> str:
+    """Return a file for the rendered output, which must not stand among the resources."""
+    here, resources = os.path.realpath("."), os.path.realpath(state.chart)
+    if os.path.commonpath((here, resources)) != resources:
+        return "rendered.yaml"
+    return shlex.quote(os.path.join(os.path.relpath(os.path.dirname(resources)), "rendered.yaml"))
 
 
 def _release_name(state: State) -> str:

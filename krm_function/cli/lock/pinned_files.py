@@ -66,7 +66,7 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
     if options.write_files:
         plain = plain_files(options, pins, done)
         return PinnedFiles(
-            (*files, *plain.files), done | plain.done, (*findings, *plain.findings), "".join(lines) + plain.summary
+            (*files, *plain.files), plain.done | done, (*findings, *plain.findings), "".join(lines) + plain.summary
         )
     return PinnedFiles(tuple(files), frozenset(done), tuple(findings), "".join(lines))
 

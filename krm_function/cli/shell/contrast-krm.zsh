@@ -188,7 +188,8 @@ _shtab_contrast_krm_init_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--kustomize[kustomization.yaml, created if there is none]"
   "--kpt[Kptfile, created if there is none]"
-  "--helm[directory of a chart\; DIR is for the configuration, made if need be]:CHART:"
+  "--helm[directory of a chart\; DIR is for the configuration]:CHART:"
+  "--files[plain files that \`generate\` renders\: their directory (default\: DIR)\; DIR is for the configuration]:RESOURCES:"
   "--platform[platform of the bare placeholder contrast-cc]:PLATFORM:"
   "--minimum-tcb[for SNP, the firmware versions to accept at least\: BootloaderVersion\=B,TEEVersion\=T,SNPVersion\=S,MicrocodeVersion\=M]:VERSIONS:"
   "--mr-seam[for TDX, the measurement of the module to accept]:HEX:"
@@ -198,7 +199,7 @@ _shtab_contrast_krm_init_options=(
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
   {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
   {-q,--quiet}"[print nothing but errors in text]"
-  ":the outermost overlay, or the package:_files -/"
+  ":the outermost overlay, the package, or a directory for the configuration\; made if need be:_files -/"
 )
 
 # guard to ensure default positional specs are added only once per session
