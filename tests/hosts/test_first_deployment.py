@@ -16,7 +16,7 @@ import pytest
 from tests import quick_yaml as yaml
 from tests.hosts.documents import by_name, pod_templates
 from tests.hosts.hosts import put
-from tests.hosts.running import EXAMPLES, Machine
+from tests.hosts.running import EXAMPLES, Machine, Ran
 from tests.lock.content import ACCOUNTS, Image, image, layer, tar
 from tests.lock.registries import Front, Registry, registry
 from tests.lock.test_lock_command import certificate
@@ -28,12 +28,16 @@ NUMBERS = {"B": "9", "T": "0", "S": "21", "M": "72"}
 
 
 class Site(NamedTuple):
-    """A registry behind TLS. variables: of a machine that trusts it; host: its address; digest: of web."""
+    """A registry behind TLS. variables: of a machine that trusts it; host: its address; digest: of web.
+
+    hub: the registry itself.
+    """
 
     host: str
     variables: dict[str, str]
     images: dict[str, str]
     digest: str
+    hub: Registry
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         front.server.socket = context.wrap_socket(front.server.socket, server_side=True)
         images = {name: front.named(pushed(hub, name, VERSION)) for name in RELEASED}
         images["web"], _, digest = front.named(pushed(hub, "web", "2.3.1")).partition("@")
-        yield Site(front.address, {"SSL_CERT_FILE": str(directory / "cert.pem"), "no_proxy": "*"}, images, digest)
+        yield Site(front.address, {"SSL_CERT_FILE": str(directory / "cert.pem"), "no_proxy": "*"}, images, digest, hub)
         front.close()
 
 
@@ -87,16 +91,20 @@ class Session(NamedTuple):
 
     def type(self, command: str) -> str:
         """Run a command that has to succeed; what it printed."""
-        plugins = {"HELM_PLUGINS": str(self.directory / "no-plugins")} if self.helm == "helm3" else {}
-        ran = self.machine.run(
-            ["bash", "-c", command], self.directory, helm=self.helm, env={**self.site.variables, **plugins}
-        )
+        ran = self.attempt(command)
         said = ran.out.decode() + ran.err
         self.lines.extend([f"$ {command}", *said.splitlines(), ""])
         assert ran.code == 0, "\n".join(self.lines)
         assert "error" not in said
         assert "warning" not in said, said
         return said
+
+    def attempt(self, command: str) -> Ran:
+        """Run a command, which may fail or warn."""
+        plugins = {"HELM_PLUGINS": str(self.directory / "no-plugins")} if self.helm == "helm3" else {}
+        return self.machine.run(
+            ["bash", "-c", command], self.directory, helm=self.helm, env={**self.site.variables, **plugins}
+        )
 
     def record(self) -> str:
         """The session with the registry's address, and digests in short."""
