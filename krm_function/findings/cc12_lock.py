@@ -213,6 +213,11 @@ ROWS: dict[str, Row] = {
             ),
         },
     ),
+    "CC1242": Row(
+        "warning",
+        "private key {key} is in a work tree of Git, and no .gitignore leaves it out",
+        "echo '{pattern}' >> .gitignore, or move it out of the work tree",
+    ),
     "CC1250": Row(
         "error",
         "image {image}: {registry}: {problem}",

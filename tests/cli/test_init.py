@@ -518,7 +518,9 @@ def test_plain_files_have_steps_of_their_own(here: Deployment) -> None:
         (("shop", "--files"), "contrast-krm generate shop -o rendered.yaml"),
         (
             (".", "--files", "shop"),
-            "contrast-krm generate shop --config ./contrast.yaml --config ./release.yaml --config ./images.yaml -o rendered.yaml",
+            "contrast-krm generate shop "
+            + " ".join(f"--config ./{name}.yaml" for name in ("contrast", "release", "images"))
+            + " -o rendered.yaml",
         ),
         ((".", "--files"), "contrast-krm generate . -o ../rendered.yaml"),
         (("config", "--files", "."), "contrast-krm generate . --config config -o ../rendered.yaml"),

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from krm_function.cli.files.git_ignores import work_tree
 from krm_function.cli.init.existing_files import data_of, has_coordinator, text_of, values_of
 from krm_function.hosts.files import SUFFIXES, FoundFile
 from krm_function.model.lookup import dig, mapping
@@ -117,7 +118,7 @@ def _coordinator(state: State, place: _Places) -> str:
 
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
     """Yield the steps for the owners' keys; private ones are kept out of Git."""
-    ignored = _ignore() if _in_git() else ""
+    ignored = _ignore() if work_tree(".") else ""
     for owner, field, may in (
         ("workload", "workloadOwnerKeys", "may update the manifest"),
         ("seedshare", "seedshareOwnerKeys", "may recover the coordinator"),
@@ -214,16 +215,6 @@ def _release_name(state: State) -> str:
         None,
     )
     return shlex.quote(name) if isinstance(name, str) and name else "release"
-
-
-def _in_git() -> bool:
-    """Tell whether the working directory is in a work tree of Git."""
-    here = os.path.realpath(".")
-    while here != os.path.dirname(here):
-        if os.path.lexists(os.path.join(here, ".git")):
-            return True
-        here = os.path.dirname(here)
-    return False
 
 
 def _ignore() -> str:

@@ -27,7 +27,7 @@ _shtab_contrast_krm_commands() {
     post-render:'Helm post-renderer: documents from standard input to standard output. On an error nothing is printed. Helm 4 hides standard error: use --report.'
     release:'Make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses.'
     schema:'Print the JSON Schema of a kind. Without a kind: of all, in one object.'
-    uninject:'Turn rendered output back into its input. Needs no configuration.'
+    uninject:'Turn rendered output back into its input. Prints one stream, unless -o or --in-place is given. Needs no configuration.'
     version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), image, copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
   )
   _describe 'contrast-krm commands' _commands
@@ -442,6 +442,8 @@ _shtab_contrast_krm_schema_defaults_added=0
 
 _shtab_contrast_krm_uninject_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-o,--output}"[write everything to this file]:FILE:_files"
+  "--in-place[rewrite the files that change, and remove those in which everything was added by a render]"
   "--namespace[the namespace that the render gave to workloads which named none\; only this one is taken away again]:NAME:"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
