@@ -196,7 +196,7 @@ ROWS: dict[str, Row] = {
     ),
     "CC1241": Row(
         "error",
-        "--upgrade {image}: {problem}",
+        "{option} {image}: {problem}",
         "{remedy}",
         {
             "unknown": (

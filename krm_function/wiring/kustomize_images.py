@@ -8,7 +8,7 @@ reference would be another one than the lock has (docs/facts/kustomize.md#images
     none, or one with tagSuffix, or    a new entry at the end, with the name of the build's output
     one that has no effect
     one that makes the output's name   newTag and digest of the last such entry
-    one with newTag: "1.2@sha256:..."  newTag: "1.2@sha256:<new>", the form that Renovate takes
+    one with newTag: "1.2@sha256:..."  newTag: "1.2@sha256:<new>", as docs/facts/delivery.md#renovate reads it
 """
 
 from collections.abc import Collection, Sequence

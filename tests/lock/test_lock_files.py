@@ -29,7 +29,7 @@ FORMS = {
     "init containers": POD % "  - {name: a, image: NAME:1.0}\n  initContainers:\n  - image: NAME:1.0\n    name: b\n",
     "an anchor": POD % "  - {name: a, image: &web NAME:1.0} # ours\n  - {name: b, image: *web}\n",
     "a folded scalar": POD % "  - name: a\n    image: >- # here\n      NAME:1.0\n",
-    "an image volume": POD % "  - {name: a, image: NAME:1.0}\n  volumes:\n  - {name: v, image: {reference: NAME:1.0}}\n",
+    "an image volume": POD % "  - {name: a, image: NAME:1.0}\n  volumes: [{name: v, image: {reference: NAME:1.0}}]\n",
     "several documents": "---\n# first\na: NAME:1.0\n---\n" + POD % "  - {name: a, image: NAME:1.0}" + "---\n# end\n",
     "CRLF": (POD % "  - name: a\n    image: NAME:1.0\n").replace("\n", "\r\n"),
     "a byte order mark": "\ufeff" + POD % "  - {name: a, image: NAME:1.0}",

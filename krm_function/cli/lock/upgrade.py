@@ -61,11 +61,12 @@ def _is_meant(name: str, image: Image) -> bool:
 
 def _says_nothing(name: str, meant: Sequence[Image], own: Sequence[Image], facts: Collection[Image]) -> Finding:
     if any(image in facts for image in meant):
-        return finding("CC1241.release", image=name)
+        return finding("CC1241.release", option="--upgrade", image=name)
     if meant:
-        return finding("CC1241.no-tag", image=name)
+        return finding("CC1241.no-tag", option="--upgrade", image=name)
     near = nearest(name, [str(one._replace(tag="", digest="")).rpartition("/")[2] for one in own])
-    return finding("CC1241.unknown", image=name, known=near or ", ".join(sorted({str(one) for one in own})) or "none")
+    known = near or ", ".join(sorted({str(one) for one in own})) or "none"
+    return finding("CC1241.unknown", option="--upgrade", image=name, known=known)
 
 
 def with_tags(
