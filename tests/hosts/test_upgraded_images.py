@@ -47,7 +47,7 @@ def block(host: str) -> str:
     """The page's block for a host."""
     blocks = re.findall(r"(?ms)^```sh\n(.*?)^```", TEXT)
     (one,) = [one for one in blocks if WORDS[host.partition(",")[0]] in one]
-    return one
+    return str(one)
 
 
 def made(text: str) -> Image:
