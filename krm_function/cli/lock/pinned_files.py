@@ -64,22 +64,28 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
         findings += [_left(pin, cause, file) for pin, cause in pinned.left]
         lines += [pin_line(file, pin) for pin in pinned.made]
     if options.write_files:
-        plain = plain_files(options, pins, done)
+        plain = plain_files(options, pins, done, [options.output, *(file for _, file, _ in targets)])
         return PinnedFiles(
             (*files, *plain.files), plain.done | done, (*findings, *plain.findings), "".join(lines) + plain.summary
         )
     return PinnedFiles(tuple(files), frozenset(done), tuple(findings), "".join(lines))
 
 
-def plain_files(options: Namespace, pins: Sequence[Pin], elsewhere: Collection[Image]) -> PinnedFiles:
-    """Return the files of --write-files. elsewhere: images that another file pins already. Raises FileProblem."""
+def plain_files(
+    options: Namespace, pins: Sequence[Pin], elsewhere: Collection[Image], others: Sequence[str]
+) -> PinnedFiles:
+    """Return the files of --write-files. Raises FileProblem.
+
+    elsewhere: images that another file pins already. others: files that are not of these, though they stand among them.
+    """
+    left_out = {os.path.realpath(path) for path in others if path}
     files: list[NewFile] = []
     made: set[Pin] = set()
     findings: list[Finding] = []
     lines: list[str] = []
     for file in find_files(options.write_files):
-        if options.output and os.path.realpath(file.path) == os.path.realpath(options.output):
-            continue  # the lock among the resources, as in a package of kpt
+        if os.path.realpath(file.path) in left_out:  # as the lock in a package of kpt
+            continue
         try:
             source = decode(read_file(file.path, file.root))
             text, here = pin_in_file(source.text, pins)
