@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.api.contrast_release import REFERENCE
 from krm_function.api.document import ConfigDocument, ConfigKind, config_reference, located, read_body
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.model.image import DIGEST
+from krm_function.model.image import DIGEST, TAG
 from krm_function.model.lookup import mapping
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Text
@@ -20,6 +20,7 @@ from krm_function.schema.table import table
 
 KIND: ConfigKind = "ImageLock"
 DIGESTS = Text("a digest", DIGEST, example="sha256:<64 hex digits>")
+TAGS = Text("a tag", TAG, example="v1.2.0")
 STRINGS = ListOf(Text())
 
 # https://github.com/opencontainers/image-spec/blob/v1.1.0/config.md, including what Docker left behind there
@@ -60,6 +61,10 @@ class ImageFacts(NamedTuple):
     config: Annotated[Mapping[str, Any], Field(CONFIG, "the OCI image configuration's `config`")]
     passwd: Annotated[str | None, Field(Text(), 'the image\'s /etc/passwd; "" if it has none')] = None
     group: Annotated[str | None, Field(Text(), 'the image\'s /etc/group; "" if it has none')] = None
+    found_as: Annotated[
+        str,
+        Field(TAGS, "the tag by which this digest is known, if nobody has looked up the one that pods name"),
+    ] = ""
 
 
 IMAGE = table(ImageFacts, unread={"layers": Field(ListOf(LAYER), "in order, lowest first")})

@@ -32,6 +32,8 @@ from krm_function.stages.policy import Sealing
 from krm_function.stages.read import read
 from krm_function.yamltext.edit.pointer import pointer
 
+OTHER_TAG = "CC0510"  # of what a render warns of, the one that output and manifest cannot show
+
 
 def compare_renders(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config
@@ -46,6 +48,7 @@ def compare_renders(
     rendered = render(resources, config, sealer=sealer, live=True)
     if rendered.failed:
         return findings + [found for found in rendered.findings if found.severity == "error"]
+    findings += [found for found in rendered.findings if found.code == OTHER_TAG]
     changed = compare_objects(output, rendered)
     findings += [*changed, *written_by_a_cluster(output)]
     findings += _ignored(output, pods, rendered, config)

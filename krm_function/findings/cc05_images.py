@@ -13,7 +13,8 @@ ROWS: dict[str, Row] = {
                 "is not pinned",
                 (
                     "append @sha256:<digest>, which contrast-krm lock prints; lock --write-kustomize FILE puts it into"
-                    " images: of a kustomization, lock --write-values FILE into values of Helm"
+                    " images: of a kustomization, lock --write-values FILE into values of Helm, lock --write-files PATH"
+                    " into plain files and packages of kpt"
                 ),
             ),
             "algorithm": (
@@ -45,5 +46,11 @@ ROWS: dict[str, Row] = {
         "error",
         "the ImageLock does not say which users image {image} has: its entry lacks {missing}",
         'run contrast-krm lock on the same resources, which fills it in; "" stands for an image without that file',
+    ),
+    "CC0510": Row(
+        "warning",
+        "image {image}: its digest is known as tag {known}, and nobody has looked {tag} up; a node pulls the digest",
+        "if {tag} is what should run: contrast-krm lock, as you call it, with --upgrade {name} and with the option"
+        " that names your files, --write-kustomize, --write-values or --write-files",
     ),
 }

@@ -6,8 +6,8 @@ ROWS: dict[str, Row] = {
     "CC1201": Row(
         "warning",
         "image {image} is not pinned; now it is {digest}",
-        "write {pinned}, or run this again with --write-kustomize FILE or --write-values FILE, which write the digest"
-        " into a kustomization or into values of Helm",
+        "write {pinned}, or run this again with the option that names your files: --write-kustomize FILE,"
+        " --write-values FILE for Helm, --write-files PATH for plain files and packages of kpt",
     ),
     "CC1202": Row(
         "error",
@@ -154,6 +154,7 @@ ROWS: dict[str, Row] = {
         "write {pinned} where the image is named",
         {
             "other": "an entry of images: is for all tags of a name, and {other} is in the input as well",
+            "files": ("no object there names it", "write {pinned} where the image is named, or name that file"),
             "value": (
                 "no value there makes it up",
                 (
@@ -171,8 +172,8 @@ ROWS: dict[str, Row] = {
             "tag": (
                 "without a digest it is in no lock",
                 (
-                    "write its digest where the image is named; without --check, --write-kustomize FILE or"
-                    " --write-values FILE do it"
+                    "write its digest where the image is named; without --check, --write-kustomize FILE,"
+                    " --write-values FILE or --write-files PATH do it"
                 ),
             ),
             "absent": ("{lock} lacks it", "run the same command without --check, and commit what it writes"),
@@ -186,6 +187,36 @@ ROWS: dict[str, Row] = {
         "error",
         "{lock} has {image}, which no Contrast workload of the input uses",
         "run the same command without --check, and commit what it writes; or leave out --prune",
+    ),
+    "CC1240": Row(
+        "warning",
+        "image {image}: tag {tag} is now {digest}, and no file has that",
+        "write {pinned}, or run this again with the option that names your files: --write-kustomize FILE,"
+        " --write-values FILE for Helm, --write-files PATH for plain files and packages of kpt",
+    ),
+    "CC1241": Row(
+        "error",
+        "{option} {image}: {problem}",
+        "{remedy}",
+        {
+            "unknown": (
+                "no Contrast workload of the input has such an image",
+                "name one of: {known}; files and directories stand before --upgrade",
+            ),
+            "no-tag": (
+                "it has a digest and no tag to look up",
+                "write the tag that you want, and leave the digest out",
+            ),
+            "release": (
+                "the images of Contrast belong to its release",
+                "import the files of the new release with contrast-krm release import",
+            ),
+        },
+    ),
+    "CC1242": Row(
+        "warning",
+        "private key {key} is in a work tree of Git, and no .gitignore leaves it out",
+        "echo '{pattern}' >> .gitignore, or move it out of the work tree",
     ),
     "CC1250": Row(
         "error",

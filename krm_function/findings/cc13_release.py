@@ -84,13 +84,14 @@ ROWS: dict[str, Row] = {
     "CC1310": Row(
         "error",
         "{problem} in {directory}",
-        "say which with --kustomize or --kpt",
+        "say which with --kustomize, --kpt or --files",
         {
             "both": "both a kustomization and a Kptfile are",
             "neither": (
                 "neither a kustomization nor a Kptfile is",
                 (
-                    "say which with --kustomize or --kpt; for a chart, name a directory for the configuration:"
+                    "say which with --kustomize or --kpt; for plain files or a chart, name a directory for the"
+                    " configuration: contrast-krm init config --files RESOURCES, or"
                     " contrast-krm init config --helm CHART"
                 ),
             ),

@@ -15,6 +15,7 @@ from stat import S_ISREG
 from krm_function.record import NamedTuple
 
 SUFFIXES = (".yaml", ".yml")
+JSON = ".json"
 MOST = 1 << 28  # bytes of any one file: four times what a render takes, and room for a program
 
 
@@ -57,7 +58,8 @@ def blank(data: bytes) -> bool:
 def find_files(paths: Sequence[str]) -> list[FoundFile]:
     """Find all .yaml/.yml files below the paths, sorted, each once; a path that is a file is taken whatever its name.
 
-    Links to directories are not followed.
+    A .json file is one of them if it holds an object, which `kubectl apply -f` would apply too
+    (docs/facts/kubernetes.md#files); other JSON, such as a manifest, is not. Links to directories are not followed.
     Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
     """
     found: dict[str, FoundFile] = {}
@@ -71,13 +73,30 @@ def find_files(paths: Sequence[str]) -> list[FoundFile]:
             os.path.join(directory, name)
             for directory, _, names in os.walk(path)
             for name in names
-            if name.endswith(SUFFIXES)
+            if name.endswith(SUFFIXES) or (name.endswith(JSON) and _holds_object(os.path.join(directory, name), path))
         ]
         if not below:
             raise FileProblem(path, "no .yml or .yaml files in it")
         for one in sorted(below):
             found.setdefault(one, FoundFile(one, path))
     return list(found.values())
+
+
+def _holds_object(path: str, root: str) -> bool:
+    """Tell whether a file of JSON holds an object of Kubernetes, or what may be one and cannot be read as JSON.
+
+    Raises FileProblem.
+    """
+    import json
+
+    data = read_file(path, root)
+    if b"kind" not in data or b"apiVersion" not in data:
+        return False
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return True  # so that the reader says what is wrong with it
+    return isinstance(value, dict) and {"apiVersion", "kind"} <= value.keys()
 
 
 def read_file(path: str, root: str = "", most: int = -1) -> bytes:

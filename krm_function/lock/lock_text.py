@@ -1,8 +1,8 @@
 """The text of an ImageLock: a new one, or an existing one with entries added, completed and taken away.
 
 Rule of this file: what a person wrote stays byte for byte (comments, order, quotes): the edits are spliced by the same
-code that edits workloads. New entries follow the old ones, sorted. An old entry gets the ACCOUNTS that it lacks, and is
-not touched otherwise.
+code that edits workloads. New entries follow the old ones, sorted. An old entry gets the ACCOUNTS that it lacks, loses
+`foundAs` once its tag was looked up, and is not touched otherwise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,6 +15,7 @@ from krm_function.model.lookup import mapping
 from krm_function.yamltext import Change, dump, parse, splice
 
 ACCOUNTS = ("passwd", "group")
+FOUND_AS = "foundAs"  # the tag by which a digest is known, where it is another than that of the reference
 
 HEAD = """# What the policies have to know of each image, named as rendered pods name it.
 # Written by contrast-krm lock; review and commit it.
@@ -54,5 +55,7 @@ def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: I
     for name, entry in sorted(entries.items()):
         lacking = [key for key in ACCOUNTS if mapping(present.get(name)).get(key) is None] if name in present else []
         changes += [Change(("spec", "images", name, key), "set", entry[key]) for key in lacking]
+        if FOUND_AS in mapping(present.get(name)) and FOUND_AS not in entry:
+            changes.append(Change(("spec", "images", name, FOUND_AS), "remove"))
     changes += [Change(("spec", "images", name), "set", entry) for name, entry in added.items()]
     return splice(document, changes).text

@@ -17,6 +17,7 @@ from krm_function.policy.document import rego_text
 from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.field_coverage import coverage_findings
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
+from krm_function.policy.locked_images import images_not_locked, unproven_tags
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
@@ -70,7 +71,7 @@ def seal(
         return None, tuple(findings)
     pod, findings = pod_metadata(workload)
     base, problems = base_initdata(workload, files)
-    findings += problems + _duplicate_names(pod) + _images_not_locked(pod, images)
+    findings += problems + _duplicate_names(pod) + images_not_locked(pod, images)
     if settings.profile.image_identity:
         findings += unknown_users(pod, images)
     if findings or base is None:
@@ -103,7 +104,7 @@ def seal(
     value, digest = annotation_and_digest(toml)
     sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest, opened)
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
-    return sealed, (*findings, *said, *host_visible_volumes(pod), report)
+    return sealed, (*findings, *unproven_tags(pod, images), *said, *host_visible_volumes(pod), report)
 
 
 @functools.lru_cache(maxsize=1)
@@ -141,16 +142,6 @@ def _duplicate_names(pod: PodMetadata) -> list[Finding]:
                 findings.append(problem(pod, (key, index, "name"), "CC0604.name-twice", name=name))
             seen.add(name)
     return findings
-
-
-def _images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
-    """Return CC0504 for every image that the ImageLock does not have."""
-    return [
-        finding("CC0504", pod.ref, (*pod.spec_path, key, index, "image"), image=container["image"])
-        for key in ("initContainers", "containers")
-        for index, container in enumerate(pod.spec.get(key) or ())
-        if container["image"] not in images
-    ]
 
 
 def _pattern_findings(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:

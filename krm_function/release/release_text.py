@@ -60,7 +60,7 @@ def updated_text(release: Combined, data: bytes, old: Existing) -> bytes:
     before = mapping(old.value.get("spec"))
     changes = list(_difference(before, _spec(release, before), ("spec",)))
     name = mapping(old.value.get("metadata")).get("name")
-    if name == release.before and release.before != release.version:
+    if name in {release.before, NO_VERSION} and name != release.version:  # a name of a person's own stays
         changes.append(Change(("metadata", "name"), "set", release.version))
     if not changes:
         return data

@@ -2,12 +2,15 @@
 
 Rule of this file: a value changes only if it makes up exactly the image that a chart has rendered, and then only in
 its tag: `tag: "1.2@sha256:..."` gives registry/name:1.2@sha256:... in a chart that writes name:tag. A value for digests
-is left alone: a chart that reads it drops the tag, and the lock has the reference with the tag.
+gets none: a chart that reads it may drop the tag, and the lock has the reference with the tag. Only where it holds the
+digest of an image that is rendered with tag and digest, that digest is replaced.
 
     value                                             becomes
     image: registry/name:1.2                          image: registry/name:1.2@sha256:...
     {registry: ..., repository: ..., tag: "1.2"}      tag: "1.2@sha256:..."
     the same with an empty tag, or none               likewise; the chart takes the tag from its appVersion
+    {..., tag: "1.2@sha256:<old>"}                    tag: "1.2@sha256:<new>"
+    {..., tag: "1.2", digest: "sha256:<old>"}         digest: "sha256:<new>"
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,8 +45,9 @@ def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
     if isinstance(value, str) and value == str(pin.image):
         yield Change(path, "set", pin.pinned)
     elif isinstance(value, dict):
-        if _makes_up(value, pin):
-            yield Change((*path, "tag"), "set", f"{pin.image.tag}@{pin.digest}")
+        key = _key(value, pin)
+        if key:
+            yield Change((*path, key), "set", f"{pin.image.tag}@{pin.digest}" if key == "tag" else pin.digest)
         for key, part in value.items():
             yield from _changes(part, (*path, key), pin)
     elif isinstance(value, list):
@@ -51,10 +55,16 @@ def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
             yield from _changes(part, (*path, index), pin)
 
 
-def _makes_up(value: dict[str, Any], pin: Pin) -> bool:
-    """Tell whether a map holds the name of an image and its tag, or no tag."""
+def _key(value: dict[str, Any], pin: Pin) -> str:
+    """Return the key of a map by which it makes up an image: tag, or digest; "" if it makes up another one."""
     names = [value[key] for key in NAMES if isinstance(value.get(key), str)]
     registry = value.get("registry")
-    named = any(pin.name in {name, f"{registry}/{name}"} for name in names)
-    tag = value.get("tag")
-    return named and bool(pin.image.tag) and (tag in {None, ""} or str(tag) == pin.image.tag)
+    if not pin.image.tag or not any(pin.name in {name, f"{registry}/{name}"} for name in names):
+        return ""
+    tag, old = value.get("tag"), pin.image.digest
+    if old and tag == f"{pin.image.tag}@{old}":
+        return "tag"
+    same_tag = tag in {None, ""} or str(tag) == pin.image.tag
+    if old:
+        return "digest" if same_tag and value.get("digest") == old else ""
+    return "tag" if same_tag else ""

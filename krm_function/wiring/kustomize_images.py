@@ -8,6 +8,7 @@ reference would be another one than the lock has (docs/facts/kustomize.md#images
     none, or one with tagSuffix, or    a new entry at the end, with the name of the build's output
     one that has no effect
     one that makes the output's name   newTag and digest of the last such entry
+    one with newTag: "1.2@sha256:..."  newTag: "1.2@sha256:<new>", as docs/facts/delivery.md#renovate reads it
 """
 
 from collections.abc import Collection, Sequence
@@ -48,7 +49,8 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         if index is None:
             new.append({"name": pin.name, **_fields(pin)})
         else:
-            changes += [Change((IMAGES, index, key), "set", text) for key, text in _fields(pin).items()]
+            fields = _joined(pin) if "@" in str(entries[index].get("newTag")) else _fields(pin)
+            changes += [Change((IMAGES, index, key), "set", text) for key, text in fields.items()]
     if new and entries:
         changes += [Change((IMAGES, len(entries) + number), "insert", entry) for number, entry in enumerate(new)]
     elif new:
@@ -58,6 +60,10 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
 
 def _fields(pin: Pin) -> dict[str, str]:
     return {**({"newTag": pin.image.tag} if pin.image.tag else {}), "digest": pin.digest}
+
+
+def _joined(pin: Pin) -> dict[str, str]:
+    return {"newTag": f"{pin.image.tag}@{pin.digest}"}
 
 
 def _entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:

@@ -11,7 +11,7 @@ from krm_function.api.modeline import modeline, schema_file
 from krm_function.model.profiles import DEFAULT
 from krm_function.release import NO_VERSION
 
-HostName = Literal["kustomize", "kpt", "helm"]
+HostName = Literal["kustomize", "kpt", "helm", "files"]
 NEW_FILES: Mapping[ConfigKind, str] = {
     "ContrastGenerate": "contrast.yaml",
     "ContrastRelease": "release.yaml",

@@ -1,4 +1,4 @@
-"""An image that a host's file is to pin, and the file with its pins.
+"""An image that a deployment's own file is to pin, and the file with its pins.
 
 Rule of this file: records only.
 """
@@ -9,19 +9,22 @@ from krm_function.record import NamedTuple
 
 
 class Pin(NamedTuple):
-    """An image without a digest, as rendered pods name it, and the digest that it has now."""
+    """An image with a tag, as rendered pods name it, and the digest that the tag has now.
+
+    image: without a digest, or with the one that is to be replaced.
+    """
 
     image: Image
     digest: str
 
     @property
     def name(self) -> str:
-        """The reference without its tag, as it was written."""
-        return str(self.image._replace(tag=""))
+        """The reference without its tag and digest, as it was written."""
+        return str(self.image._replace(tag="", digest=""))
 
     @property
     def pinned(self) -> str:
-        """The reference with its digest."""
+        """The reference with the digest that it has now."""
         return str(self.image._replace(digest=self.digest))
 
 

@@ -134,7 +134,10 @@ def test_what_the_comments_of_a_new_file_say_can_be_taken_literally(here: Deploy
         (("kustomization.yaml", "Kustomization"), (), "more than one Kustomization: kustomization.yaml, Kustomization"),
         (("kustomization.yaml",), ("--platform", "metal-qemu-tdy"), "use metal-qemu-tdx"),
         (("kustomization.yaml",), ("--kustomize", "--kpt"), "not allowed with"),
-        (("kustomization.yaml",), ("nowhere",), "no such directory"),
+        (("kustomization.yaml",), ("nowhere",), "contrast-krm init config --files RESOURCES"),
+        (("kustomization.yaml",), ("kustomization.yaml", "--kpt"), "no such directory"),
+        (("kustomization.yaml",), ("config", "--files", "nowhere"), "nowhere"),
+        (("kustomization.yaml",), ("config", "--files", "--kpt"), "not allowed with"),
     ],
 )
 def test_a_choice_that_is_not_clear_is_the_users(
@@ -487,6 +490,47 @@ def test_a_chart_that_is_not_there_is_named(arguments: tuple[str, ...], says: st
     assert run.code in {1, 2, 3}
     assert says in run.stderr
     assert listing(here.directory) == before
+
+
+@pytest.mark.parametrize("host", [("--kustomize",), ("--kpt",), ("--files",), ("--files", "res")], ids=" ".join)
+def test_a_directory_that_is_missing_is_made(host: tuple[str, ...], here: Deployment) -> None:
+    here.write("res/web.yaml", "a: b\n")
+    run = here.init("config", *host)
+    assert run.code == 0, run.stderr
+    assert (here.directory / "config/images.yaml").is_file()
+
+
+def test_plain_files_have_steps_of_their_own(here: Deployment) -> None:
+    here.write("my res/deep/web.yaml", "a: b # contrast-cc-metal-qemu-tdx\n")
+    said = here.init("config", "--files", "my res").stderr
+    commands = [line.strip() for line in said.splitlines() if line.startswith("     ")]
+    assert "cp coordinator.yml 'my res'" in commands
+    assert "contrast-krm init config --files 'my res' --mr-seam HEX" in commands, "by the placeholders"
+    lock = "contrast-krm lock 'my res' --config config -o config/images.yaml --write-files 'my res'"
+    assert lock in commands
+    generate = "contrast-krm generate 'my res' --config config -o rendered.yaml"
+    assert commands[-1] == f"{generate} && contrast-krm check rendered.yaml"
+    assert listing(here.directory).keys() >= {"config/contrast.yaml", "config/release.yaml", "config/images.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "render"),
+    [
+        (("shop", "--files"), "contrast-krm generate shop -o rendered.yaml"),
+        (
+            (".", "--files", "shop"),
+            "contrast-krm generate shop "
+            + " ".join(f"--config ./{name}.yaml" for name in ("contrast", "release", "images"))
+            + " -o rendered.yaml",
+        ),
+        ((".", "--files"), "contrast-krm generate . -o ../rendered.yaml"),
+        (("config", "--files", "."), "contrast-krm generate . --config config -o ../rendered.yaml"),
+    ],
+    ids=["with-them", "above-them", "here", "below-them"],
+)
+def test_rendered_output_is_put_where_it_is_no_input(arguments: tuple[str, ...], render: str, here: Deployment) -> None:
+    here.write("shop/web.yaml", "a: b\n")
+    assert f"     {render} && contrast-krm check" in here.init(*arguments).stderr
 
 
 def test_paths_with_spaces_are_quoted_in_each_argument(here: Deployment) -> None:

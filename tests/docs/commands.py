@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/how-to/*.md", "docs/tutorial/*.md", "examples/*/README.md")
 ELSEWHERE = {
     "docs/how-to/provenance.md": "tests/docs/test_provenance_page.py",
+    "docs/how-to/upgrade-images.md": "tests/hosts/test_upgraded_images.py",
     "docs/how-to/write-a-function.md": "tests/krm/test_page.py",
     "docs/tutorial/ten-minutes.md": "tests/docs/test_tutorial.py",
     "examples/": "tests/hosts/test_examples.py",

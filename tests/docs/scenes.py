@@ -43,6 +43,12 @@ def files(machine: Machine, here: Path) -> None:
     _committed(machine, here)
 
 
+def plain_files(_machine: Machine, here: Path) -> None:
+    """Resources in a directory, and no configuration yet."""
+    _copy("quickstart", here)
+    shutil.rmtree(here / "config")
+
+
 def files_and_log(machine: Machine, here: Path) -> None:
     """The same, OPA on PATH, and the log of an agent in whose VM the pod `web` started."""
     files(machine, here)
@@ -207,6 +213,7 @@ SCENES: Mapping[str, Callable[[Machine, Path], None]] = {
     for one in (
         *(
             files,
+            plain_files,
             files_and_log,
             overlays,
             outermost,

@@ -50,6 +50,7 @@ ROWS = (
     Row(TASK + "container-image.md", "skopeo", why="needs skopeo and a registry"),
     Row(TASK + "container-image.md", "", why=f"needs a container engine; {IMAGE_PAGE}, in `make image`"),
     Row(TASK + "external-sources.md", "contrast-krm", "files"),
+    Row(TASK + "files.md", "contrast-krm init", "plain_files"),
     Row(TASK + "files.md", "contrast-krm generate", "files"),
     Row(TASK + "files.md", "set -o pipefail", "chart_and_overlays"),
     Row(TASK + "flux.md", "kustomize build", "production"),

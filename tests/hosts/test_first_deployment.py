@@ -16,7 +16,7 @@ import pytest
 from tests import quick_yaml as yaml
 from tests.hosts.documents import by_name, pod_templates
 from tests.hosts.hosts import put
-from tests.hosts.running import EXAMPLES, Machine
+from tests.hosts.running import EXAMPLES, Machine, Ran
 from tests.lock.content import ACCOUNTS, Image, image, layer, tar
 from tests.lock.registries import Front, Registry, registry
 from tests.lock.test_lock_command import certificate
@@ -28,12 +28,16 @@ NUMBERS = {"B": "9", "T": "0", "S": "21", "M": "72"}
 
 
 class Site(NamedTuple):
-    """A registry behind TLS. variables: of a machine that trusts it; host: its address; digest: of web."""
+    """A registry behind TLS. variables: of a machine that trusts it; host: its address; digest: of web.
+
+    hub: the registry itself.
+    """
 
     host: str
     variables: dict[str, str]
     images: dict[str, str]
     digest: str
+    hub: Registry
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         front.server.socket = context.wrap_socket(front.server.socket, server_side=True)
         images = {name: front.named(pushed(hub, name, VERSION)) for name in RELEASED}
         images["web"], _, digest = front.named(pushed(hub, "web", "2.3.1")).partition("@")
-        yield Site(front.address, {"SSL_CERT_FILE": str(directory / "cert.pem"), "no_proxy": "*"}, images, digest)
+        yield Site(front.address, {"SSL_CERT_FILE": str(directory / "cert.pem"), "no_proxy": "*"}, images, digest, hub)
         front.close()
 
 
@@ -87,16 +91,20 @@ class Session(NamedTuple):
 
     def type(self, command: str) -> str:
         """Run a command that has to succeed; what it printed."""
-        plugins = {"HELM_PLUGINS": str(self.directory / "no-plugins")} if self.helm == "helm3" else {}
-        ran = self.machine.run(
-            ["bash", "-c", command], self.directory, helm=self.helm, env={**self.site.variables, **plugins}
-        )
+        ran = self.attempt(command)
         said = ran.out.decode() + ran.err
         self.lines.extend([f"$ {command}", *said.splitlines(), ""])
         assert ran.code == 0, "\n".join(self.lines)
         assert "error" not in said
         assert "warning" not in said, said
         return said
+
+    def attempt(self, command: str) -> Ran:
+        """Run a command, which may fail or warn."""
+        plugins = {"HELM_PLUGINS": str(self.directory / "no-plugins")} if self.helm == "helm3" else {}
+        return self.machine.run(
+            ["bash", "-c", command], self.directory, helm=self.helm, env={**self.site.variables, **plugins}
+        )
 
     def record(self) -> str:
         """The session with the registry's address, and digests in short."""
@@ -174,16 +182,38 @@ def test_with_helm_no_step_fails(helm: str, site: Site, krm_machine: Machine, tm
         recorded("helm", session)
 
 
-def test_with_kpt_no_step_fails(site: Site, krm_machine: Machine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("pinning", ["tag", "digest"])
+def test_with_kpt_no_step_fails(pinning: str, site: Site, krm_machine: Machine, tmp_path: Path) -> None:
     name, _, tag = site.images["web"].rpartition(":")
     pinned = f"{name}:{tag}@{site.digest}"
     kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\n"
-    put(tmp_path / "shop", {"Kptfile": kptfile, "web.yaml": web(pinned)})
+    text = web(pinned if pinning == "digest" else f"{name}:{tag}")
+    put(tmp_path / "shop", {"Kptfile": kptfile, "web.yaml": text})
     put(tmp_path, release_files(site))
     session = Session(krm_machine, tmp_path, site, "helm4", [])
-    follow(session, session.type("contrast-krm init shop --platform metal-qemu-snp"))
+    done = follow(session, session.type("contrast-krm init shop --platform metal-qemu-snp"))
     assert "checked 2 Contrast workloads" in session.lines
     assert not (tmp_path / ".gitignore").exists(), "there is no work tree of Git"
+    rendered = (tmp_path / "shop/web.yaml").read_bytes()
+    assert pod_templates(rendered)["Deployment/shop/web"]["spec"]["containers"][0]["image"] == pinned
+    step = next(one for one in done if " lock " in one)
+    assert (f"shop/web.yaml: {name}:{tag} is pinned to {site.digest}" in session.lines) is (pinning == "tag"), step
+
+
+@pytest.mark.parametrize("where", ["apart", "together"])
+def test_with_files_no_step_fails(where: str, site: Site, krm_machine: Machine, tmp_path: Path) -> None:
+    name, _, tag = site.images["web"].rpartition(":")
+    put(tmp_path / "shop", {"web.yaml": web(f"{name}:{tag}")})
+    put(tmp_path, release_files(site))
+    session = Session(krm_machine, tmp_path, site, "helm4", [])
+    host = "config --files shop" if where == "apart" else "shop --files"
+    follow(session, session.type(f"contrast-krm init {host} --platform metal-qemu-snp"))
+    assert "checked 2 Contrast workloads" in session.lines
+    assert (tmp_path / "shop/web.yaml").read_text() == web(f"{name}:{tag}@{site.digest}")
+    rendered = (tmp_path / "rendered.yaml").read_bytes()
+    assert pod_templates(rendered)["Deployment/shop/web"]["spec"]["containers"][0]["image"].endswith(site.digest)
+    again = session.type(f"contrast-krm init {host}")
+    assert len(commands(again)) == 2, "only the last steps are left"
 
 
 def recorded(name: str, session: Session) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from krm_function.api import ConfigDocument, parse_release
 from krm_function.release import Fact, combine
+from krm_function.wiring import new_file
 from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote, listing
 from tools import release_assets as assets
@@ -242,6 +243,17 @@ def test_a_release_file_without_a_profile_gets_it_and_keeps_the_rest(imported: I
     assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
     assert spec(path.read_bytes())["policyProfile"] == "contrast-1.25"
     assert "  memory: {serviceMesh: 1Gi} # measured\n" in path.read_text()
+
+
+@pytest.mark.parametrize(("written", "after"), [("v0.0.0", "v1.25.0"), ("ours", "ours")])
+def test_a_release_that_init_made_gets_its_name_and_one_of_a_persons_own_stays(
+    written: str, after: str, imported: Import, tmp_path: Path
+) -> None:
+    path = tmp_path / "release.yaml"
+    path.write_text(new_file("ContrastRelease", "kustomize").replace("name: v0.0.0", f"name: {written} # mine"))
+    assert imported(assets.files(assets.SNP), "-o", "release.yaml").code == 0
+    assert yaml.safe_load(path.read_text())["metadata"]["name"] == after
+    assert "# mine" in path.read_text()
 
 
 def test_a_profile_that_somebody_wrote_stays_as_it_stands_if_it_is_that_of_the_version(

@@ -1,4 +1,6 @@
-"""`contrast-krm init [DIR]`: the function in kustomization.yaml or Kptfile, and files to fill in; for Helm these alone.
+"""`contrast-krm init [DIR]`: the function in kustomization.yaml or Kptfile, and files to fill in.
+
+For Helm and for plain files these alone.
 
 Rule of this file: everything is known before anything is written, and a second run changes nothing.
 """
@@ -20,7 +22,11 @@ DESCRIPTION = "Adds what is missing and keeps the rest, comments included. A sec
 def add_arguments(parser: Parser) -> None:
     """Add the directory, the orchestrator, the platform, findings."""
     parser.add_argument(
-        "directory", metavar="DIR", nargs="?", default=".", help="the outermost overlay, or the package"
+        "directory",
+        metavar="DIR",
+        nargs="?",
+        default=".",
+        help="the outermost overlay, the package, or a directory for the configuration; made if need be",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kustomize", action="store_true", help="kustomization.yaml, created if there is none")
@@ -29,7 +35,14 @@ def add_arguments(parser: Parser) -> None:
         "--helm",
         metavar="CHART",
         default="",
-        help="directory of a chart; DIR is for the configuration, made if need be",
+        help="directory of a chart; DIR is for the configuration",
+    )
+    which.add_argument(
+        "--files",
+        metavar="RESOURCES",
+        nargs="?",
+        const="",
+        help="plain files that `generate` renders: their directory (default: DIR); DIR is for the configuration",
     )
     parser.add_argument(
         "--platform", metavar="PLATFORM", default="", help="platform of the bare placeholder contrast-cc"
@@ -70,7 +83,7 @@ def run(options: Namespace) -> int:
     from krm_function.yamltext import YamlError
 
     directory = options.directory
-    if not os.path.isdir(directory) and not (options.helm and not os.path.lexists(directory)):
+    if os.path.lexists(directory) and not os.path.isdir(directory):
         raise FileProblem(directory, "no such directory")
     platform = find_platform(options.platform)
     findings = _wrong_platform(options.platform) if options.platform and platform is None else []
@@ -96,7 +109,7 @@ def run(options: Namespace) -> int:
     else:
         names = os.listdir(directory) if os.path.isdir(directory) else []
         sweep(os.path.join(directory, name) for name in (*names, *map(schema_file, CONFIG_KINDS)))
-        write_all(wired.files, directory.rstrip("/") if options.helm else "")
+        write_all(wired.files, "" if os.path.isdir(directory) else directory.rstrip("/"))
     return print_findings(findings, options.format, options.report, text)
 
 

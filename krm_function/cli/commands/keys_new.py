@@ -76,7 +76,18 @@ def run(options: Namespace) -> int:
     lines += [f"public key: {public}"] if public else []
     lines += [f"public key: added to spec.manifest.{field} in {options.add_to}"] if options.add_to else []
     lines += [] if options.add_to else [f"the public key goes into spec.manifest.{field} of the ContrastGenerate"]
-    return print_findings([], options.format, options.report, "".join(f"{on_one_line(line)}\n" for line in lines))
+    findings = [] if private == STANDARD_OUTPUT else _open_to_git(private)
+    return print_findings(findings, options.format, options.report, "".join(f"{on_one_line(line)}\n" for line in lines))
+
+
+def _open_to_git(private: str) -> "list[Finding]":
+    """Return a warning if the next commit may take the private key."""
+    from krm_function.cli.files.git_ignores import is_open_to_git
+    from krm_function.findings import finding
+
+    name = os.path.basename(private)
+    pattern = "*-owner.pem" if name.endswith("-owner.pem") else name
+    return [finding("CC1242", key=private, pattern=pattern)] if is_open_to_git(private) else []
 
 
 def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DESCRIPTION = "Uses the network, unless --from names files only. On an error nothing is printed or written."
 UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 MOST_JOBS = 64
+WRITERS = ("write_kustomize", "write_values", "write_files")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -65,13 +66,29 @@ def add_arguments(parser: Parser) -> None:
         "--write-kustomize",
         metavar="FILE|DIR",
         default="",
-        help="also write the digests of images without one into images: of this kustomization, beside their tags",
+        help="also write the digests of images without one, or with an older one, into images: of this kustomization, "
+        "beside their tags",
     )
     parser.add_argument(
         "--write-values",
         metavar="FILE",
         default="",
         help="also write them into this file of Helm values, behind their tags",
+    )
+    parser.add_argument(
+        "--write-files",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="also write them into the image fields of this file, or of all files in this directory, behind their tags "
+        "(repeatable)",
+    )
+    parser.add_argument(
+        "--upgrade",
+        metavar="IMAGE",
+        nargs="*",
+        help="look tags up again, though their images have digests: of these images (names or globs, such as web or "
+        "'shop/*'), or of all",
     )
     add_findings(parser)
 
@@ -83,6 +100,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.lock.lock_file import write_lock
     from krm_function.cli.lock.pinned_files import NOT_PINNED, pinned_files
     from krm_function.cli.lock.task import completed, read_task
+    from krm_function.cli.lock.upgrade import doubtful_tags, kept_entries, unwritten, with_tags
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.lock import LockProblem, open_sources, resolve_all
@@ -109,22 +127,35 @@ def run(options: Namespace) -> int:
     except LockProblem as problem:
         return print_findings([*findings, problem.finding("")], options.format, options.report)
     gc.enable()  # which the command line switches off for renders; this may take minutes
-    with _progress(len(task.images), shown=not options.quiet) as progress:
-        run = resolve_all(list(task.images), opened, task.known, limits, options.jobs, progress)
-    tags = [(image, digest) for image, digest in zip(task.images, run.digests, strict=True) if not image.pinned]
-    extra = pinned_files(options, [Pin(*one) for one in tags if one[1]], task.resources)
-    for (image, use), about_image in zip(task.images.items(), run.findings, strict=True):
-        done = NOT_PINNED if image in extra.done else ""
-        findings += [use.place(one) for one in about_image if one.code != done]
+    asked = [task.asked(image) for image in task.images]
+    with _progress(len(asked), shown=not options.quiet) as progress:
+        run = resolve_all(asked, opened, task.known, limits, options.jobs, progress)
+    new = [
+        Pin(image, digest)
+        for image, digest in zip(task.images, run.digests, strict=True)
+        if digest and digest != image.digest
+    ]
+    extra = pinned_files(options, new, task.resources)
+    for use, about_image in zip(task.images.values(), run.findings, strict=True):
+        findings += [use.place(one) for one in about_image if one.code != NOT_PINNED]
+    findings += [task.images[pin.image].place(unwritten(pin)) for pin in new if pin.image not in extra.done]
+    looked_up = {
+        str(image._replace(digest=digest))
+        for image, digest in zip(asked, run.digests, strict=True)
+        if digest and not image.digest
+    }
+    entries = with_tags(completed(run.entries, task.partial), task.entries, looked_up)
+    entries |= kept_entries(new, extra.done, task.entries)
+    findings += doubtful_tags(task.images, entries)
     findings += extra.findings
     if task.uses:
         from krm_function.cli.lock.unstated_users import unstated_users
 
-        findings += unstated_users(task.uses, run.entries, task.profile)
+        findings += unstated_users(task.uses, entries, task.profile)
     summary = ""
     if not has_errors(findings):
         try:
-            written = write_lock(task.file, completed(run.entries, task.partial), extra.files, prune=options.prune)
+            written = write_lock(task.file, entries, extra.files, prune=options.prune)
             findings += written.findings
             if not has_errors(findings):
                 summary = extra.summary + _summary(len(run.entries), run.fetched, written)
@@ -185,8 +216,9 @@ def _contradictions(options: Namespace) -> "Iterator[Finding]":
         yield finding("CC0909.prune", option="--prune")
     if options.check and not options.output:
         yield finding("CC0909.check-what", option="--check")
-    for option in ("source", "write_kustomize", "write_values") if options.check else ():
-        if getattr(options, option):
+    for option in ("source", *WRITERS, "upgrade") if options.check else ():
+        value = getattr(options, option)
+        if value or (option == "upgrade" and value is not None):
             yield finding("CC0909.check", option=f"--{option.replace('source', 'from').replace('_', '-')}")
 
 

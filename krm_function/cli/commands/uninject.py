@@ -17,12 +17,19 @@ if TYPE_CHECKING:
     from krm_function.cli.files.inputs import InputFile
     from krm_function.model.resource import Resource
 
-DESCRIPTION = "Needs no configuration."
+DESCRIPTION = "Prints one stream, unless -o or --in-place is given. Needs no configuration."
 
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, the namespace of the render, findings."""
     add_paths(parser, what="rendered output")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
+    where.add_argument(
+        "--in-place",
+        action="store_true",
+        help="rewrite the files that change, and remove those in which everything was added by a render",
+    )
     parser.add_argument(
         "--namespace",
         metavar="NAME",
@@ -36,11 +43,14 @@ def run(options: Namespace) -> int:
     from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
-    from krm_function.findings import has_errors
+    from krm_function.findings import finding, has_errors
     from krm_function.input_checks.prove import taken_classes, taken_namespaces
     from krm_function.pipeline.proof import unproven
     from krm_function.stages.read import read
 
+    if options.in_place and (not options.paths or "-" in options.paths):
+        printed = [finding("CC0909.stdin-in-place", option="--in-place")]
+        return print_findings(printed, options.format, options.report)
     inputs = read_inputs(options.paths)
     resources, findings = read(inputs.resources, ())
     findings = (*inputs.findings, *findings, *unproven(resources, None, rendered=False, seals=False, taken_back=True))
@@ -49,7 +59,17 @@ def run(options: Namespace) -> int:
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
     restored = tuple(map(_without_additions, resources))
-    write_out(b"".join(_encode(source, restored) for source in inputs.sources))
+    files = [(source.file, _encode(source, restored)) for source in inputs.sources]
+    if options.in_place:
+        from krm_function.cli.rendering.restored_files import write_restored
+
+        write_restored(inputs, dict(files), restored)
+    elif options.output:
+        from krm_function.hosts.write_together import write_file
+
+        write_file(options.output, b"".join(data for _, data in files))
+    else:
+        write_out(b"".join(data for _, data in files))
     return print_findings(findings, options.format, options.report)
 
 

@@ -56,8 +56,11 @@ def _chunks(directory: str, name: str) -> list[Chunk]:
 def resource_files(directory: str, host: HostName, chart: str, text: str) -> list[FoundFile]:
     """Return the paths of a deployment's resources as far as its host's file or its directory names them.
 
-    text: of the kustomization. chart: of Helm, its directory. Raises YamlError.
+    text: of the kustomization. chart: directory of Helm's chart, or of plain files. Raises YamlError.
     """
+    if host == "files":
+        walked = [os.path.join(where, name) for where, _, names in os.walk(chart) for name in names]
+        return [FoundFile(path, chart) for path in sorted(walked) if path.endswith(SUFFIXES)]
     if host == "helm":
         templates = os.path.join(chart, "templates")
         names = sorted(os.listdir(templates)) if os.path.isdir(templates) else []

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from krm_function.cli.files.git_ignores import work_tree
 from krm_function.cli.init.existing_files import data_of, has_coordinator, text_of, values_of
 from krm_function.cli.init.plain_workloads import plain_workloads
 from krm_function.hosts.files import SUFFIXES, FoundFile
@@ -29,7 +30,7 @@ TCB = "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M"
 class State(NamedTuple):
     """A wired deployment. files: names below the directory; resources: files that a host reads.
 
-    chart: of Helm, its directory.
+    chart: directory of Helm's chart, or of plain files.
     """
 
     directory: str
@@ -54,7 +55,8 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     """Yield each step: what it is for, and its command."""
     place = _Places(state)
     options = values_of(state.generate)
-    yield from _runtime_classes(state, place)
+    if not any(dig(value, ("spec", "workloads")) for value in options):
+        yield from _runtime_classes(state, place)
     if not any(map(has_coordinator, state.resources)):
         yield "put the coordinator of the Contrast release beside your resources", _coordinator(state, place)
     if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
@@ -85,10 +87,16 @@ class _Places:
         paths = [shlex.quote(os.path.join(state.directory, name)) for name in state.files]
         self.generate, self.release, self.lock = paths
         self.chart = shlex.quote(state.chart)
-        self.again = f"contrast-krm init {self.directory}" + (f" --helm {self.chart}" if state.chart else "")
-        alone = state.host == "helm" and _only(state)
+        self.apart = state.host == "helm" or (state.host == "files" and not _same(state.chart, state.directory))
+        named = {"helm": f" --helm {self.chart}", "files": f" --files {self.chart}" if self.apart else " --files"}
+        self.again = f"contrast-krm init {self.directory}{named.get(state.host, '')}"
+        alone = self.apart and _only(state)
         self.config = _options([self.directory] if alone else [self.generate, self.release])
         self.whole = [self.directory] if alone else paths
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _options(paths: Sequence[str]) -> str:
@@ -96,7 +104,9 @@ def _options(paths: Sequence[str]) -> str:
 
 
 def _only(state: State) -> bool:
-    """Tell whether a directory holds no other documents than the configuration."""
+    """Tell whether a directory holds no other documents than the configuration, now and after the steps."""
+    if _same(state.directory, "."):
+        return False
     names = os.listdir(state.directory) if os.path.isdir(state.directory) else []
     return {name for name in names if name.endswith(SUFFIXES)} <= set(state.files)
 
@@ -104,6 +114,8 @@ def _only(state: State) -> bool:
 def _coordinator(state: State, place: _Places) -> str:
     if state.host == "helm":
         return f"cp coordinator.yml {shlex.quote(os.path.join(state.chart, 'templates'))}"
+    if state.host == "files":
+        return f"cp coordinator.yml {place.chart}"
     listed = f" && {place.again}" if state.host == "kustomize" else ""  # lists it under resources
     return f"cp coordinator.yml {place.directory}{listed}"
 
@@ -114,19 +126,20 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
     if plain is None:
         return
     named = f"; none of {listed(plain)} is yet" if plain else ""
-    why = f"write runtimeClassName: {BARE} into the pod spec of each workload that is to be confidential{named}"
+    what = f"write runtimeClassName: {BARE} into the pod spec of each workload that is to be confidential"
+    why = f"{what}, or name it under spec.workloads of {place.generate}{named}"
     match state.host:
         case "helm":
             yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
         case "kustomize":
             yield why, f"kustomize build --enable-alpha-plugins {place.directory} | contrast-krm assess -"
-        case _:
-            yield why, f"contrast-krm assess {place.directory}"
+        case "files" | "kpt":
+            yield why, f"contrast-krm assess {place.chart if state.host == 'files' else place.directory}"
 
 
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
     """Yield the steps for the owners' keys; private ones are kept out of Git."""
-    ignored = _ignore() if _in_git() else ""
+    ignored = _ignore() if work_tree(".") else ""
     for owner, field, may in (
         ("workload", "workloadOwnerKeys", "may update the manifest"),
         ("seedshare", "seedshareOwnerKeys", "may recover the coordinator"),
@@ -170,7 +183,10 @@ def _lock(state: State, place: _Places) -> str:
             pins = f" --write-values {shlex.quote(values)}" if os.path.isfile(values) else ""
             return f"helm template {_release_name(state)} {place.chart} | {lock}{pins}"
         case "kpt":
-            return f"contrast-krm lock {place.directory} -o {place.lock}"
+            return f"contrast-krm lock {place.directory} -o {place.lock} --write-files {place.directory}"
+        case "files":
+            config = f" {place.config}" if place.apart else ""
+            return f"contrast-krm lock {place.chart}{config} -o {place.lock} --write-files {place.chart}"
 
 
 def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
@@ -182,6 +198,11 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
         case "kpt":
             render = f"kpt fn render --allow-exec {place.directory}"
             yield "render, and check what came out", f"{render} && contrast-krm check {place.directory}"
+        case "files":
+            output = _rendered_file(state)
+            config = f" {_options(place.whole)}" if place.apart else ""
+            render = f"contrast-krm generate {place.chart}{config} -o {output}"
+            yield "render, and check what came out", f"{render} && contrast-krm check {output}"
         case "helm":
             name = _release_name(state)
             template = f"helm template {name} {place.chart}"
@@ -198,6 +219,14 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             )
 
 
+def _rendered_file(state: State) -> str:
+    """Return a file for the rendered output, which must not stand among the resources."""
+    here, resources = os.path.realpath("."), os.path.realpath(state.chart)
+    if os.path.commonpath((here, resources)) != resources:
+        return "rendered.yaml"
+    return shlex.quote(os.path.join(os.path.relpath(os.path.dirname(resources)), "rendered.yaml"))
+
+
 def _release_name(state: State) -> str:
     name = next(
         (
@@ -207,16 +236,6 @@ def _release_name(state: State) -> str:
         None,
     )
     return shlex.quote(name) if isinstance(name, str) and name else "release"
-
-
-def _in_git() -> bool:
-    """Tell whether the working directory is in a work tree of Git."""
-    here = os.path.realpath(".")
-    while here != os.path.dirname(here):
-        if os.path.lexists(os.path.join(here, ".git")):
-            return True
-        here = os.path.dirname(here)
-    return False
 
 
 def _ignore() -> str:

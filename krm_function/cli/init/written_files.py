@@ -23,7 +23,7 @@ from krm_function.cli.init.existing_files import (
 )
 from krm_function.cli.init.next_steps import State
 from krm_function.findings import NOTHING, Finding, finding
-from krm_function.hosts.files import read_file
+from krm_function.hosts.files import FileProblem, read_file
 from krm_function.record import NamedTuple
 from krm_function.wiring import (
     KPTFILE,
@@ -47,9 +47,9 @@ CHART = "Chart.yaml"
 
 
 class TargetFile(NamedTuple):
-    """The orchestrator's file: where it is or will be. Helm has none, and a chart.
+    """The orchestrator's file: where it is or will be. Helm and plain files have none.
 
-    chart: its directory.
+    chart: directory of the chart, or of the plain files.
     """
 
     host: HostName
@@ -75,6 +75,11 @@ def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, 
         if not os.path.isfile(os.path.join(options.helm, CHART)):
             return None, [finding("CC1310.no-chart", directory=options.helm)]
         return TargetFile("helm", "", chart=options.helm), []
+    if options.files is not None:
+        resources = options.files or directory
+        if options.files and not os.path.isdir(resources):
+            raise FileProblem(resources, "no such directory")
+        return TargetFile("files", "", chart=resources), []
     kustomizations = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
     package = os.path.lexists(os.path.join(directory, KPTFILE))
     if len(kustomizations) > 1 and not options.kpt:
@@ -149,7 +154,7 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
 
 
 def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
-    if target.host == "helm":
+    if target.host in {"helm", "files"}:
         return Wired(text)
     if target.host == "kpt":
         name = os.path.basename(os.path.realpath(directory)).lower().replace("_", "-")

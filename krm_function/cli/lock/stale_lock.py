@@ -4,6 +4,7 @@
     has no digest                                  CC1216.tag     whatever the lock has: pods have to name the digest
     is no entry of the lock                        CC1216.absent
     is an entry without passwd or group            CC1216.silent
+    is an entry whose tag nobody has looked up     CC0510, a warning, which `lock` repeats
     an entry that no image of the resources uses   CC1217, with --prune
 
 Rule of this file: nothing is fetched and nothing is written. Entries are compared by the whole reference, as a render
@@ -15,6 +16,7 @@ from typing import Any
 
 from krm_function.cli.lock.lock_file import known_entries
 from krm_function.cli.lock.task import Task
+from krm_function.cli.lock.upgrade import doubtful_tags
 from krm_function.findings import Finding, finding
 from krm_function.lock import silent
 from krm_function.model.image import Image
@@ -29,6 +31,7 @@ def check_lock(task: Task, *, prune: bool) -> list[Finding]:
         for image, use in task.images.items()
         if (problem := _problem(image, entries))
     ]
+    findings += doubtful_tags(task.images, entries)
     if prune:
         used = {str(image) for image in task.images}
         findings += [finding("CC1217", file=lock, lock=lock, image=name) for name in entries if name not in used]

@@ -1,17 +1,21 @@
 """What `lock` has to do: the images of some resources, and what is known of them already.
 
 Rule of this file: what a lock has is never fetched again. Only an entry without passwd or group is looked up, to add
-them.
+them, and with --upgrade the tags that it names.
 """
 
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import Any
 
 from krm_function.api import collect
+from krm_function.api.records import EMPTY
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.files.inputs import read_inputs
 from krm_function.cli.lock.lock_file import LockFile, known_entries, open_lock
 from krm_function.cli.lock.needed_images import Use, needed
+from krm_function.cli.lock.pinned_files import named_images
+from krm_function.cli.lock.upgrade import Upgrade, chosen_images
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.lock import silent
 from krm_function.model.image import Image
@@ -26,6 +30,7 @@ class Task(NamedTuple):
 
     known: entries by digest. partial: by reference, those that lack passwd or group. uses: of images in pods that have
     to state their users; () if the policy profile takes those of the images. profile: its name, "" for the default.
+    entries: all of them by reference. upgrade: images that are asked for by their tags, whatever is known.
     """
 
     images: dict[Image, Use]
@@ -35,6 +40,12 @@ class Task(NamedTuple):
     uses: tuple[tuple[Image, Use], ...] = ()
     profile: str = ""
     resources: tuple[Resource, ...] = ()
+    entries: Mapping[str, dict[str, Any]] = EMPTY
+    upgrade: frozenset[Image] = frozenset()
+
+    def asked(self, image: Image) -> Image:
+        """Return the reference to look up: without its digest if its tag decides."""
+        return image._replace(digest="") if image in self.upgrade else image
 
 
 def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
@@ -51,14 +62,17 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     full = {entry["digest"]: entry for entry in entries.values() if not silent(entry)}
     partial = {name: entry for name, entry in entries.items() if silent(entry)}
     if has_errors(findings):
-        return Task({}, full, partial, file), findings
+        return Task({}, full, partial, file, entries=entries), findings
     needs = needed(inputs.resources, config)
     profile = config.generate.policy.profile if config is not None else None
     uses = needs.uses if states_users(profile) else ()
-    return Task(needs.images, full, partial, file, uses, profile or "", inputs.resources), [
-        *findings,
-        *needs.findings,
-    ]
+    upgrade = Upgrade()
+    if options.upgrade is not None and needs.images:
+        released = set(config.release.images.values()) if config is not None else set()
+        written = {text for _, text in named_images(inputs.resources)}
+        upgrade = chosen_images(options.upgrade, needs.images, written, released)
+    task = Task(needs.images, full, partial, file, uses, profile or "", inputs.resources, entries, upgrade.images)
+    return task, [*findings, *needs.findings, *upgrade.findings]
 
 
 def completed(fetched: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

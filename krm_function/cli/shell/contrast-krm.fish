@@ -51,7 +51,7 @@ function _shtab_contrast_krm_using
 end
 
 set -g _shtab_contrast_krm_commands fn post-render assess generate plan explain diff check uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
-set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --engine --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --log --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --pod --policy --public --python --reference-values --release --report --settings --timeout --validate --vcpus --write-kustomize --write-values -m -o -p -s -w
+set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --config --engine --files --format --from --genpolicy --genpolicy-timeout --helm --image-replacements --input --insecure-registry --jobs --log --manifest --max-layer-size --minimum-tcb --mr-seam --namespace --no-weaker --nodes --output --platform --pod --policy --public --python --reference-values --release --report --settings --timeout --upgrade --validate --vcpus --write-files --write-kustomize --write-values -m -o -p -s -w
 
 complete -c contrast-krm -e
 complete -c contrast-krm -f
@@ -170,8 +170,10 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using check' -l color -xka "aut
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using check' -s q -l quiet -d 'print nothing but errors in text'
 complete -c contrast-krm -n '_shtab_contrast_krm_using check; and test $_shtab_contrast_krm_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'rendered output (default: standard input)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a uninject -d 'Turn rendered output back into its input. Needs no configuration.'
+complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a uninject -d 'Turn rendered output back into its input. Prints one stream, unless -o or --in-place is given. Needs no configuration.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -s h -l help -d 'show this help message and exit'
+complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write everything to this file'
+complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -l in-place -d 'rewrite the files that change, and remove those in which everything was added by a render'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -l namespace -x -d 'the namespace that the render gave to workloads which named none; only this one is taken away again'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
@@ -230,8 +232,10 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l insecure-registr
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l max-layer-size -x -d 'refuse images with a larger layer (default: 8Gi)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l jobs -x -d 'images at a time (default: 4)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l timeout -x -d 'time for one image (default: 900)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-kustomize -x -d 'also write the digests of images without one into images: of this kustomization, beside their tags'
+complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-kustomize -x -d 'also write the digests of images without one, or with an older one, into images: of this kustomization, beside their tags'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-values -xka "(__fish_complete_path (commandline -ct))" -d 'also write them into this file of Helm values, behind their tags'
+complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l write-files -xka "(__fish_complete_path (commandline -ct))" -d 'also write them into the image fields of this file, or of all files in this directory, behind their tags (repeatable)'
+complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l upgrade -x -d 'look tags up again, though their images have digests: of these images (names or globs, such as web or '"'"'shop/*'"'"'), or of all'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
 complete -c contrast-krm -n '_shtab_contrast_krm_using lock' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
@@ -283,7 +287,8 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contras
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l kustomize -d 'kustomization.yaml, created if there is none'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l kpt -d 'Kptfile, created if there is none'
-complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l helm -x -d 'directory of a chart; DIR is for the configuration, made if need be'
+complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l helm -x -d 'directory of a chart; DIR is for the configuration'
+complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l files -x -d 'plain files that `generate` renders: their directory (default: DIR); DIR is for the configuration'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l platform -x -d 'platform of the bare placeholder contrast-cc'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l minimum-tcb -x -d 'for SNP, the firmware versions to accept at least: BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l mr-seam -x -d 'for TDX, the measurement of the module to accept'
@@ -294,7 +299,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l report -xka "(__
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -s q -l quiet -d 'print nothing but errors in text'
-complete -c contrast-krm -n '_shtab_contrast_krm_using init; and test $_shtab_contrast_krm_npos -eq 0' -ka "(__fish_complete_directories)" -d 'the outermost overlay, or the package'
+complete -c contrast-krm -n '_shtab_contrast_krm_using init; and test $_shtab_contrast_krm_npos -eq 0' -ka "(__fish_complete_directories)" -d 'the outermost overlay, the package, or a directory for the configuration; made if need be'
 complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a keys -d 'Make owner keys.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys; and test $_shtab_contrast_krm_npos -eq 0' -a new -d 'Make the key pair of an owner; the public key goes to standard output. The private key goes into a new file that only you can read. An existing file is never overwritten.'

@@ -28,7 +28,7 @@ _shtab_contrast_krm_commands() {
     post-render:'Helm post-renderer: documents from standard input to standard output. On an error nothing is printed. Helm 4 hides standard error: use --report.'
     release:'Make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses.'
     schema:'Print the JSON Schema of a kind. Without a kind: of all, in one object.'
-    uninject:'Turn rendered output back into its input. Needs no configuration.'
+    uninject:'Turn rendered output back into its input. Prints one stream, unless -o or --in-place is given. Needs no configuration.'
     version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), image, copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
   )
   _describe 'contrast-krm commands' _commands
@@ -205,7 +205,8 @@ _shtab_contrast_krm_init_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--kustomize[kustomization.yaml, created if there is none]"
   "--kpt[Kptfile, created if there is none]"
-  "--helm[directory of a chart\; DIR is for the configuration, made if need be]:CHART:"
+  "--helm[directory of a chart\; DIR is for the configuration]:CHART:"
+  "--files[plain files that \`generate\` renders\: their directory (default\: DIR)\; DIR is for the configuration]:RESOURCES:"
   "--platform[platform of the bare placeholder contrast-cc]:PLATFORM:"
   "--minimum-tcb[for SNP, the firmware versions to accept at least\: BootloaderVersion\=B,TEEVersion\=T,SNPVersion\=S,MicrocodeVersion\=M]:VERSIONS:"
   "--mr-seam[for TDX, the measurement of the module to accept]:HEX:"
@@ -216,7 +217,7 @@ _shtab_contrast_krm_init_options=(
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
   {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
   {-q,--quiet}"[print nothing but errors in text]"
-  ":the outermost overlay, or the package:_files -/"
+  ":the outermost overlay, the package, or a directory for the configuration\; made if need be:_files -/"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -272,8 +273,10 @@ _shtab_contrast_krm_lock_options=(
   "--max-layer-size[refuse images with a larger layer (default\: 8Gi)]:SIZE:"
   "--jobs[images at a time (default\: 4)]:N:"
   "--timeout[time for one image (default\: 900)]:SECONDS:"
-  "--write-kustomize[also write the digests of images without one into images\: of this kustomization, beside their tags]:FILE|DIR:"
+  "--write-kustomize[also write the digests of images without one, or with an older one, into images\: of this kustomization, beside their tags]:FILE|DIR:"
   "--write-values[also write them into this file of Helm values, behind their tags]:FILE:_files"
+  "*--write-files[also write them into the image fields of this file, or of all files in this directory, behind their tags (repeatable)]:PATH:_files"
+  "--upgrade[look tags up again, though their images have digests\: of these images (names or globs, such as web or \'shop\/\*\'), or of all]:IMAGE:"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
@@ -457,6 +460,8 @@ _shtab_contrast_krm_schema_defaults_added=0
 
 _shtab_contrast_krm_uninject_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-o,--output}"[write everything to this file]:FILE:_files"
+  "--in-place[rewrite the files that change, and remove those in which everything was added by a render]"
   "--namespace[the namespace that the render gave to workloads which named none\; only this one is taken away again]:NAME:"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"

@@ -92,7 +92,7 @@ def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) ->
     """Return the indexes of the objects with an alias whose anchor stands in no or another object."""
     if "*" not in document.text or document.node is None:
         return set()
-    nodes = [(node, index) for index, one in enumerate(members) if (node := _node_at(document.node, one.root))]
+    nodes = [(node, index) for index, one in enumerate(members) if (node := node_at(document.node, one.root))]
     nodes.sort(key=lambda one: one[0].start)
     return {nodes[at][1] for at, _ in foreign_aliases(document.node, [node for node, _ in nodes])}
 
@@ -107,9 +107,7 @@ def _spliced_alone(document: Document, member: MemberChanges) -> tuple[str, Edit
 
 def _written_out(document: Document, root: Path) -> Document:
     """Replace an alias on the path to an object by what it stands for, which no undo record takes back."""
-    behind = next(
-        (root[:size] for size in range(1, len(root)) if _node_at(document.node, root[: size + 1]) is None), ()
-    )
+    behind = next((root[:size] for size in range(1, len(root)) if node_at(document.node, root[: size + 1]) is None), ())
     if document.node is None or not behind:
         return document
     value = document.value
@@ -185,7 +183,7 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
-    place = UndoPlace(_node_at(document.node, root), pointer(at))
+    place = UndoPlace(node_at(document.node, root), pointer(at))
     if place.node is None and document.node is not None:
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
     if same(after, before):
@@ -207,7 +205,7 @@ def _parents(value: Any, path: Path) -> list[Change]:
     return missing
 
 
-def _node_at(node: Node | None, path: Path) -> Node | None:
+def node_at(node: Node | None, path: Path) -> Node | None:
     """Find the node at a path; None if an alias or a merge key is on the path."""
     for part in path:
         if node is None or node.kind not in ("map", "seq"):
