@@ -17,7 +17,9 @@ from krm_function.checking.output import object_findings, parse_output
 from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, Ref, finding, has_errors
+from krm_function.input_checks.coordinator_service import coordinator_service
 from krm_function.input_checks.duplicates import duplicates
+from krm_function.input_checks.injectors import injected_afterwards
 from krm_function.input_checks.plain_pods import only_the_coordinator, plain_line
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
@@ -82,6 +84,10 @@ def check_output(
         findings += found.findings
     pods = [pod for pod in every if pod.made_of is None]
     classes = _classes(values)
+    coordinators = [pod.workload.ref for pod in pods if pod.workload.is_coordinator]
+    for ref in coordinators[:1]:  # of several, or of one that the configuration has chosen, the render speaks
+        findings += coordinator_service(output.resources, ref, ref.namespace or "default")
+    findings += injected_afterwards(output.resources, [pod.workload for pod in pods])
     findings += only_the_coordinator([pod.workload for pod in pods], plain)
     if pods or any(is_contrast_name(name) for name in classes):
         findings += duplicates(output.resources)

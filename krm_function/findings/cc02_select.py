@@ -134,6 +134,11 @@ ROWS: dict[str, Row] = {
         "spec.workloads selects workloads, and there is no ContrastRelease to render them for",
         "name the file with the ContrastRelease as well, with --config or among the resources",
     ),
+    "CC0260": Row(
+        "error",
+        "{asked} makes {injector} change the pod after it was sealed, and the node refuses it then",
+        "write {way_out} into the pod template",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),
     "CC0210": Row(

@@ -29,6 +29,22 @@ ROWS: dict[str, Row] = {
         "{entry} still lacks {fields}, which only a manifest without a base may do",
         "fill in the values in the base or under spec.manifest.referenceValues",
     ),
+    "CC0770": Row(
+        "warning",
+        "nobody will be able to update the manifest: it has no workload owner key",
+        "make one with contrast-krm keys new --workload-owner, or write disableUpdates: true if that is meant",
+        {
+            "file": (
+                "nobody is able to update the manifest: WorkloadOwnerPubKeys is empty",
+                "if that is meant, leave it so",
+            )
+        },
+    ),
+    "CC0771": Row(
+        "error",
+        "the initializers look for the coordinator at {host}, and its Service is {service}",
+        "leave namePrefix, nameSuffix and another namespace out of the kustomization or chart that has the coordinator",
+    ),
     "CC0705": Row(
         "error",
         "{first} and {second} have the same digest {digest}",

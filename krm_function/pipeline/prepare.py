@@ -8,8 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref, has_errors
+from krm_function.input_checks.coordinator_service import coordinator_service
 from krm_function.input_checks.copies import with_copies
 from krm_function.input_checks.duplicates import duplicates
+from krm_function.input_checks.injectors import injected_afterwards
 from krm_function.input_checks.plain_pods import only_the_coordinator
 from krm_function.model.resource import Resource
 from krm_function.pipeline.base_manifest import with_base_of_input
@@ -78,9 +80,12 @@ def prepare(
         config, problems = with_base_of_input(config, resources)
         log.add(problems, stop=True)
 
+        log.add(injected_afterwards(resources, selected.workloads))
         log.add(namespace_findings(resources, selected.workloads, config.generate.namespace))
         workloads = [resolved(workload, config, without) for workload in selected.workloads]
         known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
+        coordinator = next((one.workload.ref for one in known.workloads if one.workload.is_chosen), None)
+        log.add(coordinator_service(resources, coordinator, known.coordinator_namespace))
         workloads = [injected(one, config, known.coordinator_namespace, without) for one in known.workloads]
     except Stop:
         return Prepared(log, resources)

@@ -155,5 +155,7 @@ def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ..
     code = "CC0703" if config.generate.manifest.base is None else "CC0704"
     for place, fields in unfilled(problems).items():
         findings.append(finding(code, ref, (*path, "referenceValues"), entry=place, fields=", ".join(fields)))
+    if not manifest.get("WorkloadOwnerPubKeys") and not config.generate.manifest.disable_updates:
+        findings.append(finding("CC0770", ref, (*path, "workloadOwnerKeys")))
     count = len(manifest["Policies"])
     return (*findings, finding("CC0706", policies=count))

@@ -25,7 +25,8 @@ def test_the_hint_followed_to_the_letter_makes_the_render_succeed(mistake: Mista
     assert not mistake.wrote or mistake.wrote in lines(world)
     code, findings = said(shop, world)
     assert code in {1, 2}
-    assert {found["code"] for found in findings} == {mistake.code}
+    beside = {"CC0242"}  # where the mistake leaves the coordinator as the only confidential workload
+    assert {found["code"] for found in findings} - beside == {mistake.code}
     mistake.follow(world, findings[0]["hint"])
     assert said(shop, world) == (0, [])
 

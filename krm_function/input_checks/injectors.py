@@ -1,0 +1,43 @@
+"""Refuse a confidential pod that a known admission webhook of the cluster would change after it was sealed.
+
+Rule of this file: what asks for the change is a label or an annotation of the pod, or of a Namespace object of the
+input (`model/sidecar_injectors.py`). A cluster that changes pods without being asked is not seen here; the node refuses
+such a pod as well, so it is a pod that never starts and no opening.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from krm_function.admission.namespaces import namespace_objects
+from krm_function.findings import Finding, finding
+from krm_function.model.lookup import mapping
+from krm_function.model.resource import Resource
+from krm_function.model.sidecar_injectors import INJECTORS, WORDS, asking
+from krm_function.model.workload import Workload
+
+
+def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
+    """Return CC0260 for each injector that would change one of these workloads, and that the pod does not forbid."""
+    namespaces = _namespaces(resources)
+    findings: list[Finding] = []
+    for workload in workloads:
+        pod = mapping(workload.at(workload.metadata_path))
+        if not pod and not namespaces:
+            continue
+        around = namespaces.get(workload.ref.namespace or "", {})
+        for injector in INJECTORS:
+            for who, place, key in asking(injector, pod, around):
+                path = (*workload.metadata_path, f"{place}s", key) if who == "pod" else workload.metadata_path
+                asked = f"the {place} {key}" + ("" if who == "pod" else f" of namespace {workload.ref.namespace}")
+                wrong = finding(
+                    "CC0260", workload.ref, path, injector=injector.name, asked=asked, way_out=injector.way_out
+                )
+                findings.append(workload.placed(wrong))
+    return tuple(findings)
+
+
+def _namespaces(resources: Sequence[Resource]) -> dict[str, dict[str, Any]]:
+    """Return the metadata of the Namespace objects that may ask for injection, by name."""
+    likely = [one for one in resources if any(word in one.text for word in WORDS)]
+    found = namespace_objects(likely) if likely else []
+    return {one.ref.name: mapping(mapping(one.value).get("metadata")) for one in found if one.ref.kind == "Namespace"}

@@ -1,0 +1,157 @@
+"""The admission webhooks that are known to change a pod after it was sealed, and what makes each of them do so.
+
+Rule of this file: one table, with its sources in docs/facts/sidecar-injectors.md. The node refuses a pod that is not as
+it was sealed, so a pod that one of them would change never starts. The pod decides before its namespace:
+
+    key on the pod                    the namespace           answer
+    a value of `off`                  any                     the pod stays as it is
+    a value of `on`, or ANY other     any                     it would be changed
+    absent, or not understood         asks for injection      it would be changed
+    absent, or not understood         does not ask            it stays as it is
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
+
+Place = Literal["label", "annotation"]
+ANY = ("*",)  # every value but those of `off`
+
+
+class Key(NamedTuple):
+    """A label or an annotation, and the values by which it asks for injection. key: ends with `*` for a prefix."""
+
+    place: Place
+    key: str
+    on: tuple[str, ...]
+
+    def asks(self, metadata: Mapping[str, Any], off: tuple[str, ...]) -> tuple[str, bool] | None:
+        """Return the key that is there, and whether it asks (True) or forbids (False); None if it says nothing."""
+        entries = metadata.get(f"{self.place}s")
+        for key, value in entries.items() if isinstance(entries, dict) else ():
+            if key != self.key and not (self.key.endswith("*") and str(key).startswith(self.key[:-1])):
+                continue
+            if str(value).lower() in off:
+                return str(key), False
+            if self.on == ANY or str(value).lower() in self.on:
+                return str(key), True
+        return None
+
+
+class Injector(NamedTuple):
+    """One webhook. pod, namespace: what asks for it. off: values by which the pod forbids it. way_out: to write."""
+
+    name: str
+    pod: tuple[Key, ...]
+    off: tuple[str, ...]
+    way_out: str
+    namespace: tuple[Key, ...] = ()
+
+
+def _label(key: str, *on: str) -> Key:
+    return Key("label", key, on or ANY)
+
+
+def _annotation(key: str, *on: str) -> Key:
+    return Key("annotation", key, on or ANY)
+
+
+FALSE = ("false",)
+INJECTORS = (
+    Injector(
+        "Istio",
+        (
+            _label("sidecar.istio.io/inject", "true"),
+            _annotation("sidecar.istio.io/inject", "true"),
+            _label("istio.io/rev"),
+        ),
+        FALSE,
+        'the label sidecar.istio.io/inject: "false"',
+        (_label("istio-injection", "enabled"), _label("istio.io/rev")),
+    ),
+    Injector(
+        "Linkerd",
+        (_annotation("linkerd.io/inject", "enabled", "ingress"),),
+        ("disabled",),
+        "the annotation linkerd.io/inject: disabled",
+        (_annotation("linkerd.io/inject", "enabled", "ingress"),),
+    ),
+    Injector(
+        "Kuma",
+        (_label("kuma.io/sidecar-injection", "enabled", "true"),),
+        ("disabled", "false"),
+        "the label kuma.io/sidecar-injection: disabled",
+        (_label("kuma.io/sidecar-injection", "enabled", "true"),),
+    ),
+    Injector(
+        "Consul",
+        (_annotation("consul.hashicorp.com/connect-inject", "true"),),
+        FALSE,
+        'the annotation consul.hashicorp.com/connect-inject: "false"',
+    ),
+    Injector(
+        "the Vault agent",
+        (_annotation("vault.hashicorp.com/agent-inject", "true", "update"),),
+        FALSE,
+        'the annotation vault.hashicorp.com/agent-inject: "false"',
+    ),
+    Injector(
+        "Dapr",
+        (_annotation("dapr.io/enabled", "true"),),
+        FALSE,
+        'the annotation dapr.io/enabled: "false"',
+    ),
+    Injector(
+        "the OpenTelemetry operator",
+        (_annotation("sidecar.opentelemetry.io/inject"), _annotation("instrumentation.opentelemetry.io/inject-*")),
+        FALSE,
+        'that annotation with the value "false"',
+        (_annotation("sidecar.opentelemetry.io/inject"), _annotation("instrumentation.opentelemetry.io/inject-*")),
+    ),
+    Injector(
+        "Jaeger",
+        (_annotation("sidecar.jaegertracing.io/inject"),),
+        FALSE,
+        'the annotation sidecar.jaegertracing.io/inject: "false"',
+        (_annotation("sidecar.jaegertracing.io/inject"),),
+    ),
+    Injector(
+        "Datadog",
+        (_label("admission.datadoghq.com/enabled", "true"),),
+        FALSE,
+        'the label admission.datadoghq.com/enabled: "false"',
+    ),
+    Injector(
+        "Azure's workload identity",
+        (_label("azure.workload.identity/use", "true"),),
+        FALSE,
+        'the label azure.workload.identity/use: "false"',
+    ),
+    Injector(
+        "GKE's driver for Cloud Storage",
+        (_annotation("gke-gcsfuse/volumes", "true"),),
+        FALSE,
+        'the annotation gke-gcsfuse/volumes: "false", without volumes of that driver',
+    ),
+)
+WORDS = tuple(key.key.rstrip("*") for injector in INJECTORS for key in injector.namespace)
+
+
+def asking(
+    injector: Injector, pod: Mapping[str, Any], namespace: Mapping[str, Any]
+) -> Iterator[tuple[str, Place, str]]:
+    """Yield by which key an injector would change a pod: "pod" or "namespace", its place and the key; at most one.
+
+    pod, namespace: their metadata. A pod that forbids it by one key is left alone whatever the others say.
+    """
+    said = [(key, answer) for key in injector.pod if (answer := key.asks(pod, injector.off))]
+    if any(not asks for _, (_, asks) in said):
+        return
+    for key, (name, _) in said[:1]:
+        yield "pod", key.place, name
+    for key in () if said else injector.namespace:
+        answer = key.asks(namespace, injector.off)
+        if answer and answer[1]:
+            yield "namespace", key.place, answer[0]
+            return

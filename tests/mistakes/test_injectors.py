@@ -1,0 +1,59 @@
+"""A pod that a known webhook would change after it was sealed is refused, and passes with the opt-out that is named."""
+
+from typing import Any
+
+import pytest
+
+from krm_function.checking.verdict import check_output
+from krm_function.model.sidecar_injectors import ANY, INJECTORS, Injector, Key
+from tests.stages.deployment import Json, an_object, codes, coordinator, good, run, stream, values
+
+ROWS = [(one, key) for one in INJECTORS for key in one.pod]
+NAMESPACE_ROWS = [(one, key) for one in INJECTORS for key in one.namespace]
+
+
+def ids(value: Any) -> str:
+    return value.name if isinstance(value, Injector) else f"{value.place} {value.key}"
+
+
+def entry(key: Key, value: str | None = None) -> dict[str, Any]:
+    """The labels or annotations of one key that asks, or with this value."""
+    name = key.key.replace("*", "java")
+    return {f"{key.place}s": {name: value or ("collector" if key.on == ANY else key.on[0])}}
+
+
+def namespace(metadata: dict[str, Any]) -> Json:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", **metadata}}
+
+
+@pytest.mark.parametrize("injector, key", ROWS, ids=ids)
+def test_a_pod_that_asks_for_a_sidecar_is_refused_and_passes_with_the_opt_out(injector: Injector, key: Key) -> None:
+    made = run(coordinator(), an_object(**entry(key)))
+    (found,) = (one for one in made.findings if one.code == "CC0260")
+    assert injector.name in found.message
+    assert injector.way_out in found.hint
+    assert made.texts == tuple(one.text for one in stream(coordinator(), an_object(**entry(key))))
+    good(coordinator(), an_object(**entry(injector.pod[0], injector.off[0])))
+
+
+@pytest.mark.parametrize("injector, key", NAMESPACE_ROWS, ids=ids)
+def test_a_namespace_that_asks_is_one_for_its_pods_until_the_pod_forbids_it(injector: Injector, key: Key) -> None:
+    around = namespace(entry(key))
+    assert codes(run(coordinator(), an_object(), around)).count("CC0260") == 2
+    opted_out = entry(injector.pod[0] if not injector.pod[0].key.endswith("*") else key, injector.off[0])
+    left = run(coordinator(), an_object(**opted_out), around)
+    assert [one.ref.name for one in left.findings if one.code == "CC0260" and one.ref] == ["coordinator"]
+    other = {**around, "metadata": {**around["metadata"], "name": "elsewhere"}}
+    good(coordinator(), an_object(), other)
+
+
+def test_a_plain_pod_may_have_a_sidecar() -> None:
+    plain = an_object(name="plain", annotations={"linkerd.io/inject": "enabled"})
+    del plain["spec"]["template"]["spec"]["runtimeClassName"]
+    good(coordinator(), an_object(), plain)
+
+
+def test_a_check_of_rendered_output_says_the_same() -> None:
+    rendered = values(good(coordinator(), an_object()))
+    asking = namespace({"labels": {"istio-injection": "enabled"}})
+    assert "CC0260" in {one.code for one in check_output(stream(*rendered, asking)).findings}
