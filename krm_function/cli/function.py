@@ -35,6 +35,7 @@ from krm_function.yamltext import YamlError, decode, encode
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
 
+ORIGINS = "for the files: buildMetadata: [originAnnotations] in kustomization.yaml\n"
 ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
   contrast-krm --help
   kustomize build --enable-alpha-plugins --enable-exec DIR
@@ -95,7 +96,20 @@ def run_function(
     else:
         write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
     in_results = _in_results(decoded.resources, rendered.findings)
-    return print_findings(rendered.findings, form, report, in_results=in_results)
+    return print_findings(
+        without_lines(rendered.findings), form, report, origins_hint(rendered.findings), in_results=in_results
+    )
+
+
+def without_lines(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings without lines of the ResourceList, which nobody sees, where the object says which it is."""
+    return [one._replace(line=0, column=0) if one.ref and not one.file else one for one in findings]
+
+
+def origins_hint(findings: Sequence[Finding]) -> str:
+    """Say once how the files of findings can be known, if one has none."""
+    lost = [one for one in findings if one.severity != "info" and one.ref and one.line and not one.file]
+    return "" if not lost or any(one.origin for one in lost) else ORIGINS
 
 
 def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:

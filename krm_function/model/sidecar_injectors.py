@@ -1,6 +1,7 @@
 """The admission webhooks that are known to change a pod after it was sealed, and what makes each of them do so.
 
-Rule of this file: one table, with its sources in docs/facts/sidecar-injectors.md. The node refuses a pod that is not as
+Rule of this file: one table, with its sources in docs/facts/sidecar-injectors.md#what-asks-for-a-change
+and docs/facts/sidecar-injectors.md#not-looked-up-again. The node refuses a pod that is not as
 it was sealed, so a pod that one of them would change never starts. The pod decides before its namespace:
 
     key on the pod                    the namespace           answer
