@@ -1,7 +1,7 @@
 """Prove: refuse an undo record of the input that reverts anything but a render.
 
 Rule of this file: any author of the input can write a record, so it is only a claim. It is accepted if the render
-returns the object exactly as it was in the input, so that the record changes nothing. Otherwise `model.inverse` must
+returns the object exactly as it was in the input, so that the record changes nothing. Otherwise `model.undo_rules` must
 explain all differences between the object and its restored form, and nothing that the record restored may remain in
 the output. An error names the path that would change, never a value.
 """
@@ -13,14 +13,6 @@ from krm_function.api.records import Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.edits import Edit
 from krm_function.model.injected import secrets_mount
-from krm_function.model.inverse import (
-    RECORD,
-    containers_of,
-    is_same_container,
-    runs_injected_process,
-    secrets_mounts,
-    unexplained,
-)
 from krm_function.model.kinds import template_paths
 from krm_function.model.labels import is_dns_label
 from krm_function.model.listed_names import listed
@@ -31,6 +23,14 @@ from krm_function.model.replaced_images import Images
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import KIND
+from krm_function.model.undo_rules import (
+    RECORD,
+    containers_of,
+    is_same_container,
+    runs_injected_process,
+    secrets_mounts,
+    unexplained,
+)
 from krm_function.model.workload import EMITTED, INITDATA
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Change, apply, same

@@ -1,6 +1,6 @@
 """What a render owns: all that it adds to the objects of its input or changes in them, by field and by name.
 
-Rule of this file: names only. A render writes nothing else into an object, an undo record (model/inverse.py) changes
+Rule of this file: names only. A render writes nothing else into an object, an undo record (model/undo_rules.py) changes
 nothing else, and docs/explanation/determinism-and-uninject.md has the same table; a test compares them. What a render
 makes of each name is in model/injected and in the stages.
 """

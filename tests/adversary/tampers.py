@@ -316,15 +316,17 @@ PODS = [
         "CC1101 CC1105",
         "CC1101 CC1105",
     ),
-    Tamper("out of the VM", "the pod runs on the node", lambda o: o.pod().pop("runtimeClassName"), "CC1105", "CC1105"),
+    Tamper(
+        "out of the VM", "the pod runs on the node", lambda o: o.pod().pop("runtimeClassName"), *["CC0241 CC1105"] * 2
+    ),
     Tamper(
         "out of the VM and out of the manifest",
         "nothing in the output asks for it any more",
         _unsealed,
-        "CC0115",
-        "CC0115",
+        "CC0241",
+        "CC0241",
     ),
-    Tamper("another runtime and out of the manifest", "the same", lambda o: _unsealed(o, "gvisor"), "CC0115", "CC0115"),
+    Tamper("another runtime and out of the manifest", "the same", lambda o: _unsealed(o, "gvisor"), "CC0241", "CC0241"),
     Tamper(
         "init containers reversed",
         "the user's run before attestation",
@@ -667,10 +669,10 @@ RECORDS = [
     ),
     Tamper(
         "a record takes the pod out of its VM",
-        "the next render leaves it alone",
+        "the next render leaves it alone; without a configuration it may be one of spec.workloads",
         lambda o: o.records(lambda found: [["-", one[1]] if one[0] == "=" else one for one in found], OTHER),
-        "CC0115",
-        "CC0115",
+        "",
+        "CC0115 CC0241",
     ),
     Tamper(
         "a record gives a command",

@@ -107,7 +107,7 @@ def test_dark_is_dark_and_light_is_light(browser: "Browser", pages: dict[str, Pa
 @pytest.mark.parametrize("width", [PHONE, DESK])
 def test_a_conflict_is_seen_without_a_scroll_or_a_click(browser: "Browser", pages: dict[str, Path], width: int) -> None:
     with opened(browser, pages["conflict"], width, height=844) as page:
-        assert page.locator("h1").inner_text() == "2 of 6 workloads in conflict"
+        assert page.locator("p.result").inner_text() == "2 of 6 workloads in conflict"
         for code in ("CC0304", "CC0311"):
             box = page.locator(".findings li.error", has_text=code).bounding_box()
             assert box is not None

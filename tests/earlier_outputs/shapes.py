@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.model import injected, inverse, owned
+from krm_function.model import injected, owned, undo_rules
 from krm_function.model.injected import image_store, initializer, mesh_sidecar
 from krm_function.stages import inject
 
@@ -90,7 +90,7 @@ def append(patch: pytest.MonkeyPatch) -> None:
     appended = ((image_store.PVC_HOLDER, (HOLDER_COMMAND, None)), (mesh_sidecar.SERVICE_MESH, (None, ("-l", "info"))))
     for container, process in appended:
         patch.setitem(owned.PROCESSES, container, (*owned.PROCESSES[container], process))
-    patch.setattr(inverse, "STATE_PATHS", (*initializer.STATE_PATHS, "/mnt/state"))
+    patch.setattr(undo_rules, "STATE_PATHS", (*initializer.STATE_PATHS, "/mnt/state"))
     for name, shape in (("MEMORY_DIRECTORIES", MEMORY_DIRECTORY), ("SECRETS_PATHS", SECRETS_PATH)):
         patch.setattr(injected, name, (*getattr(injected, name), shape))
 
