@@ -317,7 +317,11 @@ PODS = [
         "CC1101 CC1105",
     ),
     Tamper(
-        "out of the VM", "the pod runs on the node", lambda o: o.pod().pop("runtimeClassName"), *["CC0241 CC1105"] * 2
+        "out of the VM",
+        "the pod runs on the node",
+        lambda o: o.pod().pop("runtimeClassName"),
+        "CC0241 CC1105",
+        "CC0241 CC1105",
     ),
     Tamper(
         "out of the VM and out of the manifest",
