@@ -96,14 +96,8 @@ def run_function(
     else:
         write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
     in_results = _in_results(decoded.resources, rendered.findings)
-    return print_findings(
-        without_lines(rendered.findings), form, report, origins_hint(rendered.findings), in_results=in_results
-    )
-
-
-def without_lines(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings without lines of the ResourceList, which nobody sees, where the object says which it is."""
-    return [one._replace(line=0, column=0) if one.ref and not one.file else one for one in findings]
+    hint = origins_hint(rendered.findings)
+    return print_findings(rendered.findings, form._replace(in_pipe=True), report, hint, in_results=in_results)
 
 
 def origins_hint(findings: Sequence[Finding]) -> str:

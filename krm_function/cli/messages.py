@@ -28,11 +28,14 @@ class Form(NamedTuple):
     error      -q        errors
     warning              errors, warnings, and the closing lines of the command
     info       -v        those, and infos: what was done
+
+    in_pipe: standard input comes from a program, so that a line of it is no place that anybody can look at.
     """
 
     name: str = "text"
     colour: bool = False
     shown: Shown = "warning"
+    in_pipe: bool = False
 
 
 TEXT = Form()
@@ -102,10 +105,10 @@ def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) 
         case "warning":
             pass
     if not form.colour:
-        return render_text(usual, infos=True) + behind
+        return render_text(usual, infos=True, in_pipe=form.in_pipe) + behind
     from krm_function.report.colour import ansi
 
-    return render_text(usual, infos=True, paint=ansi) + behind
+    return render_text(usual, infos=True, in_pipe=form.in_pipe, paint=ansi) + behind
 
 
 def _where_explained(findings: Iterable[Finding]) -> str:

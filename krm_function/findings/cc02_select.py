@@ -139,6 +139,14 @@ ROWS: dict[str, Row] = {
         "{asked} makes {injector} change the pod after it was sealed, and the node refuses it then",
         "write {way_out} into the pod template",
     ),
+    "CC0261": Row(
+        "error", "container {container} mounts two volumes at {place}", "remove one; Kubernetes would reject the pod"
+    ),
+    "CC0262": Row(
+        "warning",
+        "container {container} sets {name} twice, and the last one counts",
+        "remove the one that is not meant",
+    ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),
     "CC0210": Row(

@@ -24,13 +24,15 @@ def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workl
         pod = mapping(workload.at(workload.metadata_path))
         if not pod and not namespaces:
             continue
-        around = namespaces.get(workload.ref.namespace or "", {})
+        own = workload.ref.namespace
+        around = {own: namespaces.get(own, {})} if own or not namespaces else namespaces  # without one, it may be any
         for injector in INJECTORS:
-            for who, place, key in asking(injector, pod, around):
-                path = (*workload.metadata_path, f"{place}s", key) if who == "pod" else workload.metadata_path
-                asked = f"the {place} {key}" + ("" if who == "pod" else f" of namespace {workload.ref.namespace}")
+            asked = [(name, said) for name, metadata in around.items() for said in asking(injector, pod, metadata)]
+            for name, (whose, place, key) in asked[:1]:
+                path = (*workload.metadata_path, f"{place}s", key) if whose == "pod" else workload.metadata_path
+                by = f"the {place} {key}" + ("" if whose == "pod" else f" of namespace {name}")
                 wrong = finding(
-                    "CC0260", workload.ref, path, injector=injector.name, asked=asked, way_out=injector.way_out
+                    "CC0260", workload.ref, path, injector=injector.name, asked=by, way_out=injector.way_out
                 )
                 findings.append(workload.placed(wrong))
     return tuple(findings)

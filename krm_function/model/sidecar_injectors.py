@@ -1,12 +1,13 @@
 """The admission webhooks that are known to change a pod after it was sealed, and what makes each of them do so.
 
-Rule of this file: one table, with its sources in docs/facts/sidecar-injectors.md#what-asks-for-a-change
-and docs/facts/sidecar-injectors.md#not-looked-up-again. The node refuses a pod that is not as
-it was sealed, so a pod that one of them would change never starts. The pod decides before its namespace:
+Rule of this file: one table, with its sources in docs/facts/sidecar-injectors.md#what-asks-for-a-change and
+docs/facts/sidecar-injectors.md#not-looked-up-again. The node refuses a pod that is not as it was sealed, so a pod that
+one of them would change never starts. The pod decides before its namespace, and of several keys the first one in the
+table that says anything; of the keys with one prefix each that asks counts.
 
-    key on the pod                    the namespace           answer
-    a value of `off`                  any                     the pod stays as it is
-    a value of `on`, or ANY other     any                     it would be changed
+    value on the pod                  the namespace           answer
+    one of `off`                      any                     the pod stays as it is
+    one of `on`, or ANY other         any                     it would be changed
     absent, or not understood         asks for injection      it would be changed
     absent, or not understood         does not ask            it stays as it is
 """
@@ -30,14 +31,15 @@ class Key(NamedTuple):
     def asks(self, metadata: Mapping[str, Any], off: tuple[str, ...]) -> tuple[str, bool] | None:
         """Return the key that is there, and whether it asks (True) or forbids (False); None if it says nothing."""
         entries = metadata.get(f"{self.place}s")
+        forbids = ""
         for key, value in entries.items() if isinstance(entries, dict) else ():
             if key != self.key and not (self.key.endswith("*") and str(key).startswith(self.key[:-1])):
                 continue
             if str(value).lower() in off:
-                return str(key), False
-            if self.on == ANY or str(value).lower() in self.on:
+                forbids = str(key)
+            elif self.on == ANY or str(value).lower() in self.on:
                 return str(key), True
-        return None
+        return (forbids, False) if forbids else None
 
 
 class Injector(NamedTuple):
@@ -59,6 +61,7 @@ def _annotation(key: str, *on: str) -> Key:
 
 
 FALSE = ("false",)
+NAMESPACE_OFF = ("false", "disabled")
 INJECTORS = (
     Injector(
         "Istio",
@@ -105,10 +108,17 @@ INJECTORS = (
     ),
     Injector(
         "the OpenTelemetry operator",
-        (_annotation("sidecar.opentelemetry.io/inject"), _annotation("instrumentation.opentelemetry.io/inject-*")),
+        (_annotation("sidecar.opentelemetry.io/inject"),),
+        FALSE,
+        'the annotation sidecar.opentelemetry.io/inject: "false"',
+        (_annotation("sidecar.opentelemetry.io/inject"),),
+    ),
+    Injector(
+        "the OpenTelemetry operator's instrumentation",
+        (_annotation("instrumentation.opentelemetry.io/inject-*"),),
         FALSE,
         'that annotation with the value "false"',
-        (_annotation("sidecar.opentelemetry.io/inject"), _annotation("instrumentation.opentelemetry.io/inject-*")),
+        (_annotation("instrumentation.opentelemetry.io/inject-*"),),
     ),
     Injector(
         "Jaeger",
@@ -141,18 +151,18 @@ WORDS = tuple(key.key.rstrip("*") for injector in INJECTORS for key in injector.
 
 def asking(
     injector: Injector, pod: Mapping[str, Any], namespace: Mapping[str, Any]
-) -> Iterator[tuple[str, Place, str]]:
-    """Yield by which key an injector would change a pod: "pod" or "namespace", its place and the key; at most one.
+) -> Iterator[tuple[Literal["pod", "namespace"], Place, str]]:
+    """Yield by whose key an injector would change a pod, its place and the key; at most one.
 
-    pod, namespace: their metadata. A pod that forbids it by one key is left alone whatever the others say.
+    pod, namespace: their metadata.
     """
-    said = [(key, answer) for key in injector.pod if (answer := key.asks(pod, injector.off))]
-    if any(not asks for _, (_, asks) in said):
-        return
-    for key, (name, _) in said[:1]:
-        yield "pod", key.place, name
-    for key in () if said else injector.namespace:
-        answer = key.asks(namespace, injector.off)
-        if answer and answer[1]:
-            yield "namespace", key.place, answer[0]
-            return
+    for whose, keys, metadata, off in (
+        ("pod", injector.pod, pod, injector.off),
+        ("namespace", injector.namespace, namespace, NAMESPACE_OFF),
+    ):
+        for key in keys:
+            answer = key.asks(metadata, off)
+            if answer is not None:
+                if answer[1]:
+                    yield ("pod" if whose == "pod" else "namespace"), key.place, answer[0]
+                return

@@ -29,12 +29,24 @@ def _plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that
     return text
 
 
-def render_text(findings: Iterable[Finding], *, infos: bool = False, paint: Callable[[str, str], str] = _plain) -> str:
-    """Write all findings as text, "" for none. infos: also those of severity info. paint: see colour.Paint."""
+def render_text(
+    findings: Iterable[Finding],
+    *,
+    infos: bool = False,
+    in_pipe: bool = False,
+    paint: Callable[[str, str], str] = _plain,
+) -> str:
+    """Write all findings as text, "" for none.
+
+    infos: also those of severity info. in_pipe: without lines of standard input, where an object is named. paint: see
+    colour.Paint.
+    """
     lines: list[str] = []
-    for found in ordered(findings):
-        if found.severity == "info" and not infos:
+    for each in ordered(findings):
+        if each.severity == "info" and not infos:
             continue
+        nowhere = in_pipe and each.ref is not None and not each.file
+        found = each._replace(line=0, column=0) if nowhere else each
         where = place_of(found)
         head = paint(f"{found.severity} {found.code}", found.severity) + (f" {paint(where, 'place')}" if where else "")
         lines.append(f"{head}: {on_one_line(found.message)}")

@@ -38,6 +38,7 @@ def check_before_injection(workload: Workload, release_images: Mapping[str, str]
         return shape  # the readers below trust the types
     return (
         *_containers(workload),
+        *_twice(workload),
         *_init_containers(workload),
         *_annotations(workload),
         *_of_the_runtime(workload),
@@ -83,6 +84,24 @@ def _containers(workload: Workload) -> Iterator[Finding]:
         for name, count in names.items():
             if count > 1:
                 yield finding("CC0208", workload.ref, workload.spec_path, what=what, name=name)
+
+
+def _twice(workload: Workload) -> Iterator[Finding]:
+    """Find two mounts of a container at one path, which Kubernetes refuses, and variables that are set twice."""
+    for each in workload.all_containers:
+        places: set[str] = set()
+        for index, mount in enumerate(each.mounts):
+            place = str(mount.get("mountPath") or "")
+            if place in places:
+                path = (*each.path, "volumeMounts", index, "mountPath")
+                yield finding("CC0261", workload.ref, path, container=each.name, place=place)
+            places.add(place)
+        names: set[str] = set()
+        for index, variable in enumerate(maps(each.container.get("env"))):
+            name = str(variable.get("name") or "")
+            if name in names:
+                yield finding("CC0262", workload.ref, (*each.path, "env", index), container=each.name, name=name)
+            names.add(name)
 
 
 def _init_containers(workload: Workload) -> Iterator[Finding]:

@@ -136,7 +136,7 @@ def test_errors_come_in_the_same_words_from_every_host(call: Zygote, tmp_path: P
     world = World()
     world.pod["runtimeClassName"] = "contrast-cc-nope"
     written(world, tmp_path)
-    position = "  at: "  # each host has its own text
+    position = ("  at: ", "for the files: ")  # each host has its own text
     said = [
         call("fn", data=world.resource_list()).stderr,
         call("post-render", "--config", CONFIG, data=world.stream(), directory=tmp_path).stderr,

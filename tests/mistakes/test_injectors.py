@@ -47,6 +47,32 @@ def test_a_namespace_that_asks_is_one_for_its_pods_until_the_pod_forbids_it(inje
     good(coordinator(), an_object(), other)
 
 
+def refused(namespace_labels: Json | None = None, **metadata: Any) -> bool:
+    around = [namespace({"labels": namespace_labels})] if namespace_labels else []
+    made = run(coordinator(), an_object(**metadata), *around)
+    return any(one.code == "CC0260" and one.ref and one.ref.name == "web" for one in made.findings)
+
+
+def test_of_several_keys_the_first_of_the_table_decides() -> None:
+    inject = "sidecar.istio.io/inject"
+    assert refused(labels={inject: "true"}, annotations={inject: "false"})
+    assert not refused(labels={inject: "false"}, annotations={inject: "true"})
+    assert not refused({"istio-injection": "disabled", "istio.io/rev": "stable"})
+    assert refused({"istio.io/rev": "stable"})
+
+
+def test_each_language_and_the_sidecar_of_open_telemetry_ask_by_themselves() -> None:
+    prefix = "instrumentation.opentelemetry.io/inject-"
+    assert refused(annotations={f"{prefix}java": "false", f"{prefix}python": "true"})
+    assert refused(annotations={f"{prefix}java": "true", "sidecar.opentelemetry.io/inject": "false"})
+    assert not refused(annotations={f"{prefix}java": "false", "sidecar.opentelemetry.io/inject": "false"})
+
+
+def test_a_pod_without_a_namespace_may_come_into_any() -> None:
+    made = run(coordinator(), an_object(namespace=""), namespace({"labels": {"istio-injection": "enabled"}}))
+    assert {one.ref.name for one in made.findings if one.code == "CC0260" and one.ref} == {"coordinator", "web"}
+
+
 def test_a_plain_pod_may_have_a_sidecar() -> None:
     plain = an_object(name="plain", annotations={"linkerd.io/inject": "enabled"})
     del plain["spec"]["template"]["spec"]["runtimeClassName"]
