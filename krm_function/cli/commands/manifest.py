@@ -78,5 +78,5 @@ def _problems(path: str) -> "list[Finding]":
     except ManifestError as problem:
         broken = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
         return [broken._replace(line=problem.line, column=problem.column)]
-    unowned = [] if manifest.get("WorkloadOwnerPubKeys") else [finding("CC0770.file", file=path)]
+    unowned = [] if manifest.get("WorkloadOwnerPubKeys") else [finding("CC0770", file=path)]
     return [*manifest_findings(manifest, path), *unowned]
