@@ -54,10 +54,10 @@ class Shop:
 
     def _replace(self, file: Path) -> None:
         """Once more where a controller has written a status in between, as a person would."""
-        for _ in range(5):
-            done = self.cluster.kubectl("replace", "-f", str(file))
-            if "Conflict" not in done.stderr:
-                break
+        done = self.cluster.kubectl("replace", "-f", str(file))
+        for _ in range(4):
+            if "Conflict" in done.stderr:
+                done = self.cluster.kubectl("replace", "-f", str(file))
         assert done.returncode == 0, done.stderr
 
 
