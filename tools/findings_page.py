@@ -62,7 +62,8 @@ def _known(code: str, about: dict[str, Any], case: Case | None) -> dict[str, Any
     )
     # only an example can say what stands in the place of the braces
     with_hint = "{" in kind.hint or any(not isinstance(said, str) for said in kind.variants.values())
-    left_out = ("more: ", "  at: <stdin>:", *(() if with_hint else ("  hint:",)))  # no reader has that input
+    no_reader_has = ("more: ", "for the files: ", "  at: <stdin>:")
+    left_out = (*no_reader_has, *(() if with_hint else ("  hint:",)))
     lines = [line[:LONGEST] for line in text.splitlines() if not line.startswith(left_out)]
     return {"meaning": about["meaning"], "case": name, "example": lines}
 

@@ -27,7 +27,7 @@ class Form(NamedTuple):
     shown      option    prints
     error      -q        errors
     warning              errors, warnings, and the closing lines of the command
-    info       -v        those, and infos: what was done
+    info       -v        those, infos: what was done, and every place of what is the same at many
 
     in_pipe: standard input comes from a program, so that a line of it is no place that anybody can look at.
     """
@@ -82,7 +82,7 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     if form == "text":
         from krm_function.report.findings_text import render_text
 
-        return render_text(findings, infos=infos)
+        return render_text(findings, infos=infos, whole=True)
     if form == "sarif":
         from krm_function.report.sarif import render_sarif
 
@@ -104,11 +104,12 @@ def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) 
             usual = every
         case "warning":
             pass
+    whole = form.shown == "info"
     if not form.colour:
-        return render_text(usual, infos=True, in_pipe=form.in_pipe) + behind
+        return render_text(usual, infos=True, in_pipe=form.in_pipe, whole=whole) + behind
     from krm_function.report.colour import ansi
 
-    return render_text(usual, infos=True, in_pipe=form.in_pipe, paint=ansi) + behind
+    return render_text(usual, infos=True, in_pipe=form.in_pipe, whole=whole, paint=ansi) + behind
 
 
 def _where_explained(findings: Iterable[Finding]) -> str:

@@ -56,8 +56,18 @@ ROWS: dict[str, Row] = {
     ),
     "CC0313": Row(
         "warning",
-        "runtime handler {handler} is not installed on {nodes}, where pods may be placed and would not start",
-        "install the runtime of this release there, or keep the pods away with scheduling.nodeSelector",
+        "{problem}",
+        "{remedy}",
+        {
+            "missing": (
+                "runtime handler {handler} is not installed on {nodes}, where pods may be placed and would not start",
+                "install the runtime of this release there, or keep the pods away with scheduling.nodeSelector",
+            ),
+            "unknown": (
+                "nothing keeps the pods off {nodes}, and those do not say whether they have runtime handler {handler}",
+                "name the nodes of the platform under scheduling of the configuration, by a nodeSelector",
+            ),
+        },
     ),
     "CC0314": Row(
         "error",

@@ -71,6 +71,16 @@ ROWS: dict[str, Row] = {
                 "name a file outside of that directory",
             ),
             "no-manifest": ("no manifest was made", "see manifest.emit"),
+            # the explanation of a code
+            "no-report": (
+                "the file has no findings as text or JSON",
+                "name the file that another command wrote with --report FILE, with --format text or json",
+            ),
+            "not-in-report": ("the report has no {text}", "leave the option out, or name another code"),
+            "no-words": (
+                "no problem of {text} is described with {known}",
+                "use other words, or none: contrast-krm explain {text}",
+            ),
             # a workload, as KIND/NAME or KIND/NAMESPACE/NAME
             "no-address": (
                 "{text} is not a workload name (KIND/NAME, e.g. Deployment/web)",

@@ -127,15 +127,21 @@ def _findings(
         nodes_named, reasons = first_and_more(small.nodes), ", ".join(small.reasons)
         findings.append(finding("CC0312.daemon-set", ref, path, nodes=nodes_named, reasons=reasons))
     if cls is not None:
-        without = [node.name for node in nodes if node.name in fitting and not _has_handler(node, cls)]
-        if without:
-            handler = (*path, "runtimeClassName")
-            findings.append(finding("CC0313", ref, handler, handler=cls.handler, nodes=first_and_more(without)))
+        at = (*path, "runtimeClassName")
+        taking = [node for node in nodes if node.name in fitting]
+        silent = [] if _selects(workload, cls) else [node.name for node in taking if node.handlers is None]
+        lacking = [node.name for node in taking if node.handlers is not None and cls.handler not in node.handlers]
+        for code, names in (("CC0313.missing", lacking), ("CC0313.unknown", silent)):
+            if names:
+                findings.append(finding(code, ref, at, handler=cls.handler, nodes=first_and_more(names)))
     return findings
 
 
-def _has_handler(node: Node, cls: RuntimeClass) -> bool:
-    return node.handlers is None or cls.handler in node.handlers
+def _selects(workload: Workload, cls: RuntimeClass) -> bool:
+    """Tell whether anything chooses nodes for the pods: a label, an affinity, or a name."""
+    required = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    spec = workload.pod_spec
+    return bool(merge_node_selector(spec, cls).node_selector or dig(spec, required) or spec.get("nodeName"))
 
 
 def grouped(fits: Sequence[Fit]) -> tuple[Refusal, ...]:

@@ -3,14 +3,21 @@
     error CC0304 shop/db spec.template.spec.nodeSelector: nodeSelector hardware=tdx contradicts …
       hint: remove the key from the pod template, …
 
-Lower case, no full stop, one line per sentence. A place is the object and field, else the file and line.
+    error CC0504 shop/db spec.template.spec and 2 more: image … is not in the ImageLock
+      also: shop/web spec.template.spec (web.yaml:24:5)
+
+Lower case, no full stop, one line per sentence. A place is the object and field, else the file and line. What is the
+same at several places is told once, and the places after the fifth are counted.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from krm_function.findings import Finding, dotted
 from krm_function.findings.origin import position_text
-from krm_function.report.order import on_one_line, ordered
+from krm_function.report.groups import Group, grouped, sentence
+from krm_function.report.order import on_one_line
+
+NAMED = 5  # places of one cause that are named where not all are asked for
 
 
 def place_of(found: Finding) -> str:
@@ -34,25 +41,42 @@ def render_text(
     *,
     infos: bool = False,
     in_pipe: bool = False,
+    whole: bool = False,
     paint: Callable[[str, str], str] = _plain,
 ) -> str:
     """Write all findings as text, "" for none.
 
-    infos: also those of severity info. in_pipe: without lines of standard input, where an object is named. paint: see
-    colour.Paint.
+    infos: also those of severity info. in_pipe: without lines of standard input, where an object is named. whole: name
+    every place of a cause. paint: see colour.Paint.
     """
-    lines: list[str] = []
-    for each in ordered(findings):
-        if each.severity == "info" and not infos:
-            continue
-        nowhere = in_pipe and each.ref is not None and not each.file
-        found = each._replace(line=0, column=0) if nowhere else each
-        where = place_of(found)
-        head = paint(f"{found.severity} {found.code}", found.severity) + (f" {paint(where, 'place')}" if where else "")
-        lines.append(f"{head}: {on_one_line(found.message)}")
-        place = position(found)
-        if place and place != where:
-            lines.append(f"  at: {place}")
-        if found.hint:
-            lines.append(f"  {paint('hint:', 'hint')} {on_one_line(found.hint)}")
-    return "".join(line + "\n" for line in lines)
+    told = (_in_pipe(found) if in_pipe else found for found in findings if infos or found.severity != "info")
+    return "".join(line + "\n" for group in grouped(told) for line in _lines(group, paint, whole=whole))
+
+
+def _in_pipe(found: Finding) -> Finding:
+    """Take the line of standard input out of a finding that names its object."""
+    return found if found.ref is None or found.file else found._replace(line=0, column=0)
+
+
+def _lines(group: Group, paint: Callable[[str, str], str], *, whole: bool) -> Iterator[str]:
+    """Yield the lines of a cause: its first place with the sentence, the other places, the remedy."""
+    found, others = group
+    where, place = place_of(found), position(found)
+    more = f" and {len(others)} more" if others else ""
+    head = paint(f"{found.severity} {found.code}", found.severity) + (f" {paint(where, 'place')}" if where else "")
+    yield f"{head}{more}: {sentence(found)}"
+    if place and place != where:
+        yield f"  at: {place}"
+    named = others if whole or len(others) < NAMED else others[: NAMED - 1]
+    for other in named:
+        yield f"  also: {_whole_place(other)}"
+    if len(others) > len(named):
+        yield f"  also: {len(others) - len(named)} more, which -v names"
+    if found.hint:
+        yield f"  {paint('hint:', 'hint')} {on_one_line(found.hint)}"
+
+
+def _whole_place(found: Finding) -> str:
+    """Write object, field and position on one line."""
+    where, place = place_of(found), position(found)
+    return f"{where} ({place})" if place and place != where else where

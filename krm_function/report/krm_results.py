@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from krm_function.findings import Finding, dotted
 from krm_function.krm.result import Field, File, ResourceRef, Result
 from krm_function.report.findings_text import place_of
+from krm_function.report.groups import sentence
 from krm_function.report.order import on_one_line, ordered
 
 
@@ -28,7 +29,7 @@ def _result(found: Finding) -> Result:
         where = f"line {found.line}"
     if found.origin:
         where = f"{found.origin} {where}".strip()
-    message = f"{found.code} {where}: {found.message}" if where else f"{found.code} {found.message}"
+    message = f"{found.code} {where}: {sentence(found)}" if where else f"{found.code} {sentence(found)}"
     if found.hint:
         message += f" (hint: {found.hint})"
     field = Field(dotted(found.path)) if ref is not None and found.path else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from krm_function.findings import Finding, dotted
 from krm_function.findings.documentation import documentation_of
+from krm_function.report.groups import sentence
 from krm_function.report.order import on_one_line, ordered
 
 GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
@@ -50,7 +51,7 @@ def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
         fields = {**_file(found), "title": f"{found.code} {where}".strip()}
         joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
         hint = f"%0Ahint: {_data(found.hint)}" if found.hint else ""
-        lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(found.message)}{hint}\n")
+        lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(sentence(found))}{hint}\n")
     return "".join(lines)
 
 

@@ -15,6 +15,7 @@ from krm_function.model.platforms import PLATFORMS
 from krm_function.placement.fit import amount_text
 from krm_function.placement.place import first_and_more
 from krm_function.report.findings_text import position
+from krm_function.report.groups import grouped, sentence
 from krm_function.report.order import on_one_line
 from krm_function.report.plan import Plan, PlanEntry, changes_of, counted, plan_totals
 from krm_function.report.plan_text_groups import nodes_of, wanted_nodes
@@ -64,7 +65,7 @@ def plan_html(plan: Plan) -> str:
         version=__version__,
         headline=headline(plan),
         result=result(plan),
-        good=not any(found.severity == "error" for found in plan.problems),
+        look=_result_look(plan),
         totals=plan_totals(plan),
         plan=plan,
         lines=lines,
@@ -94,7 +95,15 @@ def result(plan: Plan) -> str:
         return "The render fails"
     if not plan.lines:
         return "No Contrast workload here"
-    return "Ready to render" if plan.nodes is None else "Every Contrast workload has a node"
+    told = "Ready to render" if plan.nodes is None else "Every Contrast workload has a node"
+    warnings = len(grouped(plan.problems))
+    return f"{told}, {counted(warnings, 'warning')}" if warnings else told
+
+
+def _result_look(plan: Plan) -> str:
+    """Return the class of the headline: bad if something is in error, warned if something is to be looked at."""
+    severities = {found.severity for found in plan.problems}
+    return "bad" if "error" in severities else "warned" if severities else "good"
 
 
 def _parts(ref: Ref) -> tuple[str, str]:
@@ -104,9 +113,19 @@ def _parts(ref: Ref) -> tuple[str, str]:
 
 
 def _findings(plan: Plan) -> list[dict[str, Any]]:
-    """Return every error and warning of the plan, with the position of its workload."""
+    """Return every cause of errors and warnings, with its places: the position of the workload, where it stands."""
     lines: dict[Ref | None, int] = {line.ref: index for index, line in enumerate(plan.lines)}
-    return [{"found": found, "at": position(found), "line": lines.get(found.ref)} for found in plan.problems]
+    return [
+        {
+            "found": group.found,
+            "said": sentence(group.found),
+            "places": [
+                {"ref": found.ref, "at": position(found), "line": lines.get(found.ref)}
+                for found in (group.found, *group.others)
+            ],
+        }
+        for group in grouped(plan.problems)
+    ]
 
 
 def _legend(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -131,7 +150,11 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
         "changes": "" if line.broken else changes_of(planned),
         "requests": [(name, amount_text(name, amount)) for name, amount in requests if amount],
         "containers": allowed(planned.workload),
-        "said": [(number, found) for number, found in enumerate(plan.problems) if found in line.findings],
+        "said": [
+            (number, group.found)
+            for number, group in enumerate(grouped(plan.problems))
+            if any(found in line.findings for found in (group.found, *group.others))
+        ],
         "edits": _edits(planned.edits),
     }
 

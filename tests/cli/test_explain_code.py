@@ -86,7 +86,8 @@ def test_a_code_that_is_none_gets_a_suggestion_that_is_one(code: str, near: str)
 def test_a_code_reads_no_files(tmp_path: Path) -> None:
     ran = called("explain", "CC0304", str(tmp_path / "none.yaml"))
     assert (ran.code, ran.out) == (2, b"")
-    assert "takes no files" in ran.err
+    assert "takes no files and no words" in ran.err
+    assert called("explain", "CC0604", str(tmp_path / "none.yaml")).code == 2
 
 
 def test_the_line_below_the_findings_names_a_command_that_works(shop: Shop) -> None:

@@ -102,7 +102,8 @@ def test_warnings_about_room_and_handlers(shop: Shop) -> None:
     run = plan(shop, "--nodes", name)
     assert run.code == 0
     warnings = [line.split(":")[0] for line in run.stderr.splitlines() if line.startswith("warning")]
-    assert sorted(line.split()[1] for line in warnings) == ["CC0312", "CC0313", "CC0313"]
+    assert sorted(line.split()[1] for line in warnings) == ["CC0312", "CC0313"]
+    assert "CC0313 shop/coordinator spec.template.spec.runtimeClassName and 1 more" in run.stderr
     assert "hold 4 even" in run.stderr
 
 

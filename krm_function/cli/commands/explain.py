@@ -1,6 +1,7 @@
 """`contrast-krm explain KIND/NAME`: why each edit of one workload, or why there is none; nothing is written.
 
-`contrast-krm explain CODE`: what a finding means, with an example and its remedy; nothing is read.
+`contrast-krm explain CODE [WORD...] [--report FILE]`: what a finding means, with an example and its remedy. Words, or
+the report of an earlier call, choose among the problems of a code that has many.
 
 Rule of this file: findings about the workload are part of the explanation; those about anything else go to standard
 error. What begins like a code is one: a workload has a slash in its name.
@@ -14,7 +15,8 @@ from krm_function.cli.arguments.parser import Parser
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (
     "Of a workload every edit in order, with its rule, its reason and where that is documented; of the code of a "
-    "finding, such as CC0304, its meaning with an example and the remedy."
+    "finding, such as CC0304, its meaning with an example and the remedy. A code with many problems takes words of "
+    "yours in place of PATH, or with --report the file that an earlier call wrote, and explains that one."
 )
 
 
@@ -65,25 +67,42 @@ def _explain_code(options: Namespace) -> int:
     import json
     import shutil
 
-    from krm_function.cli.messages import print_findings
+    from krm_function.cli.messages import file_finding, print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import every_row, finding, is_code
     from krm_function.findings.explanation import explanation
-    from krm_function.report.explain_code import explanation_data, explanation_text
+    from krm_function.hosts.files import FileProblem, read_file
+    from krm_function.report.explain_code import explanation_data, explanation_text, fitting
+    from krm_function.report.read_report import Reported, read_report
     from krm_function.schema.nearest import nearest
 
     code = options.address.upper()
-    if options.paths:
-        options.parser.error("the explanation of a code takes no files")
     if not is_code(code):
         codes = list(every_row())
         near = nearest(code, [known for known in codes if known[:4] == code[:4]] or codes)
         unknown = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
-        return print_findings([unknown], options.format, options.report)
+        return print_findings([unknown], options.format)
+    reported: tuple[Reported, ...] = ()
+    if options.report:
+        try:
+            text = read_file(options.report).decode("utf-8", "replace")
+            reported = read_report(text, code)
+        except FileProblem as problem:
+            return print_findings([file_finding(problem)], options.format)
+        except ValueError:
+            return print_findings([finding("CC0909.no-report", option="--report")], options.format)
+        if not reported:
+            return print_findings([finding("CC0909.not-in-report", option="--report", text=code)], options.format)
     about = explanation(code)
+    if options.paths and not about.variants:
+        options.parser.error(f"{code} has one problem, and takes no files and no words")
+    about = fitting(about, reported, options.paths)
+    if options.paths and not about.variants:
+        missing = finding("CC0909.no-words", option="CODE", text=code, known=" ".join(options.paths))
+        return print_findings([missing], options.format)
     if options.output == "json":
-        text = f"{json.dumps(explanation_data(about), indent=2)}\n"
+        text = f"{json.dumps(explanation_data(about, reported), indent=2)}\n"
     else:
-        text = explanation_text(about, min(shutil.get_terminal_size().columns, WIDEST))
+        text = explanation_text(about, min(shutil.get_terminal_size().columns, WIDEST), reported)
     write_out(text.encode("utf-8"))
-    return print_findings([], options.format, options.report)
+    return print_findings([], options.format)
