@@ -17,6 +17,7 @@ from krm_function.checking.output import object_findings, parse_output
 from krm_function.checking.seal_checks import check_classes, check_manifest
 from krm_function.checking.second_render import compare_renders, not_rendered_again
 from krm_function.findings import Finding, Ref, finding, has_errors
+from krm_function.input_checks.applied_configuration import applied_configuration
 from krm_function.input_checks.coordinator_service import coordinator_service
 from krm_function.input_checks.duplicates import duplicates
 from krm_function.input_checks.injectors import injected_afterwards
@@ -87,6 +88,7 @@ def check_output(
     coordinators = [pod.workload.ref for pod in pods if pod.workload.is_coordinator]
     for ref in coordinators[:1]:  # of several, or of one that the configuration has chosen, the render speaks
         findings += coordinator_service(output.resources, ref, ref.namespace or "default")
+    findings += applied_configuration(output.resources)
     findings += injected_afterwards(output.resources, [pod.workload for pod in pods])
     findings += only_the_coordinator([pod.workload for pod in pods], plain)
     if pods or any(is_contrast_name(name) for name in classes):

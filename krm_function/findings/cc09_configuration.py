@@ -37,7 +37,11 @@ ROWS: dict[str, Row] = {
         "no ContrastRelease in the configuration",
         "pass one with --config, or add one to the resources with the local-config annotation",
     ),
-    "CC0904": Row("error", "two objects of kind {kind} in the configuration", "keep one"),
+    "CC0904": Row(
+        "error",
+        "two objects of kind {kind} in the configuration",
+        "keep one; if the second stands in rendered output, give the first config.kubernetes.io/local-config",
+    ),
     "CC0905": Row("error", "unknown kind {kind} in group contrast-krm.dev", "did you mean {suggestion}?"),
     "CC0906": Row(
         "error",
@@ -204,4 +208,12 @@ ROWS: dict[str, Row] = {
     # another finding, about a file of the configuration
     "CC0910": Row("error", "the configuration cannot be read: {problem}", "{remedy}"),
     "CC0911": Row("info", "the environment gives --config: {variable}={value}"),
+    "CC0912": Row(
+        "error",
+        "this {kind} would be applied to the cluster, which does not know the kind",
+        (
+            'give it the annotation config.kubernetes.io/local-config: "true", which keeps it out, or pass its file'
+            " with --config and take it out of the resources"
+        ),
+    ),
 }

@@ -8,7 +8,10 @@ ROWS: dict[str, Row] = {
     "CC1101": Row(
         "error",
         "the placeholder {name} was not replaced",
-        "the function was not run on it: kustomize needs --enable-alpha-plugins --enable-exec; Helm 3 renders no hooks",
+        (
+            "the function was not run on it: kustomize needs --enable-alpha-plugins --enable-exec, and the function's"
+            " file under transformers, not under resources; Helm 3 renders no hooks"
+        ),
     ),
     "CC1102": Row("error", "the pod has no policy", "render it with contrast-krm"),
     "CC1103": Row(

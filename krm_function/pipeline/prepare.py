@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref, has_errors
+from krm_function.input_checks.applied_configuration import applied_configuration
 from krm_function.input_checks.coordinator_service import coordinator_service
 from krm_function.input_checks.copies import with_copies
 from krm_function.input_checks.duplicates import duplicates
@@ -80,7 +81,7 @@ def prepare(
         config, problems = with_base_of_input(config, resources)
         log.add(problems, stop=True)
 
-        log.add(injected_afterwards(resources, selected.workloads))
+        log.add((*applied_configuration(resources), *injected_afterwards(resources, selected.workloads)))
         log.add(namespace_findings(resources, selected.workloads, config.generate.namespace))
         workloads = [resolved(workload, config, without) for workload in selected.workloads]
         known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
