@@ -34,6 +34,8 @@ TEXT_BY_KEY = MapOf(Anything(), ANY_TEXT, nulls=True)
 
 INERT = _inert(Anything())
 INERT_TEXT = _inert(ANY_TEXT)
+INERT_NUMBER = _inert(Number())
+INERT_FLAG = _inert(Flag())
 INERT_MAP = _inert(ANY_MAP)
 INERT_MAPS = _inert(ListOf(ANY_MAP))
 TEXT = _policy(ANY_TEXT)
@@ -159,20 +161,20 @@ VOLUME = _type(
 )
 EXEC_ACTION = _type("ExecAction", {"command": TEXTS})
 HANDLER = _type("Handler", {"exec": _policy(EXEC_ACTION), "httpGet": INERT, "sleep": INERT, "tcpSocket": INERT})
-LIFECYCLE = _type("Lifecycle", {"postStart": _policy(HANDLER), "preStop": _policy(HANDLER), "stopSignal": INERT})
+LIFECYCLE = _type("Lifecycle", {"postStart": _policy(HANDLER), "preStop": _policy(HANDLER), "stopSignal": INERT_TEXT})
 PROBE = _type(
     "Probe",
     {
         "exec": _policy(EXEC_ACTION),
-        "failureThreshold": INERT,
+        "failureThreshold": INERT_NUMBER,
         "grpc": INERT,
         "httpGet": INERT,
-        "initialDelaySeconds": INERT,
-        "periodSeconds": INERT,
-        "successThreshold": INERT,
+        "initialDelaySeconds": INERT_NUMBER,
+        "periodSeconds": INERT_NUMBER,
+        "successThreshold": INERT_NUMBER,
         "tcpSocket": INERT,
-        "terminationGracePeriodSeconds": INERT,
-        "timeoutSeconds": INERT,
+        "terminationGracePeriodSeconds": INERT_NUMBER,
+        "timeoutSeconds": INERT_NUMBER,
     },
 )
 VOLUME_MOUNT = _type(
@@ -234,11 +236,11 @@ POD_SECURITY_CONTEXT = _type(
     {
         "appArmorProfile": INERT,  # the profile is the host's; the guest has none
         "fsGroup": NUMBER,
-        "fsGroupChangePolicy": INERT,  # no effect on emptyDir, configMap and secret volumes
+        "fsGroupChangePolicy": INERT_TEXT,  # no effect on emptyDir, configMap and secret volumes
         "runAsGroup": NUMBER,
         "runAsNonRoot": FLAG,
         "runAsUser": NUMBER,
-        "seLinuxChangePolicy": INERT,
+        "seLinuxChangePolicy": INERT_TEXT,
         "seLinuxOptions": _refused({}),
         "seccompProfile": INERT,
         "supplementalGroups": _policy(ListOf(Number())),
@@ -246,6 +248,16 @@ POD_SECURITY_CONTEXT = _type(
         "sysctls": _policy(ListOf(SYSCTL)),
         "windowsOptions": _refused({}),
     },
+)
+PORT = Record(
+    {
+        "containerPort": INERT_NUMBER,
+        "hostIP": INERT_TEXT,
+        "hostPort": INERT_NUMBER,
+        "name": INERT_TEXT,
+        "protocol": INERT_TEXT,
+    },
+    closed=False,
 )
 CONTAINER = _type(
     "Container",
@@ -255,11 +267,11 @@ CONTAINER = _type(
         "env": _policy(ListOf(ENV_VAR)),
         "envFrom": _policy(ListOf(ENV_FROM_SOURCE)),
         "image": NEEDED,
-        "imagePullPolicy": INERT,
+        "imagePullPolicy": INERT_TEXT,
         "lifecycle": _policy(LIFECYCLE),
         "livenessProbe": _policy(PROBE),
         "name": NAMED,
-        "ports": INERT_MAPS,
+        "ports": _inert(ListOf(PORT)),
         "readinessProbe": _policy(PROBE),
         "resizePolicy": INERT,
         "resources": _policy(RESOURCE_REQUIREMENTS),
@@ -267,10 +279,10 @@ CONTAINER = _type(
         "restartPolicyRules": INERT,
         "securityContext": _policy(SECURITY_CONTEXT),
         "startupProbe": _policy(PROBE),
-        "stdin": INERT,  # what may be written to it is WriteStreamRequest's matter
-        "stdinOnce": INERT,
+        "stdin": INERT_FLAG,  # what may be written to it is WriteStreamRequest's matter
+        "stdinOnce": INERT_FLAG,
         "terminationMessagePath": TEXT,
-        "terminationMessagePolicy": INERT,
+        "terminationMessagePolicy": INERT_TEXT,
         "tty": FLAG,
         "volumeDevices": _policy(ListOf(VOLUME_DEVICE)),
         "volumeMounts": _policy(ListOf(VOLUME_MOUNT)),
@@ -280,12 +292,12 @@ CONTAINER = _type(
 POD_SPEC = _type(
     "PodSpec",
     {
-        "activeDeadlineSeconds": INERT,
+        "activeDeadlineSeconds": INERT_NUMBER,
         "affinity": INERT,
-        "automountServiceAccountToken": INERT,  # the token's mount is allowed in every workload container
+        "automountServiceAccountToken": INERT_FLAG,  # the token's mount is allowed in every workload container
         "containers": _policy(ListOf(CONTAINER), required=True),
         "dnsConfig": INERT,
-        "dnsPolicy": INERT,
+        "dnsPolicy": INERT_TEXT,
         "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: policy/variable_expansion.py
         "ephemeralContainers": _refused([]),
         "evictionResponders": INERT,
@@ -294,34 +306,34 @@ POD_SPEC = _type(
         "hostNetwork": FLAG,
         "hostPID": _refused(False),
         "hostUsers": _refused(True),  # false needs mappings of users, which the rules never allow
-        "hostname": INERT,  # HOSTNAME may have any value
-        "hostnameOverride": INERT,
+        "hostname": INERT_TEXT,  # HOSTNAME may have any value
+        "hostnameOverride": INERT_TEXT,
         "imagePullSecrets": INERT,
         "initContainers": _policy(ListOf(CONTAINER)),
         "nodeName": INERT_TEXT,
         "nodeSelector": _inert(TEXT_BY_KEY),
         "os": _refused({"name": "linux"}, {}),
         "overhead": INERT_MAP,
-        "preemptionPolicy": INERT,
-        "priority": INERT,
-        "priorityClassName": INERT,
+        "preemptionPolicy": INERT_TEXT,
+        "priority": INERT_NUMBER,
+        "priorityClassName": INERT_TEXT,
         "readinessGates": INERT,
         "resourceClaims": _refused([]),  # a claim brings devices
         "resources": _inert(
             Record({"limits": INERT_MAP, "requests": INERT_MAP}, closed=False)
         ),  # of the pod as a whole: cpu, memory and hugepages only
-        "restartPolicy": INERT,
+        "restartPolicy": INERT_TEXT,
         "runtimeClassName": INERT,
-        "schedulerName": INERT,
+        "schedulerName": INERT_TEXT,
         "schedulingGates": INERT,
         "schedulingGroup": INERT,
         "securityContext": _policy(POD_SECURITY_CONTEXT),
         "serviceAccount": TEXT,
         "serviceAccountName": TEXT,
-        "setHostnameAsFQDN": INERT,
+        "setHostnameAsFQDN": INERT_FLAG,
         "shareProcessNamespace": FLAG,
-        "subdomain": INERT,
-        "terminationGracePeriodSeconds": INERT,
+        "subdomain": INERT_TEXT,
+        "terminationGracePeriodSeconds": INERT_NUMBER,
         "tolerations": INERT_MAPS,
         "topologySpreadConstraints": INERT,
         "volumes": _policy(ListOf(VOLUME)),

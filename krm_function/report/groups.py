@@ -29,6 +29,9 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
 def sentence(found: Finding) -> str:
     """Return the message of a finding on one line, without its field if it begins with that: the place is beside it."""
     field = dotted(found.path)
+    subject, must, wanted = found.message.partition(" must ")
+    if must and f".{field}".endswith(f".{subject}"):
+        return on_one_line(f"must {wanted}")
     head, _, rest = found.message.partition(": ")
     named = found.ref is not None and head == f"{found.ref.kind} {found.ref.name}"
     place, _, said = rest.partition(": ") if named else (head, "", rest)

@@ -153,7 +153,7 @@ def _(world: World) -> None:
 
 
 def keep_one(world: World, hint: str) -> None:
-    assert hint == "keep one"
+    assert hint.startswith("keep one")
     del world.documents["second"]
 
 
@@ -199,3 +199,23 @@ def use_other_name(world: World, hint: str) -> None:
 @mistake("A manifest with the name of a ConfigMap that is there", "name: settings", "CC0710", use_other_name)
 def _(world: World) -> None:
     world.spec["manifest"]["name"] = "settings"
+
+
+def write_a_port(world: World, hint: str) -> None:
+    assert hint == "write an integer"
+    world.container["ports"][0]["containerPort"] = 80
+
+
+@mistake("A port in quotes", "containerPort: '80'", "CC0207", write_a_port)
+def _(world: World) -> None:
+    world.container["ports"] = [{"containerPort": "80"}]
+
+
+def write_seconds(world: World, hint: str) -> None:
+    assert hint == "write an integer"
+    world.pod["terminationGracePeriodSeconds"] = 30
+
+
+@mistake("Seconds in quotes", "terminationGracePeriodSeconds: '30'", "CC0207", write_seconds)
+def _(world: World) -> None:
+    world.pod["terminationGracePeriodSeconds"] = "30"

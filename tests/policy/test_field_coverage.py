@@ -71,6 +71,8 @@ SOMETHING: dict[type, Any] = {
     MapOf: {"any": "thing"},
     ListOf: [{"any": "thing"}],
     Text: "anything",
+    Number: 7,
+    Flag: True,
 }
 
 
