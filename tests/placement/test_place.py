@@ -107,6 +107,26 @@ def test_a_node_without_the_handler_is_named() -> None:
     assert "kata-handler is not installed on snp-2," in found.message
 
 
+@pytest.mark.parametrize(
+    ("cls", "spec", "told"),
+    [
+        (CLASS._replace(node_selector={}), {}, ["CC0313"]),
+        (CLASS, {}, []),
+        (CLASS._replace(node_selector={}), {"nodeSelector": {"tee": "snp"}}, []),
+        (CLASS._replace(node_selector={}), {"nodeName": "snp-1"}, []),
+        (None, {}, []),
+    ],
+)
+def test_nodes_that_name_no_handlers_are_told_where_nothing_chooses_nodes(
+    cls: RuntimeClass | None, spec: Any, told: list[str]
+) -> None:
+    """A node without `status.runtimeHandlers` may be a plain one: a pod that nothing keeps off may land there."""
+    plain = SNP._replace(handlers=None)
+    placed = place(workload(spec=pod_spec(**spec)), cls, [plain])
+    assert said(placed.findings) == told
+    assert all("nothing keeps the pods off snp-1," in found.message for found in placed.findings)
+
+
 def test_without_a_class_only_the_pod_is_asked() -> None:
     assert place(workload(), None, [SNP, TDX]).placement.fitting == ("snp-1", "tdx-1")
 

@@ -257,6 +257,22 @@ def test_a_render_that_fails_as_a_whole_says_so() -> None:
     assert '<p class="result">The render fails</p>' in plan_html(plan)
 
 
+@pytest.mark.parametrize(
+    ("values", "look", "result"),
+    [
+        (None, "good", "Every Contrast workload has a node"),
+        (("CC0771", {"host": "coordinator", "service": "shop-coordinator"}), "bad", "1 of 1 workload in conflict"),
+        (("CC0262", {"container": "web", "name": "A"}), "warned", "Every Contrast workload has a node, 1 warning"),
+    ],
+)
+def test_the_headline_is_amber_where_something_is_to_be_looked_at(values: Any, look: str, result: str) -> None:
+    line = planned()
+    found = (finding(values[0], line.ref, **values[1]),) if values else ()
+    text = plan_html(plan_of([line], [node("a")], findings=found))
+    assert f'<header class="{look}">' in text
+    assert f'<p class="result">{result}</p>' in text
+
+
 @pytest.mark.parametrize(("nodes", "title"), [(None, "In error"), ([node("a", "tdx")], "No node")])
 def test_a_workload_in_error_is_not_said_to_have_no_node_where_no_node_is_known(
     nodes: list[Node] | None, title: str
