@@ -358,6 +358,8 @@ PODS = [
         "a default of the API server of another type",
         "no API server writes it",
         lambda o: _set(o.init(MESH)["startupProbe"], "successThreshold", True),
+        "CC0207 CC1103",
+        "CC0207 CC1103",
     ),
     Tamper(
         "the mesh with another probe",

@@ -154,7 +154,7 @@ def test_uninject_warns_of_a_namespace_that_it_takes_away_on_the_word_of_the_out
     assert ran.err.count("CC0117:") == 1
     other = krm_machine.krm("uninject", "--namespace", "prod", stdin=made)
     assert (other.code, other.out) == (1, b"")
-    assert "  also: shop/web metadata.annotations" in other.err
+    assert "and 5 more: " in other.err
     assert "takes namespace shop away, which this render does not give back" in other.err
 
 
