@@ -1,9 +1,9 @@
 # The function as a container image: no argument, no network, any user, a read-only root; Python and the program, no
 # shell. docs/how-to/container-image.md has the commands.
 #
-# BASE has the Python, 3.11 or newer, on Debian or another glibc system: python:3.13-slim@sha256:DIGEST. There is no
-# default: whoever builds says what the image is made of, and the label contrast-krm.dev/base repeats it.
-ARG BASE
+# BASE has the Python, 3.11 or newer, on Debian or another glibc system. Here it is a tag, which gets its fixes; a release
+# is built with the digest of that day. The label contrast-krm.dev/base says what the image was made of.
+ARG BASE=python:3.13-slim
 
 # Wheels at hand: `--build-context wheels=DIRECTORY`, with `--build-arg PIP_NO_INDEX=1` where there is no index. Another
 # index: `--secret id=pip.conf,src=FILE`.

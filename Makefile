@@ -1,5 +1,5 @@
-# A fresh machine needs Python 3.11 or newer, pip and make, for `make test` also Rust 1.87 or newer; `make tools` brings
-# its own Go where there is none.
+# A fresh machine needs Python 3.11 or newer, pip and make, for `make test-all` also Rust 1.87 or newer and, for the
+# container image, what .ci/engine installs; `make tools` brings its own Go where there is none.
 PYTHON  ?= python3
 WORKERS ?= 3  # on two cores: some tests wait for a registry or for a process
 
@@ -10,33 +10,37 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
             $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
 XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
-CLUSTER  ?= 1  # 0: `make test` without the Kubernetes control plane of tests/cluster
+CLUSTER  ?= 1  # 0: `make test-all` without the Kubernetes control plane of tests/cluster
 LOCK     ?= --upgrade
 LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
             --no-annotate --custom-compile-command 'make lock' --no-emit-package contrast-krm --group build $(LOCK)
+PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-others test-cluster nightly nightly-tests coverage lint tools tools-cluster docs bench bench-policy fuzz dist plugins bundle image lock clean
+.PHONY: help demo test test-all test-others test-cluster nightly nightly-tests coverage lint tools tools-basic tools-cluster docs bench bench-policy corpora fuzz dist plugins bundle image release-check lock platforms clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
-	@echo "make test   everything CI checks: linters, types, the real tools, all tests"
-	@echo "make test CLUSTER=0  the same without a Kubernetes control plane: minutes less, and the first time half an hour"
+	@echo "make test   what a change needs: linters, types, all tests that need no other tool than kustomize, Helm, kpt and OPA"
+	@echo "make test-all  what CI runs: all tests, with every real tool, a Kubernetes control plane, the bundle and the image"
+	@echo "make test-all CLUSTER=0  the same without a Kubernetes control plane: minutes less, and the first time half an hour"
 	@echo "make test-cluster  random pods, nodes and DaemonSets against a control plane, as many as before a release"
 	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
 	@echo "make lint   linters and types only"
 	@echo "make coverage  all tests, and how much of the code they run"
-	@echo "make tools  build or fetch what the tests run, each of a pin, into the cache: kustomize, Helm, kpt, Argo CD, Flux, OPA, regorus, cosign, a registry, Chromium, ..."
+	@echo "make tools  build or fetch what \`make test-all\` runs, each of a pin, into the cache: kustomize, Helm, kpt, Argo CD, Flux, OPA, regorus, cosign, a registry, Chromium, ..."
 	@echo "make docs   write the generated pages and pictures of docs/"
 	@echo "make bench  measure speed and memory, and write the figures of the pages"
 	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
 	@echo "make bench-policy KATA=DIR GENPOLICY=PATH  the same, and Kata's own cases out of a checkout, and changed pods through a genpolicy"
+	@echo "make corpora DIRS='DIR DIR'  what a render refuses of the charts, kustomizations and YAML files there"
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make dist   build the wheel and the source distribution"
 	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
 	@echo "make bundle  build the archive for machines without Python, and run all examples through it"
 	@echo "make image  build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
+	@echo "make release-check TAG=vX.Y.Z  make all that a release has from the tag's tree, in an empty directory"
 	@echo "make lock   renew the lock files of requirements/"
 	@echo "make clean  remove what was made here, the virtual environment excepted"
 
@@ -50,14 +54,21 @@ demo: .venv/installed
 	@echo "rendered resources: $(DEMO)/rendered.yaml"
 	@echo "manifest:           $(DEMO)/manifest.json"
 
-# PROPERTY_SEED=number: other examples for the property tests than the usual ones, and which
-test: test-others
+# The summary says what was not run. PROPERTY_SEED=number: other examples for the property tests than the usual ones
+test: lint tools-basic
+	$(PYTEST) $(XDIST) --basic
+
+# The bundle and the image make tests of their own; what they leave in out/ is not needed afterwards.
+test-all: test-others
 ifeq ($(strip $(CLUSTER)),0)
-	@echo "make test: NOT TESTED against a Kubernetes control plane (CLUSTER=0)" >&2
+	@echo "make test-all: NOT TESTED against a Kubernetes control plane (CLUSTER=0)" >&2
 else
 	$(MAKE) --no-print-directory tools-cluster
 	$(PYTEST) tests/cluster --cluster small
 endif
+	$(MAKE) --no-print-directory bundle
+	$(MAKE) --no-print-directory image
+	rm -rf out/bundle out/image
 
 test-others: export CLUSTER := $(strip $(CLUSTER))
 test-others: lint tools
@@ -70,7 +81,7 @@ test-cluster: .venv/installed-dev tools tools-cluster
 
 # what CI runs every night; PROPERTY_SEED=number repeats a run
 nightly nightly-tests: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
-nightly: nightly-tests
+nightly: platforms nightly-tests
 	$(MAKE) fuzz FUZZ_SEED=$$PROPERTY_SEED
 
 nightly-tests: lint tools tools-cluster
@@ -116,24 +127,39 @@ image: .venv/installed-dev tools
 	CONTRAST_KRM_IMAGE=1 $(PYTEST) tests/install/test_image.py tests/install/test_image_root.py \
 	  tests/install/test_image_hosts.py tests/install/test_image_page.py
 
+# TAG: of this repository. It fetches what a release is built of, and publishes nothing
+release-check: .venv/installed-dev tools
+	$(BIN)/python -m tools.release_check $(TAG)
+
 # newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
 lock: .venv/installed-dev
 	$(LOCKED) --extra lock --extra html --extra settings --extra completion --output-file requirements/run.txt
 	$(LOCKED) --extra dev --output-file requirements/dev.txt
+	$(MAKE) --no-print-directory platforms
+
+# all that users need has a wheel there; asks the index, installs nothing
+platforms: .venv/installed-dev
+	for platform in $(PLATFORMS); do $(BIN)/uv pip install --dry-run --quiet --no-cache --target out/no-such-directory \
+	  --python-platform $$platform --python-version 3.11 --only-binary :all: --require-hashes -r requirements/run.txt || exit 1; \
+	done
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin -p krm_function -p helm_plugin
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.workflows
 
 tools: | $(BIN)/python
 	@$(BIN)/python -m tools
 
+tools-basic: | $(BIN)/python
+	@$(BIN)/python -m tools --basic
+
 # etcd, API server, scheduler, controllers and kubectl: one program, the longest build of all, and the only one apart
 tools-cluster: | $(BIN)/python
-	@$(BIN)/python -m tools kubernetes
+	@$(BIN)/python -m tools kubernetes lws jobset rollouts sandbox
 
 docs: .venv/installed-dev tools
 	$(BIN)/python -m tools.make_docs
@@ -148,6 +174,10 @@ bench: .venv/installed-dev tools
 # KATA, KATA_IMAGES, GENPOLICY, GENPOLICY_IMAGES, GENPOLICY_SEED and GENPOLICY_PODS: benchmarks/policy/README.md
 bench-policy: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks.policy
+
+# DIRS: directories of charts, kustomizations and YAML files, each a corpus; none is fetched
+corpora: .venv/installed-dev tools
+	$(BIN)/python -m benchmarks.corpora $(DIRS)
 
 # FUZZ_SEED, FUZZ_RUNS and FUZZ_SECONDS change what is tried; finds go to out/fuzz
 fuzz: .venv/installed-dev tools

@@ -48,7 +48,8 @@ class Meta(type):
             return typing.NamedTupleMeta(name, (typing._NamedTuple,), body)
         annotated = body.get("__annotations__", {})
         fields = {key: body[key] for key in ("__module__", "__annotations__", *annotated) if key in body}
-        rest = {key: value for key, value in body.items() if key not in fields or key == "__module__"}
+        kept = ("__module__", "__annotations__")
+        rest = {key: value for key, value in body.items() if key not in fields or key in kept}
         return type(name, (typing.NamedTupleMeta(name, (typing._NamedTuple,), fields),), rest)
 
 class NamedTuple(metaclass=Meta):

@@ -9,7 +9,7 @@ import statistics
 from benchmarks import inputs, peers
 from benchmarks.cases import MEGABYTE, listed, members, runs, sections, streamed, workloads
 from benchmarks.measure import Program, compare, in_turn, least, median
-from benchmarks.ours import bare_post_render
+from benchmarks.ours import assess, bare_post_render, plan
 from benchmarks.untimed import seen
 from benchmarks.verdict import Figure, Promise, each, growth
 
@@ -34,6 +34,12 @@ def promises(directory: str, *, quick: bool) -> tuple[Promise, ...]:
         build = peers.kustomize(directory, inputs.stream(documents))
         return ratio(listed(directory, documents, policies=True), build)
 
+    def assessed(count: int) -> Program:
+        return assess(directory, inputs.stream(inputs.plain(count)))
+
+    def planned() -> Program:
+        return plan(directory, inputs.stream(inputs.plain(1000)), inputs.options(policies=True))
+
     def of_list(count: int) -> Program:
         return members(directory, count)
 
@@ -55,6 +61,8 @@ def promises(directory: str, *, quick: bool) -> tuple[Promise, ...]:
         Promise("1000 workloads with policies, each", 5, "ms", lambda: _each(directory)),
         Promise("a workload among 10 000", 1.3, "one among 100", lambda: _growth(directory), large=True),
         Promise("160 workloads in a kind: List", 9, "20 of them", lambda: ratio(of_list(160), of_list(20))),
+        Promise("assess of one workload", 6, _START, lambda: ratio(assessed(1), peers.interpreter(assessed(1).stdin))),
+        Promise("assess of 1000 workloads", 1.2, "plan of them", lambda: ratio(assessed(1000), planned())),
         Promise("original lines changed or lost", 0, "lines", lambda: _lines(directory, quick=quick)),
         Promise("peak memory, stream 20 MB, 2% Contrast", 4, _INPUT, lambda: _peak(stream()), large=True),
         Promise("peak memory, ResourceList 20 MB, 2% Contrast", 4, _INPUT, lambda: _peak(items()), large=True),

@@ -13,7 +13,8 @@ from typing import Any
 from krm_function.hosts.emitted_annotations import annotated
 from krm_function.hosts.stream import Stream, cut_stream, stream_pieces
 from krm_function.model.origin import FILENAME, HELM_SOURCE
-from krm_function.yamltext import Source, resolve_foreign_aliases
+from krm_function.yamltext import Source
+from krm_function.yamltext.aliases import resolve_foreign_aliases
 
 
 def decode_helm(source: Source) -> Stream:

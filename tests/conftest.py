@@ -28,6 +28,8 @@ import krm_function
 from tests.case_ids import id_of
 from tests.selection import COLLECTED, NIGHTLY, Collected
 
+pytest_plugins = ("tests.real_tools",)
+
 for ignorable, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(ignorable) is signal.SIG_IGN:
         signal.signal(ignorable, usual)

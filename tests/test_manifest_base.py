@@ -5,10 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from krm_function.api import ConfigDocument, collect
+from krm_function.api.collect_config import collect
+from krm_function.api.document import ConfigDocument
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.resource import Resource
-from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.render import render
+from krm_function.pipeline.result import Rendered
 from krm_function.yamltext import parse
 
 QUICKSTART = Path(__file__).parents[1] / "examples" / "quickstart"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.api import collect
+from krm_function.api.collect_config import collect
 from krm_function.api.records import Config
 from krm_function.checking.seal_checks import check_workload
 from krm_function.cli.configuration import from_files
@@ -16,7 +16,8 @@ from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.lookup import dig
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED
-from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.render import render
+from krm_function.pipeline.result import Rendered
 from krm_function.policy import References
 from krm_function.stages.select import select
 from tests.stages.deployment import digests, values

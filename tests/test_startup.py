@@ -31,8 +31,10 @@ ELSEWHERE = frozenset(
         *("api.config_map", "api.schema", "provenance", "replay", "policy.compare", "policy.dropins"),
         *(f"cli.{name}" for name in ("arguments", "attest", "cluster", "commands", "files", "init", "install", "lock")),
         *("cli.policy", "cli.rendering", "policy.external_sources", "policy.open_variables", "policy.unbound_values"),
-        *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement"),
+        *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement", "diagnosis"),
         *("lock", "policy.genpolicy", "schema.remedy"),
+        *("model.rewriting", "model.claim_objects", "model.undo_rules", "pipeline.volume_rules", "stages.secure_pv"),
+        *("stages.split_sub_paths", "stages.image_volumes", "stages.host_path_caches", "input_checks.claim_modes"),
         *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
     )
 )
@@ -121,7 +123,7 @@ HEAVY = NEVER.union(("cryptography", "jsonpatch", "shtab"))
 QUICK = Path(__file__).parents[1] / "examples" / "quickstart"
 CONFIG = ("--config", str(QUICK / "config"))
 COLOURED = ("dataclasses", "inspect") if sys.version_info >= (3, 14) else ()  # argparse loads them, coloured or not
-PARSER = frozenset(("argparse", "shutil", *COLOURED))
+PARSER = frozenset(("argparse", *COLOURED))
 COMMAND_FILES = frozenset(
     f"krm_function.cli.commands.{name.replace(' ', '_').replace('-', '_')}"
     for name in SUMMARIES
@@ -130,17 +132,19 @@ COMMAND_FILES = frozenset(
 OF_HELP = frozenset(
     (
         *(f"krm_function.cli{name}" for name in ("", ".commands", ".exits", ".main", ".signals", ".streams")),
-        *(f"krm_function.cli.arguments{name}" for name in ("", ".command_line", ".options", ".parser")),
-        "krm_function.cli.arguments.environment_variables",
+        *(f"krm_function.cli.arguments{name}" for name in ("", ".command_line", ".look_up", ".options", ".parser")),
+        *("krm_function.cli.arguments.environment_variables", "krm_function.cli.terminal"),
     )
 )
 CURVED = PARSER.union(("cryptography",))
 CALLS = {
     "generate": (str(QUICK / "resources"), *CONFIG),
     "plan": (str(QUICK / "resources"), *CONFIG),
+    "assess": (str(QUICK / "resources"),),
     "explain": ("Deployment/web", str(QUICK / "resources"), *CONFIG),
     "diff": (str(QUICK / "resources"), *CONFIG),
     "check": ("RENDERED",),
+    "guard": (),
     "uninject": ("RENDERED",),
     "manifest": ("RENDERED",),
     "schema": ("ContrastGenerate",),
@@ -149,9 +153,11 @@ CALLS = {
 LOADS = {
     "generate": CURVED,
     "plan": CURVED.union(("textwrap",)),
+    "assess": PARSER,
     "explain": CURVED,
     "diff": CURVED.union(("difflib",)),
     "check": CURVED.union(("tomllib",)),
+    "guard": PARSER,
     "uninject": PARSER,
     "manifest": PARSER,
     "schema": PARSER,
@@ -210,3 +216,13 @@ def test_completion_loads_every_command_and_nothing_they_work_with() -> None:
     names = {one for one in loaded(quiet(["completion", "bash"])) if one.startswith("krm_function.")}
     assert names >= COMMAND_FILES
     assert names - COMMAND_FILES <= OF_HELP
+
+
+def test_assess_loads_nothing_that_writes_or_makes_a_manifest() -> None:
+    names = loaded(quiet(["assess", *CALLS["assess"]]))
+    beside = ("locale", "krm_function.yamltext.edit", "krm_function.yamltext.writer")
+    unused = ("hosts.resource_list", "krm.kube_object", "manifest.merge", "manifest.canonical", "manifest.decode")
+    stages = ("pipeline.render", "stages.write", "stages.manifest", "measurement.id_block", "measurement.rtmr0")
+    never = {*beside, *(f"krm_function.{name}" for name in (*unused, *stages))}
+    assert names & never == set()
+    assert len(names) < 270, "each costs a fiftieth of a start of Python, and assess of one workload may take six"

@@ -1,12 +1,12 @@
-"""`python -m tools [NAME...]`: build every real tool of the tests; one line and exit 1 if any is missing.
+"""`python -m tools [--basic | NAME...]`: build every real tool of the tests; one line and exit 1 if any is missing.
 
-NAME: build these Go tools only; the only way to build those of `build.APART`.
+--basic: those of `make test`. NAME: build these Go tools only; the only way to build those of `build.APART`.
 """
 
 import sys
 
 from tools import browser, interpreters
-from tools.build import build_all, build_one
+from tools.build import BASIC, build_all, build_one
 from tools.cache import ToolError
 from tools.wheels import wheels
 
@@ -19,7 +19,9 @@ def _all() -> None:
 
 
 try:
-    if len(sys.argv) > 1:
+    if sys.argv[1:] == ["--basic"]:
+        build_all(BASIC)
+    elif len(sys.argv) > 1:
         for name in sys.argv[1:]:
             build_one(name)
     else:

@@ -1,5 +1,7 @@
 """Rule of this file: every pinned tool is built once, and a second call finds it without asking anyone.
 
+BASIC are those of `make test`, which a contributor needs; `make test-all` wants all of TOOLS.
+
 Builds lie in the cache (`tools/cache.py`); `golang.py` and `rust.py` know how each kind is made. Prints the directory
 that holds links to all of them.
 """
@@ -7,13 +9,18 @@ that holds links to all of them.
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from tools import golang, rust
 from tools.cache import ToolError, cache, fresh, link, link_of, linked, locked, say
 
 Tool = golang.Tool | rust.Tool
+Maker = tuple[str, Callable[[str], None]]  # the toolchain's name, and what makes the file of that path
 
+JOBS = 2  # builds at a time: more take memory, and each uses all cores by itself
+BASIC = ("kustomize", "helm3", "helm4", "kpt", "opa", "opa-cli")  # no test of `make test` asks for another one
 TOOLS: tuple[Tool, ...] = (
     golang.Tool("kustomize", ("sigs.k8s.io/kustomize/api/provenance.version=kustomize/{version}",)),
     golang.Tool(
@@ -58,6 +65,10 @@ APART: tuple[Tool, ...] = (
             "k8s.io/component-base/version.gitMinor={kube}",
         ),
     ),
+    golang.Tool("lws", ()),  # controllers of custom resources, which tests/cluster asks what pods they make
+    golang.Tool("jobset", ()),
+    golang.Tool("rollouts", ()),
+    golang.Tool("sandbox", ()),
     golang.Tool("launcher", ()),
 )
 
@@ -78,18 +89,17 @@ def current(tool: Tool) -> str:
 
 
 def _remedy(tool: Tool) -> str:
-    return {"kubernetes": "make tools-cluster", "launcher": "make bundle"}.get(tool.name, "make tools")
+    return {
+        **dict.fromkeys(("kubernetes", "lws", "jobset", "rollouts", "sandbox"), "make tools-cluster"),
+        "launcher": "make bundle",
+    }.get(tool.name, "make tools")
 
 
-def build_all() -> str:
-    """Build what is missing of TOOLS, one after the other, and return the directory of links."""
-    go = golang.toolchain(max(golang.pin(tool).go for tool in TOOLS if isinstance(tool, golang.Tool)))
-    for tool in TOOLS:
-        if isinstance(tool, golang.Tool):
-            _provide(tool, go.name, _go_maker(tool, go))
-        elif not _is_current(tool):  # without cargo, what was built before will do
-            needed = rust.toolchain(rust.pin(tool).rust)
-            _provide(tool, needed.name, _rust_maker(tool, needed))
+def build_all(names: Collection[str] = ()) -> str:
+    """Build what is missing of TOOLS, two at a time, and return the directory of links. names: only those."""
+    missing = [tool for tool in TOOLS if (not names or tool.name in names) and not _is_current(tool)]
+    if missing:
+        _build(missing)
     return os.path.join(cache(), "bin")
 
 
@@ -97,17 +107,39 @@ def build_one(name: str) -> str:
     """Build the Go tool of that name if it is missing, and return its path. Raises ToolError."""
     tool = next(tool for tool in (*TOOLS, *APART) if isinstance(tool, golang.Tool) and tool.name == name)
     if not _is_current(tool):
-        go = golang.toolchain(golang.pin(tool).go)
-        _provide(tool, go.name, _go_maker(tool, go))
+        _build([tool])
     return current(tool)
 
 
-def _go_maker(tool: golang.Tool, go: golang.Toolchain) -> Callable[[str], None]:
-    return lambda out: golang.build(tool, golang.pin(tool), go, out)
+def _build(tools: Sequence[Tool]) -> None:
+    """Build tools, the toolchains first. One compiles while another one is linked or fetched."""
+    makers = {**_go_makers(tools), **_rust_makers(tools)}
+    with golang.shared_modules(), ThreadPoolExecutor(JOBS) as pool:
+        running = [pool.submit(_provide, tool, *makers[tool.name]) for tool in tools]
+        try:
+            for one in running:
+                one.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def _rust_maker(tool: rust.Tool, cargo: rust.Toolchain) -> Callable[[str], None]:
-    return lambda out: rust.build(tool, rust.pin(tool), cargo, out)
+def _go_makers(tools: Sequence[Tool]) -> dict[str, Maker]:
+    of_go = [tool for tool in tools if isinstance(tool, golang.Tool)]
+    if not of_go:
+        return {}
+    go = golang.toolchain(max(golang.pin(tool).go for tool in of_go))
+    with locked():
+        golang.install(go)
+    return {tool.name: (go.name, partial(golang.build, tool, golang.pin(tool), go)) for tool in of_go}
+
+
+def _rust_makers(tools: Sequence[Tool]) -> dict[str, Maker]:
+    made: dict[str, Maker] = {}
+    for tool in tools:
+        if isinstance(tool, rust.Tool):
+            cargo = rust.toolchain(rust.pin(tool).rust)
+            made[tool.name] = (cargo.name, partial(rust.build, tool, rust.pin(tool), cargo))
+    return made
 
 
 def _is_current(tool: Tool) -> bool:
@@ -122,9 +154,7 @@ def _provide(tool: Tool, toolchain: str, make: Callable[[str], None]) -> None:
     """Build and link a tool, unless it is there."""
     wanted = pin(tool)
     place = os.path.join(cache(), f"{tool.name}-{wanted.digest}-{toolchain}")
-    if linked(tool.name, place):
-        return
-    with locked():
+    with locked(tool.name):
         if not os.path.exists(os.path.join(place, tool.name)):
             say(f"building {tool.name} {wanted.version} with {toolchain}")
             start = time.monotonic()

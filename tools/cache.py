@@ -74,10 +74,10 @@ def fresh(place: str) -> Iterator[str]:
 
 
 @contextmanager
-def locked() -> Iterator[None]:
-    """Hold a lock that only one process has at a time; it ends with the process."""
+def locked(name: str = "") -> Iterator[None]:
+    """Hold the lock of one tool, or of the rest, that one process or thread has at a time; it ends with the process."""
     os.makedirs(os.path.join(cache(), "bin"), exist_ok=True)
-    with open(os.path.join(cache(), ".lock"), "w", encoding="utf-8") as handle:
+    with open(os.path.join(cache(), f".lock{name and '-'}{name}"), "w", encoding="utf-8") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 

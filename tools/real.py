@@ -5,11 +5,16 @@ import functools
 from tools.build import APART, TOOLS, Tool, current, pin
 from tools.cache import ToolError
 
+ONLY: list[str] = []  # the tools that this run of the tests does not do without; [] for all
+
 
 @functools.cache
 def tool(name: str) -> str:
     """Return the path of a pinned tool; `ToolError` says what to do if it is missing."""
-    return current(_named(name))
+    wanted = _named(name)
+    if ONLY and name not in ONLY:
+        raise ToolError(f"{name}: not one of the tools of `make test`; mark the test, see tests/real_tools.py")
+    return current(wanted)
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from typing import Any
 
 def load_manifest(text: str) -> dict[str, Any]:
     """Read a manifest. Raises ValueError with a problem text."""
-    from krm_function.manifest import decode
+    from krm_function.manifest.decode import decode
 
     return decode(text.encode())
 
@@ -32,7 +32,8 @@ def names_config_map(value: Mapping[str, Any]) -> bool:
 
 def manifest_problem(value: dict[str, Any]) -> str:
     """Return what keeps a map from being a manifest at all, or ""."""
-    from krm_function.manifest import FieldProblem, canonical
+    from krm_function.manifest.canonical import canonical
+    from krm_function.manifest.problem import FieldProblem
 
     if names_config_map(value):
         return ""

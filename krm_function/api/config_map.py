@@ -15,7 +15,7 @@ from krm_function.api.strict_json import load_any
 from krm_function.findings import Finding, Path
 from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
-from krm_function.schema.kinds import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text
+from krm_function.schema.kinds import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text, Word
 from krm_function.schema.nearest import nearest
 
 # Short names of what is set most often: `policy` for `policy.engine`.
@@ -104,7 +104,7 @@ def coerce(spec: Spec, text: Any) -> Any:
     if not isinstance(text, str):
         return text
     match spec:
-        case Flag():
+        case Flag() | Word(spec=Flag()):
             return {"true": True, "false": False}.get(text.strip().lower(), text)
         case Number():
             digits = text.strip()

@@ -5,15 +5,20 @@ says, and the short names of a ConfigMap.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from krm_function.api.document import API_VERSION, ConfigDocument, ConfigKind, read_kind
+from krm_function.api.gpu_rules import GPUS, GpuRules
 from krm_function.api.manifest_options import MANIFEST, ManifestOptions
 from krm_function.api.policy_options import POLICY, PolicyOptions
-from krm_function.api.workload_entries import ENTRY, REQUIRED, WorkloadEntry
+from krm_function.api.volume_rules import VOLUMES, VolumeRules
+from krm_function.api.workload_entries import ENTRY, REQUIRED, WorkloadEntry, kind_problems
 from krm_function.findings import Finding, Ref
-from krm_function.model.labels import DNS_LABEL, LABEL_KEY, LABEL_VALUE
+from krm_function.model.labels import DNS_LABEL, LABEL_KEY, LABEL_VALUE, matches_label_key
 from krm_function.model.platforms import PLATFORMS
+from krm_function.model.pod_kinds import SHIPPED, Kinds
+from krm_function.model.pod_template_entries import ENTRIES, KindEntry, kinds_of
 from krm_function.model.runtime_class_objects import toleration_problems
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.kinds import (
@@ -32,8 +37,9 @@ from krm_function.schema.kinds import (
 from krm_function.schema.table import EMPTY, only, table
 
 KIND: ConfigKind = "ContrastGenerate"
+CALCULATE = "calculate"
 SHORT = "short"  # the mark of a field that a ConfigMap may set by the name of the map around it
-LABEL_KEYS = Text("a label key", LABEL_KEY, 317)
+LABEL_KEYS = Text("a label key", LABEL_KEY, 317, matches=matches_label_key)
 LABEL_VALUES = Text("a label value", LABEL_VALUE, 63)
 
 
@@ -108,6 +114,29 @@ class Generate(NamedTuple):
             "purpose; with the word required, alone or as an entry, every pod of the input is one or the other",
         ),
     ] = ()
+    volumes: Annotated[
+        VolumeRules,
+        Field(VOLUMES, "rules that rewrite volumes which no confidential pod can have; none is on by itself"),
+    ] = VolumeRules()
+    gpus: Annotated[GpuRules, Field(GPUS, "names of GPUs")] = GpuRules()
+    object_annotations: Annotated[
+        Literal["refuse", "move"],
+        "annotations of Contrast's that stand on a workload instead of its pod template, where nothing reads them: "
+        "refuse is an error, move puts them there",
+    ] = "refuse"
+    memory: Annotated[
+        Literal["check", "calculate"],
+        "check compares the memory of each VM with what its images take; calculate writes the pod's memory, of its "
+        "images and of the limits of its containers, as `contrast generate --calculate-pod-memory` does",
+    ] = "check"
+    pod_templates: Annotated[
+        tuple[KindEntry, ...],
+        Field(
+            ENTRIES,
+            "custom resources whose controllers make pods, and where their pod templates are; in place of what the "
+            "shipped catalogue says of the same kind",
+        ),
+    ] = ()
     policy: Annotated[PolicyOptions, Field(POLICY, "how execution policies are made")] = PolicyOptions()
     manifest: Annotated[ManifestOptions, Field(MANIFEST, "what goes into the manifest beside the policies")] = (
         ManifestOptions()
@@ -121,13 +150,22 @@ class Generate(NamedTuple):
         """The object, for findings about it."""
         return Ref(API_VERSION, "ContrastGenerate", "", self.name)
 
+    @cached_property
+    def kinds(self) -> Kinds:
+        """The kinds with pod templates: the eight, the catalogue, and those of this configuration."""
+        return Kinds(kinds_of(self.pod_templates, "configuration")) if self.pod_templates else SHIPPED
+
     @property
     def requires_all(self) -> bool:
         """Whether every pod of the input must be confidential, or named as plain."""
         return REQUIRED in self.workloads
 
 
-GENERATE = table(Generate)
+def _check(spec: dict[str, Any]) -> Problems:
+    return kind_problems(spec.get("workloads"), [entry["kind"] for entry in spec.get("podTemplates") or ()])
+
+
+GENERATE = table(Generate, _check)
 
 
 def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Finding, ...]]:

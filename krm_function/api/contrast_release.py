@@ -4,6 +4,7 @@ Rule of this file: everything else is compared with the release, so a platform m
 handler, its own kind of reference values.
 """
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from krm_function.api.reference_values import released
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, Ref
 from krm_function.model import image
-from krm_function.model.labels import LABEL_KEY
+from krm_function.model.labels import LABEL_KEY, matches_label_key
 from krm_function.model.platforms import PLATFORMS, Platform
 from krm_function.model.profiles import RELEASED, ProfileName
 from krm_function.model.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
@@ -43,7 +44,12 @@ PINNED = Text(
     image.LONGEST,
     "ghcr.io/org/name:tag@sha256:<64 hex digits>",
     image_problem,
+    matches=image.is_pinned,
 )
+
+
+def _is_handler(beginning: str, text: str) -> bool:
+    return text.startswith(beginning) and re.fullmatch(HASH, text[len(beginning) :]) is not None
 
 
 def _amount_problem(value: Any) -> str:
@@ -89,12 +95,17 @@ def _platform(platform: Platform) -> Record:
     prefix = placeholder(platform)
     fields = {
         "handler": Field(
-            Text(f"{prefix}-<hash>", f"{prefix}-{HASH}", example=f"{prefix}-1a2b3c4d"),
+            Text(
+                f"{prefix}-<hash>",
+                f"{prefix}-{HASH}",
+                example=f"{prefix}-1a2b3c4d",
+                matches=partial(_is_handler, f"{prefix}-"),
+            ),
             "the runtime class of this release, as in its runtime-<platform>.yml",
             required=True,
         ),
         "overhead": Field(
-            MapOf(Text("a resource name", LABEL_KEY, 317), AMOUNT, _check_overhead),
+            MapOf(Text("a resource name", LABEL_KEY, 317, matches=matches_label_key), AMOUNT, _check_overhead),
             "what a VM needs beside its containers: overhead.podFixed of the RuntimeClass",
         ),
         "referenceValues": Field(released(platform), "the platform's measurements"),

@@ -1,7 +1,7 @@
 """ImageLock: what is known of the images.
 
 Rule of this file: `config` has the field names of the OCI image specification and no others, so that a mistyped one is
-not silently an image without that setting. Layers are for people and other tools; a render does not read them.
+not silently an image without that setting. No policy reads the sizes of layers: they are for the memory of VMs alone.
 """
 
 import re
@@ -65,9 +65,10 @@ class ImageFacts(NamedTuple):
         str,
         Field(TAGS, "the tag by which this digest is known, if nobody has looked up the one that pods name"),
     ] = ""
+    layers: Annotated[tuple[Mapping[str, Any], ...], Field(ListOf(LAYER), "in order, lowest first")] = ()
 
 
-IMAGE = table(ImageFacts, unread={"layers": Field(ListOf(LAYER), "in order, lowest first")})
+IMAGE = table(ImageFacts)
 IMAGE_LOCK = Record(
     {"images": Field(MapOf(REFERENCE, IMAGE), "by reference, exactly as a pod names the image", required=True)}
 )

@@ -17,6 +17,7 @@ from krm_function.schema.kinds import Choice, Field, JsonObject, ListOf, MapOf, 
 from krm_function.schema.table import EMPTY, table
 
 LONGEST_PEM = 16 * 1024
+NOTE = r"(?:\s*[A-Za-z0-9][A-Za-z0-9@._+, -]{0,120}\r?\n)?"  # name and date of a key (manifest/known_keys.py)
 PEM = r"\s*-----BEGIN {0}-----\s[A-Za-z0-9+/=\s]+-----END {0}-----\s*"
 PART = "[!-.0-~]"  # of a name: printable, and no slash
 
@@ -24,7 +25,7 @@ PART = "[!-.0-~]"  # of a name: printable, and no slash
 def _key(types: str, kind: str) -> Text:
     return Text(
         f"a public {kind} key in PEM, never a private one",
-        PEM.format(types),
+        NOTE + PEM.format(types),
         LONGEST_PEM,
         "-----BEGIN PUBLIC KEY-----...",
     )
@@ -139,6 +140,11 @@ class ManifestOptions(NamedTuple):
             "the workload secrets that several workloads may have, or that a workload may take over from another one",
         ),
     ] = ()
+    keep: Annotated[
+        Literal["none", "previous"],
+        "what of base stays beside the new: `previous` keeps policies and reference values of the render before,"
+        " so that its pods may restart during a rollout",
+    ] = "none"
 
 
 def _options(base: dict[str, Any] | None = None, **given: Any) -> ManifestOptions:

@@ -78,9 +78,9 @@ def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> 
 
 def _newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]]:
     """Return a profile, and CC0651 if the version is newer than its release."""
-    newer = profile_of_release(version, (profile,))[1]
-    said = finding("CC0651", version=version, newest=_number(profile), profile=profile.name)
-    return profile, (said,) if newer else ()
+    if not profile_of_release(version, (profile,))[1]:
+        return profile, ()
+    return profile, (finding("CC0651", version=version, newest=_number(profile), profile=profile.name),)
 
 
 def _other(asked: Profile, own: Profile, release: Release, generate: str) -> Finding:

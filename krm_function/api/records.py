@@ -10,9 +10,11 @@ from types import MappingProxyType
 from krm_function.api.contrast_generate import Generate, Scheduling
 from krm_function.api.contrast_release import NO_VERSION, InjectedMemory, PlatformRelease, Release
 from krm_function.api.document import API_VERSION, GROUP
+from krm_function.api.gpu_rules import GpuRules
 from krm_function.api.image_lock import ImageFacts
 from krm_function.api.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
 from krm_function.api.policy_options import ExternalSource, PolicyOptions
+from krm_function.api.volume_rules import VolumeRules
 from krm_function.api.workload_entries import WorkloadEntry
 from krm_function.findings import Finding, Ref
 from krm_function.record import NamedTuple
@@ -27,6 +29,7 @@ __all__ = [
     "Coordinator",
     "ExternalSource",
     "Generate",
+    "GpuRules",
     "ImageFacts",
     "InjectedMemory",
     "ManifestOptions",
@@ -35,6 +38,7 @@ __all__ = [
     "Release",
     "Scheduling",
     "SharedSecret",
+    "VolumeRules",
     "WorkloadEntry",
     "WorkloadPolicy",
 ]

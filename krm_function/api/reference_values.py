@@ -7,7 +7,6 @@ time.
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.manifest import check_selectors
 from krm_function.manifest.ordered_fields import ENTRIES
 from krm_function.model.platforms import Platform
 from krm_function.schema.kinds import Choice, Field, ListOf, Problems, Record
@@ -23,6 +22,8 @@ def released(platform: Platform) -> Record:
     fields |= {name: fields[name]._replace(required=True) for name in NEEDED[tee]}
 
     def check(values: dict[str, Any]) -> Problems:
+        from krm_function.manifest.merge_reference_values import check_selectors
+
         entries = [{**entry, "Platform": platform.marker} for entry in values.get(tee, ())]
         return tuple((found.path, found.problem) for found in check_selectors(tee, entries))
 

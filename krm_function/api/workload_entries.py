@@ -4,18 +4,18 @@ Rule of this file: what a user writes, and which objects an entry names. An entr
 name alone: nothing else that an author of the input writes makes it match, or keeps it from matching.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_function.api.document import NAMESPACE
 from krm_function.api.policy_options import NAME_PATTERN
 from krm_function.findings import Ref
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import CATALOGUED, KINDS
 from krm_function.model.labels import LONGEST_SUBDOMAIN
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.runtime_class_names import BARE, placeholder
 from krm_function.record import Annotated, NamedTuple
-from krm_function.schema.kinds import Choice, Field, Problems, Text
+from krm_function.schema.kinds import Choice, Field, Path, Problems, Text
 from krm_function.schema.nearest import nearest
 from krm_function.schema.table import table
 
@@ -66,13 +66,24 @@ Workloads = Sequence[WorkloadEntry | str]
 
 
 def _check(entry: dict[str, Any]) -> Problems:
-    plain, kind = entry.get("plain") is not None, entry["kind"]
-    if plain and entry.get("platform") is not None:
+    if entry.get("plain") is not None and entry.get("platform") is not None:
         return (((), "has a platform and is plain; leave one of the two out"),)
-    if plain or kind in KINDS:
-        return ()
-    near = nearest(kind, KINDS)
-    return ((("kind",), f"is no kind whose pods are sealed: {f'did you mean {near}?' if near else ', '.join(KINDS)}"),)
+    return ()
+
+
+def kind_problems(workloads: Any, configured: Iterable[str]) -> Problems:
+    """Return what is wrong with the kinds of entries: no pods of them are sealed. configured: by spec.podTemplates."""
+    known = (*KINDS, *CATALOGUED, *configured)
+    problems: list[tuple[Path, str]] = []
+    entries = workloads if isinstance(workloads, list) else [workloads]
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict) or entry.get("plain") is not None or entry["kind"] in known:
+            continue
+        near = nearest(entry["kind"], known)
+        path = ("workloads", index, "kind") if isinstance(workloads, list) else ("workloads", "kind")
+        wanted = f"did you mean {near}?" if near else f"{', '.join(KINDS)}, and those of spec.podTemplates"
+        problems.append((path, f"is no kind whose pods are sealed: {wanted}"))
+    return tuple(problems)
 
 
 ENTRY = table(WorkloadEntry, _check)

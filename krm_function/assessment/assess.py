@@ -15,10 +15,12 @@ from typing import Literal
 from krm_function.assessment.refusals import Pod, refusals
 from krm_function.findings import Finding, Path, Ref, has_errors
 from krm_function.input_checks.copies import with_copies
+from krm_function.input_checks.placeholders_in_text import placeholders_in_text
 from krm_function.input_checks.unsealed import misplaced, unsealed_classes, unsealed_finding
+from krm_function.model.class_in_text import may_ask_for_contrast
 from krm_function.model.finding_position import yaml_finding
-from krm_function.model.gpu import gpu_count
-from krm_function.model.kinds import KINDS
+from krm_function.model.gpu import wants_gpu
+from krm_function.model.guarded_namespaces import guarded_namespaces
 from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
 from krm_function.model.pod_specs import WITHOUT_PODS, pod_specs
@@ -45,10 +47,14 @@ class AssessedPod(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """The pods in the order of the input. findings: errors because of which something could not be read."""
+    """The pods in the order of the input. findings: why something could not be read, and warnings.
+
+    guarded: the namespaces of the input in which the command `guard` refuses plain pods.
+    """
 
     pods: tuple[AssessedPod, ...] = ()
     findings: tuple[Finding, ...] = ()
+    guarded: tuple[str, ...] = ()
 
     def of(self, state: PodState) -> tuple[AssessedPod, ...]:
         """Return the pods of one state."""
@@ -70,11 +76,11 @@ def assess(resources: Sequence[Resource], *, every: bool = False) -> Assessment:
             ref = reference(value)
             if root in resource.copies:
                 continue  # made by a controller of what is in the input as well
-            if ref.kind in KINDS and ref.api_version == KINDS[ref.kind][0]:
+            if resource.kinds.of(ref):
                 pods += _of_workloads(resource, root, ref, refused)
             else:
                 pods += _of_another_kind(resource, root, ref, every=every)
-    return Assessment(tuple(pods))
+    return Assessment(tuple(pods), placeholders_in_text(looked_at), guarded_namespaces(looked_at))
 
 
 def _parsed(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding, ...]]:
@@ -84,7 +90,8 @@ def _parsed(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Findin
     problems = list(findings)
     for position, resource in enumerate(known):
         outlined = resource.document is not None and resource.document.node is None
-        if CONTAINERS not in resource.text or (resource.document is not None and not outlined):
+        asks = CONTAINERS in resource.text or may_ask_for_contrast(resource.text)
+        if not asks or (resource.document is not None and not outlined):
             parsed.append(resource)
             continue
         try:
@@ -96,16 +103,16 @@ def _parsed(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Findin
 
 
 def _asking(resource: Resource) -> Resource:
-    """Return a resource in which each pod of the eight kinds that has no class asks for one of Contrast's."""
+    """Return a resource in which each pod of a known kind that has no class asks for one of Contrast's."""
     document = resource.document
     if document is None or resource.state == "added":
         return resource
     changes: list[Change] = []
     for root, value in objects(document.value):
-        for workload in workloads_of(value, root, reference(value)):
+        for workload in workloads_of(value, root, reference(value), resource):
             pod = dig(document.value, workload.spec_path)
             if isinstance(pod, dict) and not pod.get(FIELD) and root not in resource.copies:
-                wanted = GPU_CLASS if gpu_count(pod) else BARE
+                wanted = GPU_CLASS if wants_gpu(pod) else BARE
                 changes.append(Change((*workload.spec_path, FIELD), "set", wanted))
     return resource._replace(document=document._replace(value=apply(document.value, changes))) if changes else resource
 
@@ -113,8 +120,8 @@ def _asking(resource: Resource) -> Resource:
 def _of_workloads(
     resource: Resource, root: Path, ref: Ref, refused: Mapping[Pod, tuple[Finding, ...]]
 ) -> Iterator[AssessedPod]:
-    """Assess the pods of an object of the eight kinds."""
-    wrong = tuple(map(resource.placed, misplaced(resource.value, root)))
+    """Assess the pods of an object of a kind whose pods are sealed."""
+    wrong = tuple(map(resource.placed, misplaced(resource.value, root, kinds=resource.kinds)))
     for workload in workloads_of(dig(resource.value, root), root, ref, resource):
         problems = refused.get((resource.position, root, workload.template))
         asks = is_contrast_name(str(workload.runtime_class))
@@ -124,13 +131,14 @@ def _of_workloads(
             state, said = "misplaced", wrong
         elif problems:
             state, said = "blocked", problems
-        yield AssessedPod(ref, (*workload.template, "spec"), state, said, workload.is_coordinator)
+        yield AssessedPod(workload.ref, (*workload.template, "spec"), state, said, workload.is_coordinator)
 
 
 def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -> Iterator[AssessedPod]:
     """Assess the pods of an object of which no render seals any."""
     asked = [
-        resource.placed(unsealed_finding(ref, path, name)) for path, name in unsealed_classes(resource.value, root)
+        resource.placed(unsealed_finding(ref, path, name, resource.kinds, root))
+        for path, name in unsealed_classes(resource.value, root, resource.kinds)
     ]
     places = [] if ref.kind in WITHOUT_PODS else list(pod_specs(dig(resource.value, root)))
     if asked and not places:
@@ -139,7 +147,7 @@ def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -
         if asked:
             yield AssessedPod(ref, place, "blocked", tuple(_below(asked, (*root, *place)) or asked))
         elif every:
-            wanted = unsealed_finding(ref, (*root, *place), BARE)
+            wanted = unsealed_finding(ref, (*root, *place, FIELD), BARE, resource.kinds, root)
             yield AssessedPod(ref, place, "blocked", (resource.placed(wanted),))
         else:
             yield AssessedPod(ref, place, "plain")

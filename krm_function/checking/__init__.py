@@ -4,7 +4,7 @@ Rule of this package: it restores and edits nothing, as the verdict is about the
 pipeline answers what a render would make of them.
 """
 
+from krm_function.checking.check_output import Verdict, beside_summary, check_output
 from krm_function.checking.manifests import ManifestFile
-from krm_function.checking.verdict import Verdict, beside_summary, check_output
 
 __all__ = ["ManifestFile", "Verdict", "beside_summary", "check_output"]

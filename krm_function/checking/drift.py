@@ -28,7 +28,8 @@ from krm_function.policy.compare.pod_fields import (
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.field_coverage import coverage_findings
 from krm_function.policy.image_storage import images
-from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
+from krm_function.policy.made_pod import made_pod
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.references import References
 from krm_function.policy.rules_mismatch import profile_of_data
 from krm_function.policy.seal import PAUSE
@@ -54,7 +55,7 @@ def drift(workload: Workload, sealed: Json, references: References, *, native: b
     native: whether the native generator made the policy; then it must still be able to describe the pod.
     """
     problems = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
-    pod, findings = pod_metadata(workload)
+    pod, findings = made_pod(workload)
     findings += [found for found in problems if native or found.code in SHAPES]
     if findings:
         return [finding.message for finding in findings]

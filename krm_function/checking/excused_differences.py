@@ -13,9 +13,9 @@ import json
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.kinds import template_paths
 from krm_function.model.lookup import dig
 from krm_function.model.objects import reference
+from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.quantity import equal
 from krm_function.model.workload import INITDATA, ORIGINAL
 from krm_function.policy import from_annotation
@@ -46,13 +46,13 @@ EXCUSES: dict[Path, Alike] = {  # first: of the input; second: of a render
 }
 
 
-def comparable(value: Any) -> Any:
+def comparable(value: Any, kinds: Kinds = SHIPPED) -> Any:
     """Decode the undo record and initdata of an object, so that their content is compared. Paths stay the same."""
     changes = []
     records: Path = ("metadata", "annotations", ORIGINAL)
     if isinstance(text := dig(value, records), str):
         changes.append(Change(records, "set", _records(text)))
-    for template in template_paths(reference(value).kind, value):
+    for template in kinds.paths(reference(value), value):
         initdata: Path = (*template, "metadata", "annotations", INITDATA)
         if isinstance(text := dig(value, initdata), str):
             changes.append(Change(initdata, "set", _initdata(text)))

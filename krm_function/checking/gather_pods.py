@@ -6,17 +6,18 @@ Rule of this file: a pod is checked by itself and against the manifest, without 
 from collections.abc import Mapping
 from typing import Any
 
+from krm_function.checking.pod_as_created import in_its_owner
 from krm_function.checking.seal_checks import Checked, check_workload, stale, unwatched
 from krm_function.findings import Finding, Ref, finding
 from krm_function.input_checks.unsealed import misplaced
 from krm_function.model.cpu_limits import vcpus
-from krm_function.model.kinds import template_paths
 from krm_function.model.lookup import mapping, maps
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
+from krm_function.model.pod_kinds import SHIPPED
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import ID_BLOCKS, Workload
+from krm_function.model.workload import ID_BLOCKS, INITDATA, Workload, workloads_of
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
@@ -25,7 +26,6 @@ from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
 from krm_function.stages.schedule import schedule
 from krm_function.stages.select import select
-from krm_function.yamltext import Change, apply
 
 NODE_NAME = "CC0310"  # a warning about nodeName, which the scheduler writes into what a controller made
 
@@ -37,6 +37,7 @@ class Pod(NamedTuple):
     checked: Checked
     vcpus: int  # 0: unknown
     made_of: Ref | None = None  # of a copy that a controller made: the workload
+    is_earlier: bool = False  # a copy of an earlier template
 
 
 class PodsOf(NamedTuple):
@@ -50,24 +51,30 @@ class PodsOf(NamedTuple):
 def pods_of(resource: Resource, references: References) -> PodsOf:
     """Return the pods of a resource.
 
-    What controllers made and runs no pod any more is not checked.
+    What controllers made and runs no pod any more is not checked. What is of an earlier template is checked by its own
+    policy alone: this render and its manifest do not know it.
     """
     chosen = select(resource.value, resource)
     findings = list(chosen.findings)
     for root, value in objects(resource.value):
-        asked = (*unwatched(resource.value, root, reference(value)), *misplaced(resource.value, root))
+        asked = (
+            *unwatched(resource.value, root, reference(value), resource.kinds),
+            *misplaced(resource.value, root, kinds=resource.kinds),
+        )
         findings += map(resource.placed, asked)
     pods = []
     for workload in chosen.workloads:
         count = vcpus(workload)
         copy = resource.copies.get(workload.root)
         made_of = reference(copy.origin) if copy else None
-        if copy and made_of and copy.retired:
+        if copy and made_of and copy.retired in ("spec", "status"):
             code = "CC1119.retired" if copy.retired == "spec" else "CC1122"
             findings.append(workload.placed(finding(code, workload.ref, kind=made_of.kind, name=made_of.name)))
             continue
-        checked = _check_copy(workload, copy.origin, references) if copy else check_workload(workload, references)
-        pods.append(Pod(workload, checked, count if isinstance(count, int) else 0, made_of))
+        is_earlier = copy is not None and copy.retired == "earlier"
+        known = References() if is_earlier else references  # its ConfigMaps may have been others
+        checked = _check_copy(workload, copy.origin, known) if copy else check_workload(workload, known)
+        pods.append(Pod(workload, checked, count if isinstance(count, int) else 0, made_of, is_earlier))
     plain = [one.ref for one in chosen.skipped if not one.owned]
     return PodsOf(pods, plain, findings)
 
@@ -77,18 +84,25 @@ def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
     value: Any = copy.at(copy.template_path)
     template = {key: value.get(key) for key in ("metadata", "spec")}
     ref = reference(origin)
-    (path,) = template_paths(ref.kind, origin)  # what controllers of Kubernetes make has one pod
-    edited = apply(origin, [Change(path, "set", template)]) if path else {**origin, **template}
-    checked = check_workload(Workload(edited, (), ref, path), references)
+    kinds = copy.resource.kinds if copy.resource else SHIPPED
+    made_of = workloads_of(origin, (), ref, kinds=kinds)  # of those, the copy is of the one with its policy
+    policy, names = copy.annotations.get(INITDATA), _names(copy)
+    alike = [one for one in made_of if _names(one) == names]  # of an earlier template none has it
+    mine = next((one for one in made_of if one.annotations.get(INITDATA) == policy), (alike or made_of)[0])
+    checked = check_workload(in_its_owner(template, mine), references)
     findings = [found._replace(ref=copy.ref, path=copy.spec_path) for found in checked.findings]
     return checked._replace(findings=tuple(findings))
+
+
+def _names(workload: Workload) -> list[str]:
+    return [each.name for each in workload.all_containers]
 
 
 def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, Any] | None) -> list[Finding]:
     """Tell whether the cluster admits one pod, and whether its VM is the one that was measured."""
     workload, platform = pod.workload, pod.checked.platform
-    if platform is None:
-        return []  # a placeholder is left, which is an error already
+    if platform is None or pod.is_earlier:
+        return []  # a placeholder is left, which is an error already; or it is admitted, and known to another manifest
     mounts = [found for found in host_mounts(workload) if found.severity == "error"]  # of the rest a render has told
     findings = [*admissible(workload), *mounts, *schedule(workload, runtime_class).findings]
     findings += unscheduled_daemon_set(workload, runtime_class)

@@ -17,7 +17,7 @@ from krm_function.model.sealed import SealedWorkload
 
 def shared_identities(sealed: Sequence[SealedWorkload], manifest: Mapping[str, Any] | None) -> Iterator[Finding]:
     """Yield CC0726 for each role, name and secret that several entries of the manifest have."""
-    keys = {one.digest: object_key(one.workload.ref) for one in sealed if one.digest}
+    keys = {one.digest: object_key(one.workload.ref.whole) for one in sealed if one.digest}
     coordinators: list[str] = []
     secrets: dict[str, list[str]] = {}
     names = Names()

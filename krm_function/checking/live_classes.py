@@ -20,7 +20,7 @@ from krm_function.model.runtime_class_objects import (
     toleration_parts,
 )
 from krm_function.model.workload import Workload
-from krm_function.pipeline import Planned
+from krm_function.pipeline.result import Planned
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.schedule import schedule

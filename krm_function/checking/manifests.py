@@ -9,8 +9,9 @@ from typing import Any
 
 from krm_function.checking.paths_text import paths_text
 from krm_function.findings import Finding, Path, finding
-from krm_function.manifest import ManifestError, decode, validate
+from krm_function.manifest.decode import ManifestError, decode
 from krm_function.manifest.last_of import last_of
+from krm_function.manifest.validate import validate
 from krm_function.record import NamedTuple
 from krm_function.stages.manifest_config_map import manifest_of
 from krm_function.yamltext.comparison import differing_paths

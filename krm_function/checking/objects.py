@@ -15,7 +15,7 @@ from typing import Any
 
 from krm_function.checking.drift import differing_fields
 from krm_function.checking.excused_differences import EXCUSES, comparable
-from krm_function.checking.output import Output
+from krm_function.checking.parse_output import Output
 from krm_function.checking.paths_text import paths_text
 from krm_function.checking.seal_checks import stale
 from krm_function.findings import Finding, Path, dotted, finding
@@ -23,9 +23,10 @@ from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
+from krm_function.model.pod_kinds import Kinds
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, ORIGINAL, workloads_of
-from krm_function.pipeline import Rendered
+from krm_function.pipeline.result import Rendered
 from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.manifest_config_map import manifest_of
@@ -80,7 +81,7 @@ def _compared(given: Resource, after: Document | None) -> Iterator[Finding]:
         elif old is not None and new is None:
             yield finding("CC1115.drops", reference(old[1]), (*old[0], "metadata"))
         elif old is not None and new is not None:
-            yield from _differing(old[0], old[1], new[1])
+            yield from _differing(old[0], old[1], new[1], given.kinds)
 
 
 def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
@@ -96,12 +97,12 @@ def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[Objec
             yield None, standing
 
 
-def _differing(root: Path, before: Any, now: Any) -> Iterator[Finding]:
+def _differing(root: Path, before: Any, now: Any, kinds: Kinds) -> Iterator[Finding]:
     """Yield the findings of one object, which stands at `root` of its document."""
-    paths = differing_paths(comparable(before), comparable(now), EXCUSES)
+    paths = differing_paths(comparable(before, kinds), comparable(now, kinds), EXCUSES)
     ref = reference(before)
     fields = list(paths)
-    for workload in workloads_of(before, root, ref):
+    for workload in workloads_of(before, root, ref, kinds=kinds):
         initdata: Path = (*workload.template, "metadata", "annotations", INITDATA)
         policy = (*initdata, "data", POLICY)
         inside = [path for path in paths if path[: len(initdata)] == initdata]

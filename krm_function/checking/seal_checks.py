@@ -11,9 +11,11 @@ from typing import Any
 from krm_function.checking.drift import drift
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.input_checks.unsealed import unsealed_classes, unsealed_finding
+from krm_function.manifest.identity import key_of_derived
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.platforms import Platform
+from krm_function.model.pod_kinds import Kinds
 from krm_function.model.runtime_class_names import (
     is_placeholder,
     parse_runtime_class,
@@ -29,6 +31,7 @@ from krm_function.policy import (
     read_policy_data,
     unreadable,
 )
+from krm_function.policy.controller_pods import controller_findings, written_by_controller
 from krm_function.policy.open_variables import open_findings, open_variables
 from krm_function.policy.rules_mismatch import profile_of_data
 from krm_function.policy.unbound_values import unbound_findings, unbound_values
@@ -76,6 +79,7 @@ def check_workload(workload: Workload, references: References) -> Checked:
     opened = (
         *open_findings(workload, open_variables(sealed, workload, references)),
         *unbound_findings(workload, unbound_values(sealed)),
+        *controller_findings(workload, written_by_controller(workload)),
     )
     return Checked((*(stale(workload, field) for field in moved), *opened), digest(toml), platform, tuple(moved))
 
@@ -85,12 +89,14 @@ def stale(workload: Workload, field: str) -> Finding:
     return finding("CC1103", workload.ref, workload.spec_path, field=field)
 
 
-def unwatched(value: Any, root: Path, ref: Ref) -> tuple[Finding, ...]:
+def unwatched(value: Any, root: Path, ref: Ref, kinds: Kinds) -> tuple[Finding, ...]:
     """Return findings for Contrast runtime class names in an object whose pods no render seals."""
     hook = hook_of(dig(value, root))
     return tuple(
-        _hooked(ref, path, name, hook) if hook and is_placeholder(name) else unsealed_finding(ref, path, name)
-        for path, name in unsealed_classes(value, root)
+        _hooked(ref, path, name, hook)
+        if hook and is_placeholder(name)
+        else unsealed_finding(ref, path, name, kinds, root)
+        for path, name in unsealed_classes(value, root, kinds)
     )
 
 
@@ -103,7 +109,8 @@ def check_manifest(
 ) -> tuple[Finding, ...]:
     """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
 
-    elsewhere: digests of workloads that are rendered by themselves.
+    elsewhere: digests of workloads that are rendered by themselves, or stand in a base. An entry for a workload that
+    is here too is an earlier policy of it, wherever else it stands.
     Source: docs/facts/contrast-manifest.md#set-and-verify.
     """
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
@@ -115,18 +122,40 @@ def check_manifest(
         first = owners.setdefault(sealed_as, ref)
         if not sealed_as:
             continue
-        if first != ref:
+        if first.whole != ref.whole:
             names = (f"{each.kind}/{each}" for each in (first, ref))
             findings.append(finding("CC0705", ref, (), first=next(names), second=next(names), digest=sealed_as))
         if sealed_as not in policies:
             findings.append(finding("CC1104", ref, (), digest=sealed_as))
         elif (found := mapping(policies[sealed_as]).get("Role") or "") != role:
             findings.append(finding("CC1110", ref, (), found=found or "none", wanted=role or "none"))
-    unknown = sorted(set(policies) - {one.digest for one in once.values()} - set(elsewhere))
+    others = sorted(set(policies) - {one.digest for one in once.values()})
+    ours = {_identity(policies.get(one.digest)) for one in once.values()} - {None}
+    left = set(elsewhere)
+    earlier = [
+        one for one in others if _identity(policies[one]) in ours and (one not in left or _is_of_one(policies[one]))
+    ]
+    unknown = [one for one in others if one not in left]
+    if earlier:
+        names_of = ", ".join(dict.fromkeys("/".join(_names(policies[one])[:1]) for one in earlier))
+        findings.append(finding("CC0731", names=names_of))
+        unknown = [one for one in unknown if one not in earlier]
     if unknown:
         names_of = ", ".join("/".join(_names(policies[one]) or [one[:16]]) for one in unknown)
         findings.append(finding("CC1105", names=names_of))
     return tuple(findings)
+
+
+def _identity(policy: Any) -> tuple[str, str, str] | None:
+    """Return name, secret and role of an entry, None for one without: then nothing says whose it is."""
+    entry, names = mapping(policy), _names(policy)
+    secret = entry.get("WorkloadSecretID")
+    return (names[0], str(secret), str(entry.get("Role") or "")) if names and secret else None
+
+
+def _is_of_one(policy: Any) -> bool:
+    """Tell whether the secret of an entry names its object, so that no other workload has the same identity."""
+    return bool(key_of_derived(str(mapping(policy).get("WorkloadSecretID"))))
 
 
 def _names(policy: Any) -> list[str]:

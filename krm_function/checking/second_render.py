@@ -13,9 +13,9 @@ from krm_function.checking.assumed_images import assumed_images
 from krm_function.checking.gather_pods import Pod
 from krm_function.checking.manifests import Manifests, differing_manifest
 from krm_function.checking.objects import compare_objects, written_by_a_cluster
-from krm_function.checking.output import Output
-from krm_function.findings import Finding, finding
-from krm_function.manifest import rtmr0_values
+from krm_function.checking.parse_output import Output
+from krm_function.findings import Finding, Path, finding
+from krm_function.manifest.tdx import rtmr0_values
 from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
@@ -23,14 +23,15 @@ from krm_function.model.profiles import states_users
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL, Workload
-from krm_function.pipeline import Rendered, render
 from krm_function.pipeline.proof import unproven
+from krm_function.pipeline.render import render
+from krm_function.pipeline.result import Rendered
 from krm_function.pipeline.sealer import Sealer
 from krm_function.policy import annotation, decode_toml, digest, encode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.policy import Sealing
 from krm_function.stages.read import read
-from krm_function.yamltext.edit.pointer import pointer
+from krm_function.yamltext.edit.pointer import escape, pointer
 
 OTHER_TAG = "CC0510"  # of what a render warns of, the one that output and manifest cannot show
 
@@ -43,7 +44,9 @@ def compare_renders(
     locked = config.images is not None or config.generate.policy.engine != "native"
     if config.images is None:
         always = states_users(config.generate.policy.profile)
-        config = config._replace(images=assumed_images([pod.workload for pod in pods], always=always))
+        volumes = config.generate.volumes.image_volumes
+        assumed = assumed_images([pod.workload for pod in pods], always=always, volumes=volumes)
+        config = config._replace(images=assumed)
     sealer = None if locked else _existing_policy(pods, config)
     rendered = render(resources, config, sealer=sealer, live=True)
     if rendered.failed:
@@ -106,17 +109,27 @@ def _ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, config: Co
 def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
     """Return an error if the undo record of a pod does not remove its policy: then no render has sealed this pod."""
     path = (*pod.workload.root, "metadata", "annotations", ORIGINAL)
-    size = len(pod.workload.root)
-    at = pointer((*pod.workload.metadata_path[size:], "annotations", INITDATA))
+    addresses = _addresses(pod.workload)
     text = pod.workload.at(path)
     records = loads(text) if isinstance(text, str) else []  # `object_findings` has read them before
-    if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records):
+    if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records for at in addresses):
         return []
     return [
         pod.workload.placed(
             finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not take the policy back")
         )
     ]
+
+
+def _addresses(workload: Workload) -> list[str]:
+    """Return the addresses by which a record may name the initdata of a pod: entries of lists by number, or by name."""
+    place: Path = (*workload.template, "metadata", "annotations", INITDATA)
+    made = [""]
+    for index, part in enumerate(place):
+        name = dig(workload.object, (*place[: index + 1], "name")) if isinstance(part, int) else None
+        named = [f"/@{escape(name)}"] if isinstance(name, str) else []
+        made = [f"{start}{end}" for start in made for end in (pointer((part,)), *named)]
+    return made
 
 
 def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:

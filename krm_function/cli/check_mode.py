@@ -6,12 +6,13 @@ Rule of this file: nothing is ever changed here; the caller passes the resources
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api import ConfigDocument, collect, options_in
+from krm_function.api.collect_config import collect, options_in
+from krm_function.api.document import ConfigDocument
 from krm_function.cli.configuration import with_namespace
 from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
-from krm_function.pipeline import NO_RELEASE
+from krm_function.pipeline.prepare import NO_RELEASE
 
 if TYPE_CHECKING:
     from krm_function.checking import Verdict

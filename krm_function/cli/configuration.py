@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.api import CONFIG_KINDS, Config, ConfigDocument, is_config
-from krm_function.api.records import GROUP
+from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
+from krm_function.api.records import GROUP, Config
 from krm_function.cli.messages import file_finding
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file

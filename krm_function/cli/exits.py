@@ -12,6 +12,7 @@
     a file that cannot be read or written                                           3   ENVIRONMENT, by its finding CC10
     the reader of standard output is gone (a broken pipe)                           3   ENVIRONMENT
     a PyYAML that cannot be used (libyaml.py)                                       3   ENVIRONMENT
+    Windows                                                                         3   ENVIRONMENT
     SIGINT                                                                          130 INTERRUPTED
     SIGTERM, SIGHUP                                                                 the process dies by the signal
     any other exception                                                             70  INTERNAL_ERROR

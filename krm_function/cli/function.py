@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api import CONFIG_KINDS, ConfigDocument, collect, is_config
+from krm_function.api.collect_config import collect
+from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.exits import USAGE
@@ -28,14 +29,13 @@ from krm_function.hosts.resource_list import (
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
-from krm_function.pipeline import render
+from krm_function.pipeline.render import render
 from krm_function.report.krm_results import krm_results
 from krm_function.yamltext import YamlError, decode, encode
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
 
-ORIGINS = "for the files: buildMetadata: [originAnnotations] in kustomization.yaml\n"
 ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
   contrast-krm --help
   kustomize build --enable-alpha-plugins --enable-exec DIR
@@ -58,6 +58,7 @@ def run_function(
     if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
         return USAGE
+    form = form._replace(in_pipe=True)
     data = read_in()
     if blank(data):
         write_out(data)
@@ -96,14 +97,7 @@ def run_function(
     else:
         write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
     in_results = _in_results(decoded.resources, rendered.findings)
-    hint = origins_hint(rendered.findings)
-    return print_findings(rendered.findings, form._replace(in_pipe=True), report, hint, in_results=in_results)
-
-
-def origins_hint(findings: Sequence[Finding]) -> str:
-    """Say once how the files of findings can be known, if one has none."""
-    lost = [one for one in findings if one.severity != "info" and one.ref and one.line and not one.file]
-    return "" if not lost or any(one.origin for one in lost) else ORIGINS
+    return print_findings(rendered.findings, form, report, in_results=in_results)
 
 
 def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:

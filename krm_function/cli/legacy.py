@@ -8,15 +8,15 @@ further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 
 from collections.abc import Sequence
 
-from krm_function.api import collect
+from krm_function.api.collect_config import collect
 from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files_and_resources
-from krm_function.cli.messages import print_findings
+from krm_function.cli.messages import IN_PIPE, print_findings
 from krm_function.cli.streams import read_in, write_out
 from krm_function.findings import has_errors
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.model.finding_position import yaml_finding
-from krm_function.pipeline import render
+from krm_function.pipeline.render import render
 from krm_function.yamltext import YamlError
 
 
@@ -26,18 +26,18 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
     try:
         stream = decode_stream(read_in())
     except YamlError as problem:
-        return print_findings([yaml_finding(problem, "")])
+        return print_findings([yaml_finding(problem, "")], IN_PIPE)
     documents, findings = from_files_and_resources(config_files, stream.resources)
     if documents and documents[0].file == config_file and wants_check(documents[0]):
         verdict = check_resources(stream.resources, documents, documents[0])
         if not has_errors((*findings, *verdict.findings)):
             write_out(encode_stream(stream, [resource.text for resource in stream.resources]))
-        return print_verdict(verdict, findings)
+        return print_verdict(verdict, findings, IN_PIPE)
     config, unmet = collect(documents)
     rendered = render(stream.resources, config, findings + unmet)
     if not rendered.failed:
         write_out(encode_stream(stream, rendered.texts, rendered.added))
-    return print_findings(rendered.findings)
+    return print_findings(rendered.findings, IN_PIPE)
 
 
 def _named(arguments: Sequence[str]) -> list[str]:

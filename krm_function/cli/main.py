@@ -16,7 +16,7 @@ import io
 import os
 import sys
 
-from krm_function.cli.exits import INTERNAL_ERROR, Terminated, exit_code_of_exception
+from krm_function.cli.exits import ENVIRONMENT, INTERNAL_ERROR, Terminated, exit_code_of_exception
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def main() -> int:
     gc.disable()
     if not sys.stderr:
         sys.stderr = io.StringIO()  # the caller has closed it
+    if os.name == "nt":  # no fcntl, no signals of a terminal, other rules for paths
+        sys.stderr.write("contrast-krm: Windows is not supported; nothing was written\n  hint: run it in WSL\n")
+        return ENVIRONMENT
     try:
         return _call(sys.argv[1:])
     except Terminated as ended:

@@ -29,7 +29,8 @@ class Form(NamedTuple):
     warning              errors, warnings, and the closing lines of the command
     info       -v        those, infos: what was done, and every place of what is the same at many
 
-    in_pipe: standard input comes from a program, so that a line of it is no place that anybody can look at.
+    in_pipe: standard input comes from a program, so that a line of it is no place that anybody can look at: no format
+    has it for a finding that names its object, and the text says once how the files can be known.
     """
 
     name: str = "text"
@@ -39,6 +40,8 @@ class Form(NamedTuple):
 
 
 TEXT = Form()
+IN_PIPE = Form(in_pipe=True)
+ORIGINS = "for the files: buildMetadata: [originAnnotations] in kustomization.yaml\n"
 FROM_ENVIRONMENT = "CC0911"  # an info that every format prints: what is set in the environment must not act unseen
 
 
@@ -59,6 +62,9 @@ def print_findings(
     FileProblem for a report that cannot be written.
     """
     every = list(findings)
+    if form.in_pipe:
+        summary += _origins_hint(every)
+        every = [_without_line(one) for one in every]
     chosen = [one for one in every if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
     if form.name != "text":
         text = format_findings(every if form.name == "json" else chosen, form.name, infos=True)
@@ -106,10 +112,25 @@ def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) 
             pass
     whole = form.shown == "info"
     if not form.colour:
-        return render_text(usual, infos=True, in_pipe=form.in_pipe, whole=whole) + behind
+        return render_text(usual, infos=True, whole=whole) + behind
     from krm_function.report.colour import ansi
 
-    return render_text(usual, infos=True, in_pipe=form.in_pipe, whole=whole, paint=ansi) + behind
+    return render_text(usual, infos=True, whole=whole, paint=ansi) + behind
+
+
+def _nowhere(found: Finding) -> bool:
+    """Tell whether the only position of a finding is a line of standard input, and its object says where it is."""
+    return bool(found.ref and found.line and not found.file)
+
+
+def _without_line(found: Finding) -> Finding:
+    return found._replace(line=0, column=0) if _nowhere(found) else found
+
+
+def _origins_hint(findings: Iterable[Finding]) -> str:
+    """Say how kustomize names the files of objects, if a finding has none, "" if it names them."""
+    lost = [one for one in findings if one.severity != "info" and _nowhere(one)]
+    return "" if not lost or any(one.origin for one in lost) else ORIGINS
 
 
 def _where_explained(findings: Iterable[Finding]) -> str:
@@ -137,7 +158,9 @@ def _printed(text: str) -> bool:
 def file_finding(problem: FileProblem) -> Finding:
     """Return the finding of a file that cannot be read or written."""
     reason = problem.problem[:1].lower() + problem.problem[1:]  # the system's words, in lower case as all messages
-    return finding("CC1002" if problem.writing else "CC1001", file=problem.path, problem=reason)
+    if problem.writing:
+        return finding("CC1002.file", file=problem.path, error=reason)
+    return finding("CC1001", file=problem.path, problem=reason)
 
 
 def empty_finding(problem: EmptyProblem, command: str, workload: str = "") -> Finding:

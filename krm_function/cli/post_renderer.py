@@ -7,7 +7,8 @@ leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothin
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api import collect
+from krm_function.api.collect_config import collect
+from krm_function.api.document import CONFIG_KINDS, GROUP, is_config
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import write_pieces
@@ -15,12 +16,15 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
 from krm_function.model.finding_position import stream_finding, yaml_finding
+from krm_function.model.objects import reference
+from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, decode
 
 if TYPE_CHECKING:
-    from krm_function.api import Config, ConfigDocument
+    from krm_function.api.document import ConfigDocument
+    from krm_function.api.records import Config
     from krm_function.cli.attest.new_attestation import Attest
-    from krm_function.pipeline import Rendered
+    from krm_function.pipeline.result import Rendered
     from krm_function.policy.genpolicy import Engine
 
 
@@ -51,7 +55,7 @@ def post_render(
         return _print(lambda: same, (), form, report, attest, config, b"")
 
     from helm_plugin.helm_stream import decode_helm, encode_helm
-    from krm_function.pipeline import render
+    from krm_function.pipeline.render import render
 
     try:
         source = decode(data)
@@ -69,18 +73,42 @@ def post_render(
     rendered = render(stream.resources, config, findings + problems + unmet + engine_findings, engine)
     if rendered.failed:
         return print_findings(rendered.findings, form, report)
+    texts = _without_configuration(stream.resources, rendered.texts)
+    if texts != rendered.texts and not rendered.added and not any(map(_has_object, stream.resources, texts)):
+        return print_findings([finding("CC0289")], form, report)
 
     def pieces() -> Iterator[bytes]:
-        return encode_helm(stream, rendered.texts, rendered.added)
+        return encode_helm(stream, texts, rendered.added)
 
     findings = (*rendered.findings, *_release_findings(rendered, pieces))
     return _print(pieces, findings, form, report, attest, config, rendered.manifest)
 
 
+def _without_configuration(resources: Sequence[Resource], texts: Sequence[str | None]) -> tuple[str | None, ...]:
+    """Leave out the objects of our kinds, local ones since any other is CC0912: Helm would apply them all the same."""
+
+    def kept(resource: Resource) -> bool:
+        if not resource.may_be(CONFIG_KINDS) or GROUP not in resource.text:
+            return True
+        try:
+            ref = reference(resource.value)
+        except YamlError:
+            return True
+        return ref.kind not in CONFIG_KINDS or not is_config(ref.api_version)
+
+    return tuple(text if kept(one) else None for one, text in zip(resources, texts, strict=True))
+
+
+def _has_object(resource: Resource, text: str | None) -> bool:
+    """Tell whether a document is in the output, and more than a comment or a null."""
+    return bool(text) and (bool(resource.kind) or not resource.certain)
+
+
 def _selects_nothing(documents: Iterable["ConfigDocument"], findings: tuple[Finding, ...]) -> bool:
-    """Tell whether a configuration has no errors, and names no workloads of its own."""
+    """Tell whether a configuration has no errors, and names no workloads, claims or paths that have to be there."""
     config, unmet = collect(documents)
-    return not has_errors(findings + unmet) and not (config and config.generate.workloads)
+    named = config and (config.generate.workloads or config.generate.volumes.names_something)
+    return not has_errors(findings + unmet) and not named
 
 
 def _print(

@@ -12,6 +12,7 @@ Rule of this file: only a terminal gets colours, unless --color asks for them.
 """
 
 import os
+import sys
 from typing import Literal, TextIO
 
 Choice = Literal["auto", "always", "never"]
@@ -29,11 +30,15 @@ def coloured(choice: Choice, stream: TextIO | None) -> bool:
 def columns(default: int, *, file: bool = False) -> int:
     """Return how wide standard output is: COLUMNS, else the terminal's own width, else the default.
 
-    file: the text goes into a file, which is the same whatever terminal is there.
+    file: the text goes into a file, which is the same whatever terminal is there. As `shutil.get_terminal_size`, which
+    every call would pay for, since argparse asks for the width, with the decompressors that `shutil` loads.
     """
-    if file:
-        width = os.environ.get("COLUMNS", "")
-        return int(width) if width.isascii() and width.isdecimal() and len(width) < 7 and int(width) else default
-    from shutil import get_terminal_size
-
-    return get_terminal_size((default, 0)).columns
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdecimal() and len(said) < 7 and int(said):
+        return int(said)
+    if file or sys.__stdout__ is None:
+        return default
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or default
+    except (OSError, ValueError):  # no terminal; closed, or without a descriptor
+        return default

@@ -19,6 +19,7 @@ from krm_function.record import NamedTuple
 
 __all__ = [
     "NOTHING",
+    "REF_NAMES",
     "Cause",
     "Finding",
     "Origin",
@@ -40,21 +41,32 @@ AREAS = tuple(f"CC{number:02}" for number in range(1, 14))
 LONGEST = 1000  # characters of a value in a sentence
 
 
+REF_NAMES = ("apiVersion", "kind", "namespace", "name", "template")  # of the parts of a Ref, in reports
+
+
 class Ref(NamedTuple):
     """Which object: apiVersion, kind, namespace ("" when absent) and name, as the document says them.
 
-    Of an object of the input, the apiVersion is in its ordinary spelling (krm/group_version.py).
+    Of an object of the input, the apiVersion is in its ordinary spelling (krm/group_version.py). part: which of its
+    pod templates, "" for the object as a whole and for kinds with one template.
     """
 
     api_version: str
     kind: str
     namespace: str
     name: str
+    part: str = ""
 
     def __str__(self) -> str:
-        """Write `namespace/name`, the bare name, or `(unnamed Deployment)`."""
+        """Write `namespace/name`, the bare name, or `(unnamed Deployment)`; with `#part` if it has one."""
         name = self.name or f"(unnamed {self.kind})"
+        name = f"{name}#{self.part}" if self.part else name
         return f"{self.namespace}/{name}" if self.namespace else name
+
+    @property
+    def whole(self) -> "Ref":
+        """The object as a whole, whichever of its pod templates this is."""
+        return self._replace(part="") if self.part else self
 
 
 class Finding(NamedTuple):

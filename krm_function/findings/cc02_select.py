@@ -3,7 +3,12 @@
 from krm_function.findings.row import Row
 
 ROWS: dict[str, Row] = {
-    "CC0202": Row("error", "{what} {key} has no effect on {place}", "move it to {where}"),
+    "CC0202": Row(
+        "error",
+        "{what} {key} has no effect on {place}",
+        "move it to {where}",
+        {"rule": ("", "move it to {where}, or set spec.objectAnnotations of the ContrastGenerate to move")},
+    ),
     "CC0203": Row(
         "error",
         "unknown {what} {key}",
@@ -33,6 +38,11 @@ ROWS: dict[str, Row] = {
             "remote-host": "entry {entry}: the remote host must be a DNS name or an IP address",
             "admin-port": "must be a port between 1 and 65535",
             "admin-port-used": ("port {port} is used by an ingress or egress entry", "write a free port"),
+            # the initializer
+            "skip": (
+                'must be "true", or the initializer is injected',
+                'write "true" in quotes to leave the initializer out, or remove the annotation',
+            ),
             # the image store
             "size": ("is not a size", 'write a positive quantity such as 10Gi, or "0" for no image store'),
         },
@@ -146,6 +156,79 @@ ROWS: dict[str, Row] = {
         "warning",
         "container {container} sets {name} twice, and the last one counts",
         "remove the one that is not meant",
+    ),
+    "CC0285": Row(
+        "warning",
+        "the text here has the placeholder {name}; what somebody makes of it is not in this input and is not sealed",
+        "put what is made of it, a Deployment for instance, into the input in its place",
+    ),
+    "CC0286": Row(
+        "error",
+        "it has a service mesh and no initializer: nobody fetches the certificate that the proxy waits for",
+        "{remedy}",
+        {
+            "skipped": (
+                "",
+                (
+                    "remove the annotation contrast.edgeless.systems/skip-initializer, or the servicemesh annotations,"
+                    " or add an initializer by hand"
+                ),
+            ),
+            "configured": (
+                "",
+                (
+                    "set spec.initializer.enabled of the ContrastGenerate to true and leave --skip-initializer"
+                    " out, or remove the servicemesh annotations"
+                ),
+            ),
+        },
+    ),
+    "CC0287": Row(
+        "warning",
+        "it has no service mesh, and the firewall of its VM stays closed for what comes in: {problem}",
+        "{remedy}",
+        {
+            "skipped": (
+                "no initializer opens it",
+                (
+                    "remove the annotation contrast.edgeless.systems/skip-initializer, or add an initializer by hand"
+                    " with the variable CONTRAST_SERVICE_MESH_DISABLED and the value true"
+                ),
+            ),
+            "configured": (
+                "no initializer opens it",
+                (
+                    "set spec.initializer.enabled of the ContrastGenerate to true and leave --skip-initializer"
+                    " out, or add an initializer by hand with the variable CONTRAST_SERVICE_MESH_DISABLED and the"
+                    " value true"
+                ),
+            ),
+            "mesh": (
+                "its annotations ask for a mesh, and the configuration leaves the mesh out",
+                (
+                    "set spec.serviceMesh.enabled of the ContrastGenerate to true and leave --skip-service-mesh"
+                    " out, or remove the servicemesh annotations"
+                ),
+            ),
+            "variable": (
+                "init container {container} is an initializer without CONTRAST_SERVICE_MESH_DISABLED",
+                'add the variable CONTRAST_SERVICE_MESH_DISABLED with the value "true" to its env',
+            ),
+        },
+    ),
+    "CC0291": Row(
+        "error",
+        "the configuration is there to make pods confidential, and none is; outside of a VM run {names}",
+        (
+            "write runtimeClassName: contrast-cc into the pod spec of each workload that is to be confidential, and"
+            " render again; name what is to be plain in spec.workloads, with the reason"
+        ),
+    ),
+    "CC0290": Row("info", "{key} of the object is moved to its pod template, where Contrast reads it"),
+    "CC0289": Row(
+        "error",
+        "nothing is left for Helm: the chart has objects of contrast-krm alone",
+        "add the workloads to the chart, or leave the post-renderer out",
     ),
     "CC0208": Row("error", "two {what}s are named {name}", "rename one; Kubernetes would reject the pod"),
     "CC0209": Row("info", "namespace {namespace} is written into the workload"),

@@ -160,4 +160,14 @@ ROWS: dict[str, Row] = {
         "{what} is taken out of the pod template: a render wrote it, and runtime class {name} no longer has it",
         "if it was no render that wrote it, add it to the source, and render that",
     ),
+    "CC0323": Row(
+        "error",
+        "required node affinity wants {wanted}, and runtime class {name} needs {selector}: no node has both",
+        "remove these terms from the pod template, or use the placeholder of the platform whose nodes have them",
+    ),
+    "CC0324": Row(
+        "error",
+        "it is a node installer of no platform of the release, so no scheduling is known for it",
+        "give the files runtime-*.yml of the release that --config names",
+    ),
 }

@@ -79,4 +79,24 @@ ROWS: dict[str, Row] = {
         "container {container}: the policy binds no form of {variables}, so the host may choose any value",
         "render it with the project's own rules and generator, which bind the form of each",
     ),
+    "CC0690": Row(
+        "error",
+        "the controller of a {kind} writes {field} of the object into its pods, and that is no text and no number",
+        "write {field} into the object",
+    ),
+    "CC0691": Row(
+        "warning",
+        "the controller of a {kind} writes {variables} into the pods that it makes; the policy allows all of that form",
+        "none is needed; an entry for the kind under spec.podTemplates may be narrower or leave variables out",
+    ),
+    "CC0693": Row(
+        "error",
+        "an entry for {kind} gives {variable} a form, so that a host could choose its value, and it steers {what}",
+        "give it a value that the object says, or leave it out of the entry",
+    ),
+    "CC0692": Row(
+        "error",
+        "genpolicy does not know what the controller of a {kind} makes of this template",
+        "leave out --genpolicy, so that the project's own generator seals it",
+    ),
 }

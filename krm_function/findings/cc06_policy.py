@@ -1,6 +1,7 @@
 """CC06: policies, initdata and ID blocks."""
 
 from krm_function.findings.cc06_external_sources import ROWS as EXTERNAL_SOURCES
+from krm_function.findings.cc06_service_variables import ROWS as SERVICE_VARIABLES
 from krm_function.findings.row import Row
 
 ROWS: dict[str, Row] = {
@@ -143,7 +144,10 @@ ROWS: dict[str, Row] = {
             "propagation": ("is not known", "use one of {known}"),
             "part-of-empty-dir": (
                 "is of an emptyDir, and would be a directory of the node instead",
-                "mount the whole volume",
+                (
+                    "write spec.volumes.splitSubPaths: true in the ContrastGenerate, which makes an emptyDir of each"
+                    " subPath, or give each path an emptyDir of its own"
+                ),
             ),
             "part-of-storage": ("is not known with enable_configmap_secret_storages", "mount the whole volume"),
             "part-in-vm": ("is of a hostPath that is in the VM", "write it as part of the hostPath"),
@@ -302,7 +306,10 @@ ROWS: dict[str, Row] = {
     "CC0643": Row(
         "error",
         "image {image} of {container} has a VOLUME {volume} that no volume of the pod covers: a host could fill it",
-        "mount an emptyDir or an encrypted volume of spec.volumes at {volume}, written just so; no volumeClaimTemplate",
+        (
+            "mount an emptyDir or an encrypted volume of spec.volumes at {volume}, written just so; no"
+            " volumeClaimTemplate; or write spec.volumes.imageVolumes: emptyDir in the ContrastGenerate"
+        ),
     ),
     "CC0650": Row(
         "error",
@@ -325,4 +332,5 @@ ROWS: dict[str, Row] = {
         "leave out policy.profile unless the nodes run plain Kata",
     ),
     **EXTERNAL_SOURCES,
+    **SERVICE_VARIABLES,
 }

@@ -8,6 +8,30 @@ ROWS: dict[str, Row] = {
         "no coordinator among the resources nor in manifest.base",
         "render coordinator.yml with them, set manifest.base, or set manifest.emit: none",
     ),
+    "CC0742": Row(
+        "warning",
+        "the base has fields of a newer manifest, which are kept as they are: {names}",
+        "look whether there is a version of contrast-krm that knows them; remove them if they are a mistake",
+    ),
+    "CC0741": Row(
+        "error",
+        "it runs the coordinator's image and is no coordinator: {problem}",
+        "{remedy}",
+        {
+            "plain": (
+                "its pod names no class of Contrast's, and runs outside of a VM",
+                "render coordinator.yml of the release in its place, with runtimeClassName: contrast-cc in its pod",
+            ),
+            "kind": (
+                "a {kind} has the role in older releases alone",
+                "render coordinator.yml of the release in its place, which has a StatefulSet",
+            ),
+            "unlabelled": (
+                "its pod template has no label that gives it the role",
+                "add the label {label}: coordinator to its pod template, as coordinator.yml of the release has it",
+            ),
+        },
+    ),
     # without a variant in the words of krm_function/manifest, which validates as Contrast does
     "CC0702": Row(
         "error",
@@ -96,6 +120,21 @@ ROWS: dict[str, Row] = {
             "object": (
                 "the ConfigMap {name} takes {size} of the {limit} bytes that the API server accepts",
                 "set manifest.emit: none, and write the manifest to a file with generate --manifest FILE",
+            ),
+        },
+    ),
+    "CC0715": Row(
+        "warning",
+        "{problem}",
+        "{remedy}",
+        {
+            "apply": (
+                "{name} takes {size} of the {limit} bytes that kubectl apply can keep in its annotation",
+                "use kubectl apply --server-side, Helm, kpt or GitOps with server-side apply, which keep none",
+            ),
+            "etcd": (
+                "{name} has {size} bytes, of the {limit} that etcd takes in one request",
+                "move what makes it long, such as variables, into a ConfigMap or an image; nothing stores a larger one",
             ),
         },
     ),
@@ -206,6 +245,37 @@ ROWS: dict[str, Row] = {
             "role": "the manifest has several coordinators: {names}",
             "secret": "{names} have the workload secret {id}",
             "name": "{names} entries of the manifest have the name {name} in their certificates",
+        },
+    ),
+    "CC0730": Row(
+        "warning",
+        "the manifest keeps {policies} policies and {values} reference values of manifest.base beside the new ones",
+        "when no pod of the earlier render is left, contrast-krm manifest prune --cluster, then take manifest.keep out",
+    ),
+    "CC0731": Row(
+        "warning",
+        "the manifest also has earlier policies of {names}",
+        "when no pod of the earlier render is left, contrast-krm manifest prune --cluster, then take manifest.keep out",
+    ),
+    "CC0732": Row(
+        "warning",
+        "manifest.keep: previous keeps nothing without manifest.base",
+        "name the manifest that the coordinator has now under spec.manifest.base, or leave keep out",
+    ),
+    "CC0733": Row(
+        "error",
+        "not pruned: {count} pods or templates of the earlier render are left: {names}",
+        "wait for the rollout to end; contrast-krm why says of a pod why it does not",
+    ),
+    "CC0734": Row(
+        "error",
+        "there is nothing to prune: {problem}",
+        "{remedy}",
+        {
+            "keep": (
+                "spec.manifest.keep of the configuration is not previous",
+                "call it with the configuration and the input of the render that kept them",
+            ),
         },
     ),
 }

@@ -105,6 +105,13 @@ ROWS: dict[str, Row] = {
             "absent-known": ("{text} is not in the input", "use one of {known}"),
             "absent-near": ("{text} is not in the input", "did you mean {near}?"),
             "several": ("{text} means {count} objects", "use one of {known}"),
+            # what `adopt` is asked for
+            "no-generate": (
+                "no file there has a ContrastGenerate to write into",
+                "name the file of one, or make one: contrast-krm init",
+            ),
+            "generates": ("more than one file there has a ContrastGenerate", "name the files of one configuration"),
+            "selects-none": ("{address} is none of the pods that do not ask for Contrast", "name one of {known}"),
             "no-code": ("{text} is no code of a finding", "name one as messages have it, such as CC0304"),
             "no-code-near": ("{text} is no code of a finding", "did you mean {near}?"),
             # a platform, a release, a manifest

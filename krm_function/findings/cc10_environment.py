@@ -5,7 +5,15 @@ from krm_function.findings.row import Row
 ROWS: dict[str, Row] = {
     # in the words of the operating system, or of the code that opens the file
     "CC1001": Row("error", "cannot be read: {problem}", "check the path and its permissions"),
-    "CC1002": Row("error", "cannot be written: {problem}", "check the path and its permissions"),
+    "CC1002": Row(
+        "error",
+        "{problem}",
+        "{remedy}",
+        {
+            "file": ("cannot be written: {error}", "check the path and its permissions"),
+            "key": ("exists; a key is never overwritten", "name another file with {option}, or move that one away"),
+        },
+    ),
     "CC1003": Row(
         "error",
         "the cluster cannot be asked: {problem}",

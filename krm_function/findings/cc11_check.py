@@ -1,8 +1,29 @@
 """CC11: `check`: rendered output against its manifest and against another render."""
 
+from krm_function.findings.cc11_why import ROWS as WHY
 from krm_function.findings.row import Row
 
-REPLACE = "kubectl replace -f with this output puts it right; kubectl apply keeps what somebody added"
+APPLY = {  # who applies an object -> how what is missing gets there (checking/applied_by.py)
+    "kubectl": "apply this output",
+    "helm": "helm upgrade with this chart and these values; Helm 4 with --force-conflicts",
+    "kpt": "kpt live apply",
+    "gitops": "commit this output, and let Argo CD or Flux sync it",
+}
+REPAIR = {  # ... how what somebody changed is put right, without an end of what serves
+    "kubectl": (
+        "kubectl apply puts back what this output has; kubectl rollout undo, or kubectl edit, takes out what somebody"
+        " added"
+    ),
+    "helm": (
+        "helm upgrade puts back what the chart has, Helm 4 with --force-conflicts; kubectl rollout undo takes out what"
+        " somebody added; kubectl replace would leave a Helm 4 release that cannot be upgraded"
+    ),
+    "kpt": "kpt live apply puts back what the package has; kubectl rollout undo takes out what somebody added",
+    "gitops": (
+        "commit this output, and let Argo CD or Flux sync it; kubectl rollout undo takes out what somebody added, and"
+        " nothing is applied by hand"
+    ),
+}
 
 ROWS: dict[str, Row] = {
     "CC1101": Row(
@@ -60,11 +81,30 @@ ROWS: dict[str, Row] = {
     ),
     "CC1109": Row(
         "error",
-        "{kind} asks for runtime class {name}, but no pod of this kind is ever sealed",
-        (
-            "use a Pod or ReplicationController of v1, a Deployment, DaemonSet, StatefulSet or ReplicaSet of apps/v1,"
-            " or a Job or CronJob of batch/v1"
-        ),
+        "{kind} asks for runtime class {name}, but {problem}",
+        "{remedy}",
+        {
+            "kind": (
+                "no pod of this kind is ever sealed",
+                (
+                    "use a Pod or ReplicationController of v1, a Deployment, DaemonSet, StatefulSet or ReplicaSet of"
+                    " apps/v1, or a Job or CronJob of batch/v1"
+                ),
+            ),
+            "template": (
+                "where objects of this kind have pods is not known",
+                "if its controller makes pods of this template, say so in ContrastGenerate, under spec: {entry}",
+            ),
+            "bare": (
+                "it stands in no pod template there, so no pod is sealed",
+                "put the Deployment or Pod that its controller would make of it into the input in its place",
+            ),
+            "version": (
+                "where its pods are is known of {versions} only",
+                "use one of these versions, or an entry of your own for this kind under spec.podTemplates",
+            ),
+            "refused": ("its pods cannot be sealed: {reason}", "{instead}"),
+        },
     ),
     "CC1110": Row(
         "error",
@@ -112,6 +152,7 @@ ROWS: dict[str, Row] = {
         "{problem}",
         "",
         {
+            "cluster": "not compared with the cluster, as there are errors; correct them, and check again",
             "no-lock": "not compared with another render: the policies, as the configuration has no ImageLock",
             "no-configuration": (
                 "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
@@ -126,6 +167,7 @@ ROWS: dict[str, Row] = {
         {
             "copy": "with the same policy: checked as one of its pods, not counted again",
             "retired": "and runs no pod: not checked",
+            "earlier": "of an earlier template: checked by its own policy alone",
         },
     ),
     "CC1120": Row(
@@ -133,26 +175,36 @@ ROWS: dict[str, Row] = {
         "{problem}",
         "{remedy}",
         {
-            "absent": ("the cluster has no such object", "apply this output"),
-            "class": ("the cluster runs it with runtime class {found}, this output with {wanted}", REPLACE),
+            "absent": ("the cluster has no such object", "{apply}"),
+            "class": ("the cluster runs it with runtime class {found}, this output with {wanted}", "{repair}"),
             "no-class": (
                 "the cluster runs it without runtime class and so in no VM, this output with {wanted}",
-                REPLACE,
+                "{repair}",
             ),
-            "no-policy": ("the cluster runs it without a policy, this output with {wanted}", REPLACE),
-            "unreadable": ("the policy that the cluster runs it with cannot be read", REPLACE),
+            "no-policy": ("the cluster runs it without a policy, this output with {wanted}", "{repair}"),
+            "unreadable": ("the policy that the cluster runs it with cannot be read", "{repair}"),
             "policy": (
                 "the cluster has that of another render: policy {found}, here {wanted}; they differ in: {fields}",
-                "apply this output, or compare with the render that was applied last",
+                "{apply}; or compare with the render that was applied last",
             ),
-            "pod": ("changed in the cluster since this render, under its policy {wanted}: {fields}", REPLACE),
+            "pod-by": (
+                (
+                    "changed in the cluster since this render, under its policy {wanted}: {fields}; written last by"
+                    " {writer}"
+                ),
+                "{repair}",
+            ),
+            "pod": ("changed in the cluster since this render, under its policy {wanted}: {fields}", "{repair}"),
             "manifest": (
                 "the cluster has manifest {found}, here it is {wanted}; they differ in: {fields}",
-                "apply this output, or compare with the render that was applied last",
+                "{apply}; or compare with the render that was applied last",
             ),
             "unknown": (
                 "the cluster runs it with runtime class {found}; neither this output nor another release has it",
-                "delete it, or render it with the others",
+                (
+                    "render it with the others, or have the manifest of its own deployment in the namespace; if"
+                    " nothing needs it, take it out where it was made"
+                ),
             ),
             "no-runtime-class": (
                 "the cluster has no such RuntimeClass, so it refuses pods of {names}",
@@ -179,4 +231,92 @@ ROWS: dict[str, Row] = {
         "there is no document to check",
         "see why the command before made none; in a shell, `set -o pipefail` lets its failure through",
     ),
+    "CC1130": Row(
+        "error",
+        "{problem}",
+        "{remedy}",
+        {
+            "changed": (
+                "the API server makes other pods of it than were sealed: {fields}; for pods like this it asks {by}",
+                (
+                    "keep that away from these pods, by a selector or a namespace of their own, or let the render have"
+                    " the change: what the input has is sealed"
+                ),
+            ),
+            "changed-unknown": (
+                "the API server makes other pods of it than were sealed: {fields}",
+                (
+                    "see which webhooks, MutatingAdmissionPolicies and LimitRanges of the cluster are about it, and"
+                    " keep them away from these pods, or let the render have the change"
+                ),
+            ),
+            "refused": (
+                "the API server refuses its pods: {words}",
+                "change the input as these words ask, or let whoever owns the rule exempt this namespace",
+            ),
+        },
+    ),
+    "CC1131": Row(
+        "warning",
+        "not known what the API server makes of the pods of {names}: {problem}",
+        "{remedy}",
+        {
+            "forbidden": (
+                "this user may not create pods in namespace {namespace}",
+                (
+                    "bind a role that may create pods (with dryRun none is made); until then nobody has asked the"
+                    " webhooks, admission policies, LimitRanges, quotas and Pod Security of the cluster"
+                ),
+            ),
+            "namespace": (
+                "namespace {namespace} is not there yet",
+                "create the namespace with its labels and LimitRanges, then ask again",
+            ),
+            "side-effects": (
+                "a webhook cannot be asked by a dry run: {words}",
+                "ask its owner what it does to pods; it has to say sideEffects: None or NoneOnDryRun",
+            ),
+            "room": (
+                "a quota has no room for one more beside those that run: {words}",
+                "leave room for the pods that a rolling update adds, or set maxSurge: 0",
+            ),
+            "answer": (
+                "it did not answer for namespace {namespace}: {words}",
+                "ask again; if it stays so, see its own log",
+            ),
+        },
+    ),
+    "CC1132": Row(
+        "error",
+        "{problem}",
+        "{remedy}",
+        {
+            "admitted": (
+                "not what was sealed, though the template is: {pods}: {fields}",
+                (
+                    "keep what changes pods here (webhooks, MutatingAdmissionPolicies, LimitRanges) away from these,"
+                    " then kubectl rollout restart: a node starts no such pod"
+                ),
+            ),
+            "written": (
+                "not what was sealed, though the template is: {pods}: {fields}; written last by {writer}",
+                "keep what changes pods here away from these, then kubectl rollout restart: a node starts no such pod",
+            ),
+            "debug": (
+                "{pods} got the debug containers {names}, which their policy does not have",
+                "the node refuses them, and the pod goes on without; read logs instead, or debug a render of its own",
+            ),
+        },
+    ),
+    "CC1133": Row(
+        "warning",
+        "{what} of {name} not finished: {state}",
+        "wait for it; if it does not go on, kubectl describe pod says why; until it ends, both policies are needed",
+    ),
+    "CC1134": Row(
+        "warning",
+        "the nodes of the cluster were not compared: it answered {answer}",
+        "let the user of this kubeconfig list nodes, or give --nodes what `kubectl get nodes -o yaml` printed",
+    ),
+    **WHY,
 }

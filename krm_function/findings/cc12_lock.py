@@ -181,6 +181,10 @@ ROWS: dict[str, Row] = {
                 "its entry in {lock} lacks passwd or group",
                 "run the same command without --check, and commit what it writes",
             ),
+            "unsized": (
+                "its entry in {lock} lacks the sizes of layers",
+                "run the same command without --check, and commit what it writes",
+            ),
         },
     ),
     "CC1217": Row(

@@ -1,4 +1,4 @@
-"""CC13: the files of a Contrast release, setting a deployment up, and attestations of a render."""
+"""CC13: the files of a Contrast release, setting a deployment up, attestations of a render, adopting, and guards."""
 
 from krm_function.findings.row import Row
 
@@ -182,5 +182,89 @@ ROWS: dict[str, Row] = {
             "signed": "its signature was not verified; cosign verify-blob-attestation or gh attestation verify does it",
             "unsigned": "it is not signed",
         },
+    ),
+    "CC1341": Row(
+        "warning",
+        "envFrom takes all keys of {kind} {name}, which is not in the input, and nobody has named them",
+        "name the keys that it has in the cluster: --keys {kind}/{name}=KEY,KEY; each becomes a variable of which the "
+        "host chooses the value",
+    ),
+    "CC1370": Row(
+        "warning",
+        "{kind} of {group}: the guard does not look at the pod templates at {place}, through two lists",
+        "nothing is left open: the pods that the controller makes are looked at when it makes them, and check finds a"
+        " placeholder in a file",
+    ),
+    "CC1371": Row(
+        "error",
+        "no pod in it is sealed",
+        "name rendered output: what generate, kustomize build or helm template with the post-renderer prints",
+    ),
+    "CC1372": Row(
+        "error",
+        "{name} is no name that an object can have",
+        "give --name lower-case letters, digits, inner hyphens and dots, such as sealed-containers-shop",
+    ),
+    "CC1373": Row(
+        "error",
+        "neither a configuration nor a manifest is named",
+        "name one or both: {option} FILE, --manifest FILE",
+    ),
+    "CC1374": Row(
+        "error",
+        "{text} {problem}",
+        "use one of {known}, which contrast-krm keys list shows",
+        {
+            "none": "is neither the name nor the fingerprint of an owner key in {where}",
+            "several": "stands for {count} owner keys in {where}",
+            "empty": (
+                "cannot be removed: {where} has no owner keys",
+                "name the file with the ContrastGenerate that has the key",
+            ),
+        },
+    ),
+    "CC1375": Row(
+        "error",
+        "{key} is the last {owner} owner key: {consequence}",
+        "add the next one first: contrast-krm keys add; or say that it is meant: --last",
+    ),
+    "CC1376": Row(
+        "error",
+        "the manifest has policies of no workload here: {names}",
+        "name every rendered output that they are of, the newest last: contrast set wants each policy once",
+    ),
+    "CC1377": Row(
+        "error",
+        "release {version} has no platform {name}; it has {known}",
+        "import the release's runtime-{name}.yml too, or move the workload to another platform first",
+    ),
+    "CC1378": Row(
+        "error",
+        "there is nothing to upgrade: {problem}",
+        "{remedy}",
+        {
+            "same": (
+                "release {after} has the handlers, reference values and images that {before} has",
+                "name the next release: contrast-krm release import FILE... -o next.yaml, then --to next.yaml",
+            ),
+            "nothing": (
+                "no workload of the input is Contrast's",
+                "name the input of the render, or what it printed",
+            ),
+        },
+    ),
+    "CC1379": Row(
+        "error",
+        "pods of release {after} are wanted already, but {problem}",
+        "finish that wave first; until then these pods do not start, and those of the present release serve",
+        {
+            "runtime": "wave runtime is open: no node has handler {names}",
+            "classes": "wave classes is open: the cluster has no RuntimeClass {names}",
+        },
+    ),
+    "CC1380": Row(
+        "warning",
+        "no coordinator is in the input, so its wave is that of another deployment",
+        "upgrade the deployment that has the coordinator first; its manifest is spec.manifest.base of this one",
     ),
 }

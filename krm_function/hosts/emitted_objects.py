@@ -7,7 +7,7 @@ configuration, and that has no other content.
 
 from typing import Any
 
-from krm_function.manifest import ManifestError, decode
+from krm_function.manifest.decode import ManifestError, decode
 from krm_function.manifest.ordered_fields import FILE, MANIFEST
 from krm_function.model.helm_hooks import hook_of
 from krm_function.model.lookup import dig, mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from krm_function.libyaml import CParser, DocumentStartEvent, StreamEndEvent, YAMLError
 from krm_function.model.class_in_text import may_name_contrast
-from krm_function.model.kinds import KINDS_BY_CONTENT, template_paths
+from krm_function.model.kinds import CATALOGUED, KINDS_BY_CONTENT, template_paths
 from krm_function.plain_values import NotPlain, plain_value
 from krm_function.separators import odd_separator
 
@@ -56,7 +56,7 @@ def _is_unrelated(document: Any) -> bool:
     kind, version = document.get("kind", ""), document.get("apiVersion", "")
     if not isinstance(kind, str) or not isinstance(version, str):
         return False
-    if kind in KINDS_BY_CONTENT or "items" in document:
+    if kind in KINDS_BY_CONTENT or "items" in document or version.rpartition("/")[0] in CATALOGUED.get(kind, ()):
         return False
     if kind.startswith("Contrast") or version.lower().startswith("contrast"):  # configuration
         return False

@@ -7,7 +7,7 @@ are appended to those of other functions that are already there.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_function.api import ConfigDocument
+from krm_function.api.document import ConfigDocument
 from krm_function.hosts.emitted_annotations import after_newline
 from krm_function.hosts.results import without_own_results
 from krm_function.krm.errors import NotAResourceListError

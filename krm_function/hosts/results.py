@@ -8,7 +8,9 @@ from typing import Any
 
 from krm_function.findings import is_code
 from krm_function.model.lookup import dig
-from krm_function.yamltext import ItemList, Source, YamlError, parse, replace_items, split_items
+from krm_function.yamltext import ItemList, Source, YamlError, parse
+from krm_function.yamltext.split.items import split_items
+from krm_function.yamltext.split.list_parts import replace_items
 
 
 def without_own_results(source: Source) -> Source:

@@ -5,9 +5,10 @@ Rule of this file: kustomize and kpt keep an object out of a cluster if it has t
 them stops an apply half way. Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from krm_function.api import CONFIG_KINDS
+from krm_function.api.document import CONFIG_KINDS
 from krm_function.api.records import GROUP
 from krm_function.findings import Finding, finding
 from krm_function.model.lookup import dig
@@ -26,13 +27,15 @@ def applied_configuration(resources: Iterable[Resource]) -> tuple[Finding, ...]:
         if not resource.may_be(CONFIG_KINDS) or GROUP not in resource.text:
             continue
         try:
-            parsed = resource.parsed()
+            findings += resource.all_placed(_applied(resource.value))
         except YamlError:
             continue  # an error of reading it
-        for root, value in objects(parsed.value):
-            ref = reference(value)
-            if ref.kind not in CONFIG_KINDS or not ref.api_version.startswith(GROUP):
-                continue
-            if dig(value, ANNOTATION) != "true":
-                findings.append(parsed.placed(finding("CC0912", ref, (*root, "metadata"), kind=ref.kind)))
     return tuple(findings)
+
+
+def _applied(document: Any) -> Iterator[Finding]:
+    for root, value in objects(document):
+        ref = reference(value)
+        of_ours = ref.kind in CONFIG_KINDS and ref.api_version.startswith(GROUP)
+        if of_ours and dig(value, ANNOTATION) != "true":
+            yield finding("CC0912", ref, (*root, "metadata"), kind=ref.kind)

@@ -36,7 +36,7 @@ def coordinator_service(resources: Iterable[Resource], coordinator: Ref | None, 
             return ()
         said = f"{service.name}.{service.namespace or namespace}"
         wrong = finding("CC0771", service, (*root, "metadata", "name"), host=f"{NAME}.{namespace}", service=said)
-        findings.append(resource.placed(wrong))
+        findings += resource.all_placed((wrong,))
     return tuple(findings)
 
 
@@ -46,10 +46,10 @@ def _services(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Path, R
         if NAME not in resource.text or not resource.may_be(KINDS):
             continue
         try:
-            parsed = resource.parsed()
+            document = resource.value
         except YamlError:
             continue
-        for root, value in objects(parsed.value):
+        for root, value in objects(document):
             ref = reference(value)
             if ref.kind == "Service" and ref.api_version == "v1" and NAME in ref.name:
-                yield parsed, root, ref
+                yield resource, root, ref

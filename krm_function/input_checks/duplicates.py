@@ -21,7 +21,6 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.findings.origin import position_text
 from krm_function.model.finding_position import yaml_finding
-from krm_function.model.helm_hooks import hook_of
 from krm_function.model.kinds import KINDS_BY_CONTENT
 from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
@@ -104,6 +103,8 @@ def _are_distinct(group: list[ObjectAt]) -> bool:
     """Tell whether objects of one identity are different ones all the same."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(one.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for one in group)
+    from krm_function.model.helm_hooks import hook_of
+
     hooks = [bool(hook_of(one.value)) for one in group]
     return sorted(hooks) == [False, True] and not any(map(_is_contrast_object, group))
 

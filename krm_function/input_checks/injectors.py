@@ -8,7 +8,6 @@ such a pod as well, so it is a pod that never starts and no opening.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from krm_function.admission.namespaces import namespace_objects
 from krm_function.findings import Finding, finding
 from krm_function.model.lookup import mapping
 from krm_function.model.resource import Resource
@@ -41,5 +40,9 @@ def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workl
 def _namespaces(resources: Sequence[Resource]) -> dict[str, dict[str, Any]]:
     """Return the metadata of the Namespace objects that may ask for injection, by name."""
     likely = [one for one in resources if any(word in one.text for word in WORDS)]
-    found = namespace_objects(likely) if likely else []
+    if not likely:
+        return {}
+    from krm_function.admission.namespaces import namespace_objects
+
+    found = namespace_objects(likely)
     return {one.ref.name: mapping(mapping(one.value).get("metadata")) for one in found if one.ref.kind == "Namespace"}

@@ -13,14 +13,15 @@ from krm_function.api.records import Scheduling
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.model.edits import Edit
 from krm_function.model.injected import secrets_mount
-from krm_function.model.kinds import template_paths
 from krm_function.model.labels import is_dns_label
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.platforms import Platform
+from krm_function.model.pod_kinds import Kinds
 from krm_function.model.replaced_images import Images
 from krm_function.model.resource import Resource
+from krm_function.model.rewriting.undone import lost
 from krm_function.model.runtime_class_names import is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.undo_rules import (
@@ -105,7 +106,7 @@ def taken_classes(resources: Iterable[Resource]) -> tuple[Finding, ...]:
         for root in resource.undone:
             now, before = dig(given, root), dig(resource.value, root)
             ref = reference(now)
-            paths = [(*template, "spec", CLASS) for template in template_paths(ref.kind, now)]
+            paths = [(*template, "spec", CLASS) for template in resource.kinds.paths(ref, now)]
             if any(dig(now, path) and not dig(before, path) for path in paths):
                 names.append(f"{ref.kind}/{ref.name}")
     return (finding("CC0256", names=listed(names)),) if names else ()
@@ -139,9 +140,10 @@ def _unproven_objects(
         was, is_ = dig(before, root), dig(now, root)
         if root in after and same(_without_record(is_), _without_record(after[root])):
             continue
-        path = unexplained(is_, was, images, class_may_go=class_may_go(reference(was)))
+        path = unexplained(is_, was, images, resource.kinds, class_may_go=class_may_go(reference(was)))
         if path is None and made is not None and root in after:
-            path = _due_to_record(is_, after[root], edits.get(root, ()), made)
+            path = _due_to_record(is_, after[root], edits.get(root, ()), made, resource.kinds)
+            path = path or lost(is_, was, after[root], resource.kinds)
         if path is not None:
             wrong.append((root, path))
     return wrong
@@ -166,14 +168,13 @@ def _without_record(value: Any) -> Any:
     return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
 
 
-def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutcome) -> Path | None:
+def _due_to_record(now: Any, after: Any, edits: Sequence[Edit], made: RenderOutcome, kinds: Kinds) -> Path | None:
     """Find what a rendered object has only because a record added it, or lacks only because a record removed it."""
-    kind = reference(now).kind
-    if kind == KIND:
+    if reference(now).kind == KIND:
         return _scheduling_lost(now, after, made.scheduling)
     if dig(now, NAMESPACE) not in (None, "") and not same(dig(now, NAMESPACE), dig(after, NAMESPACE)):
         return NAMESPACE  # this render gives it another namespace, or none
-    for template in template_paths(kind, after):
+    for template in kinds.paths(reference(after), after):
         named = (*template, "spec", CLASS)
         if is_handler(str(dig(now, named))) and not is_handler(str(dig(after, named))):
             return named  # which stood there by the record alone

@@ -12,6 +12,7 @@ from krm_function.model.annotations import is_contrast_key, is_known, unread
 from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
+from krm_function.model.pod_kinds import Kinds
 from krm_function.model.resource import Resource
 from krm_function.model.workload import PREFIX, Workload
 from krm_function.yamltext import YamlError
@@ -29,17 +30,16 @@ def stray_annotations(resources: Iterable[Resource], workloads: Iterable[Workloa
         if PREFIX not in resource.text or resource.state == "added" or certain_pod:
             continue
         try:
-            parsed = resource.parsed()
+            findings += resource.all_placed(_stray(resource.value, resource.kinds, common))
         except YamlError:
             continue  # nothing reads this document, or its reader reports the problem
-        findings += map(parsed.placed, _stray(parsed.value, common))
     return tuple(findings)
 
 
-def _stray(document: Any, common: set[tuple[str, str]]) -> Iterator[Finding]:
+def _stray(document: Any, kinds: Kinds, common: set[tuple[str, str]]) -> Iterator[Finding]:
     for root, value in objects(document):
         ref = reference(value)
-        if ref.kind in KINDS:
+        if ref.kind in KINDS or kinds.of(ref):
             continue  # stages/pod_checks.py, if it is Contrast's
         for key, text in mapping(dig(value, ("metadata", "annotations"))).items():
             known = ref.kind == "Service" and is_known(str(key), "Service annotation")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from krm_function.findings import Finding, Path, Ref
 from krm_function.model.finding_position import yaml_finding
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import CATALOGUED, KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.pod_specs import WITHOUT_PODS, pod_specs
 from krm_function.model.resource import Resource
@@ -16,18 +16,20 @@ from krm_function.yamltext import YamlError
 
 
 class UnknownPods(NamedTuple):
-    """An object of a kind that no render edits. has_pods: whether a pod template is seen in it."""
+    """An object of a kind that no render edits. pod: where the first pod spec is seen in it, None if there is none."""
 
     resource: Resource
     root: Path
     ref: Ref
-    has_pods: bool
+    pod: Path | None
 
 
 def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Finding]:
     """Yield the objects of other kinds than the eight; a finding for a document that cannot be read."""
     for resource in resources:
-        if resource.state == "added" or (resource.certain and resource.kind in (*KINDS, *WITHOUT_PODS)):
+        if resource.state == "added" or (resource.certain and resource.kind in WITHOUT_PODS):
+            continue
+        if resource.certain and resource.kind in KINDS and resource.kind not in CATALOGUED:
             continue
         try:
             read = resource.parsed()
@@ -36,5 +38,6 @@ def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Findin
             continue
         for root, value in objects(read.value):
             ref = reference(value)
-            if ref.kind not in KINDS and ref.kind not in WITHOUT_PODS:
-                yield UnknownPods(read, root, ref, any(True for _ in pod_specs(value)))
+            known = ref.kind in KINDS and resource.kinds.entry(ref) is None
+            if not known and resource.kinds.of(ref) is None and ref.kind not in WITHOUT_PODS:
+                yield UnknownPods(read, root, ref, next(pod_specs(value), None))

@@ -9,6 +9,8 @@ resource.
     pod that has no class of      any name of Contrast's below a key like runtimeClassName         CC0240
     Contrast's                    an annotation or label of Contrast's on object or pod            CC0241
     of the eight kinds, else      nothing: its pods are sealed, or `stages/select.py` refuses it
+    of a kind of the catalogue, as of the eight kinds
+    or of spec.podTemplates
     of another kind               a placeholder, or a name below such a key, but in its metadata   CC1109
     CustomResourceDefinition      nothing: a schema describes what others ask for
     ConfigMap, Secret             nothing: they hold text, and are no pod by any reading
@@ -26,9 +28,10 @@ from krm_function.model.annotations import is_contrast_key
 from krm_function.model.class_in_text import may_ask_for_contrast, may_name_contrast
 from krm_function.model.controller import controller_of
 from krm_function.model.finding_position import yaml_finding
-from krm_function.model.kinds import KINDS
+from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
+from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import FIELD, contrast_names_in, is_contrast_name
 from krm_function.model.runtime_class_objects import KIND
@@ -39,6 +42,7 @@ CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
 TEXT_KINDS = ("ConfigMap", "Secret")
 SCHEMA = "apiextensions.k8s.io/"
 OWN_GROUP = "contrast-krm.dev/"
+OF_KUBERNETES = (".k8s.io", "contrast-krm.dev")  # groups whose objects have no pods, or are configuration
 OF_THE_INSTALLER = (PREFIX + "platform", POD_ROLE)  # the role counts if it is the coordinator's
 
 
@@ -58,33 +62,40 @@ def unsealed(
     for resource in resources:
         if resource.document is not None and resource.may_be(CLASSES):
             findings += _other_handlers(resource, handlers)
-        may = may_name_contrast if resource.may_be(KINDS) else may_ask_for_contrast
+        may = may_name_contrast if resource.may_have_pods else may_ask_for_contrast
         if resource.state == "added" or _holds_text(resource) or not may(resource.text):
             continue
         try:
-            parsed = resource.parsed()
+            asked += resource.all_placed(_asked(resource, resource.value, sealed))
         except YamlError as problem:
             asked.append(yaml_finding(problem, resource))
-            continue
-        for root, value in objects(parsed.value):
-            asked += map(parsed.placed, misplaced(parsed.value, root, resource.position, sealed))
-            for path, name in unsealed_classes(parsed.value, root):
-                asked.append(parsed.placed(unsealed_finding(reference(value), path, name)))
     return (*findings, *asked)
 
 
-def misplaced(
-    document: Any, root: Path, position: int = -1, sealed: Container[tuple[int, Path, Path]] = ()
-) -> Iterator[Finding]:
-    """Yield what asks for Contrast in vain in one object of the eight kinds: CC0240 and CC0241.
+def _asked(resource: Resource, document: Any, sealed: Container[tuple[int, Path, Path]]) -> Iterator[Finding]:
+    for root, value in objects(document):
+        yield from misplaced(document, root, resource.position, sealed, kinds=resource.kinds)
+        for path, name in unsealed_classes(document, root, resource.kinds):
+            yield unsealed_finding(reference(value), path, name, resource.kinds, root)
 
-    position: of the resource. sealed: as for `unsealed`.
+
+def misplaced(
+    document: Any,
+    root: Path,
+    position: int = -1,
+    sealed: Container[tuple[int, Path, Path]] = (),
+    *,
+    kinds: Kinds = SHIPPED,
+) -> Iterator[Finding]:
+    """Yield what asks for Contrast in vain in one object of a kind whose pods are sealed: CC0240 and CC0241.
+
+    position: of the resource. sealed: as for `unsealed`. kinds: those with pods.
     """
     value = dig(document, root)
     ref = reference(value)
-    if not _is_sealable(ref.api_version, ref.kind) or controller_of(value):
+    if kinds.of(ref) is None or controller_of(value):
         return  # what a controller made is as its owner
-    pods = workloads_of(value, root, ref)
+    pods = workloads_of(value, root, ref, kinds=kinds)
     plain = [one for one in pods if _is_plain(one) and (position, root, one.template) not in sealed]
     if not plain:
         return
@@ -122,14 +133,14 @@ def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Fi
             yield from map(resource.placed, check_handler(ref, root, value))
 
 
-def unsealed_classes(document: Any, root: Path) -> Iterator[tuple[Path, str]]:
+def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Iterator[tuple[Path, str]]:
     """Yield the path and the name of each class of Contrast's in one object, if no render seals an object of its kind.
 
     Members of a list are objects of their own.
     """
     value = dig(document, root)
     ref = reference(value)
-    if _is_sealable(ref.api_version, ref.kind) or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
+    if kinds.of(ref) or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
         return
     if ref.kind == KIND or ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
@@ -150,13 +161,23 @@ def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
     return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 
 
-def unsealed_finding(ref: Ref, path: Path, name: str) -> Finding:
-    """Make the finding of a class that is asked for in vain."""
-    return finding("CC1109", ref, path, kind=f"{ref.api_version} {ref.kind}".strip(), name=name)
-
-
-def _is_sealable(api_version: str, kind: str) -> bool:
-    return kind in KINDS and plain_api_version(api_version) == KINDS[kind][0]
+def unsealed_finding(ref: Ref, path: Path, name: str, kinds: Kinds = SHIPPED, root: Path = ()) -> Finding:
+    """Make the finding of a class that is asked for in vain. root: of the object, in its document."""
+    known = kinds.entry(ref)
+    group, _, version = ref.api_version.rpartition("/")
+    values: dict[str, Any] = {"kind": f"{ref.api_version} {ref.kind}".strip(), "name": name}
+    if known and known.refused:
+        return finding("CC1109.refused", ref, path, **values, reason=known.refused, instead=known.instead)
+    if "." not in group or not ref.kind or (group.endswith(OF_KUBERNETES) and not group.endswith(".x-k8s.io")):
+        return finding("CC1109.kind", ref, path, **values)
+    if known and known.versions and version not in known.versions:
+        return finding("CC1109.version", ref, path, **values, versions=listed(known.versions))
+    place = path[len(root) :]
+    if place[-2:] != ("spec", FIELD) or len(place) < len(("template", "spec", FIELD)):
+        return finding("CC1109.bare", ref, path, **values)
+    field = "".join(f".{step}" if isinstance(step, str) else "[*]" for step in place[:-2]).removeprefix(".")
+    entry = f"podTemplates: [{{group: {group}, kind: {ref.kind}, templates: [{{path: '{field}'}}]}}]"
+    return finding("CC1109.template", ref, path, **values, entry=entry)
 
 
 def _holds_text(resource: Resource) -> bool:

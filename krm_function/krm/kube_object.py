@@ -15,7 +15,8 @@ from krm_function.krm.group_version import parse_group_version, plain_api_versio
 from krm_function.krm.outline import Outline, outline, state
 from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity, dotted, one_line
 from krm_function.krm.string_map import StringMap, as_string
-from krm_function.yamltext import Document, dump, parse
+from krm_function.yamltext import Document, parse
+from krm_function.yamltext.writer import dump
 
 PATH = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")  # the second is the legacy twin
 INDEX = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")

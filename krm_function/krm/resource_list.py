@@ -12,20 +12,9 @@ from krm_function.krm.errors import MisuseError, NotAResourceListError
 from krm_function.krm.field_path import check_plain
 from krm_function.krm.kube_object import FUNCTION, KubeObject
 from krm_function.krm.results import Results
-from krm_function.yamltext import (
-    Chunk,
-    ItemList,
-    OuterList,
-    Source,
-    YamlError,
-    decode,
-    encode,
-    join_items,
-    parse,
-    resolve_item_aliases,
-    split_items,
-    take_out_items,
-)
+from krm_function.yamltext import Chunk, ItemList, Source, YamlError, decode, encode, parse
+from krm_function.yamltext.split.items import resolve_item_aliases, split_items
+from krm_function.yamltext.split.list_parts import OuterList, join_items, take_out_items
 
 GROUP = "config.kubernetes.io/"
 KIND = "ResourceList"

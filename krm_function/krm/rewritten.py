@@ -12,7 +12,8 @@ from krm_function.krm.outline import Outline, below, state
 from krm_function.krm.reorder import moved
 from krm_function.krm.result import FieldPath
 from krm_function.krm.string_map import UPSTREAM_IDENTIFIER, check_settable
-from krm_function.yamltext import Change, Document, same, splice
+from krm_function.yamltext import Change, Document, same
+from krm_function.yamltext.edit.splice import splice
 
 
 def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:

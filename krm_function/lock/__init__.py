@@ -6,7 +6,7 @@ and nothing of a credential leaves it but in a request to the registry that it b
 """
 
 from krm_function.lock.lock_problem import LockProblem
-from krm_function.lock.lock_text import FOUND_AS, new_lock, silent, updated_lock
+from krm_function.lock.lock_text import FOUND_AS, LAYERS, new_lock, silent, updated_lock
 from krm_function.lock.resolve_image import Locked, LockLimits
 from krm_function.lock.run import Run, resolve_all
 from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_source
@@ -14,6 +14,7 @@ from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_s
 __all__ = [
     "FORMS",
     "FOUND_AS",
+    "LAYERS",
     "LockLimits",
     "LockProblem",
     "Locked",

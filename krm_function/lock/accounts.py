@@ -1,7 +1,8 @@
 """/etc/passwd and /etc/group of an image.
 
-Rule of this file: layers are read from the top down, and no further than needed; each is read once for all images of a
-run that share it. A link that leads elsewhere means another round, with that path watched as well.
+Rule of this file: layers are read top down, and no further than needed, unless the sizes of all are wanted; each
+is read once for all images of a run that share it. A link that leads elsewhere means another round, with that path
+watched as well.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,8 +29,10 @@ class ImageAccounts(NamedTuple):
     sizes: Mapping[str, int]
 
 
-def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer) -> ImageAccounts:
-    """Find both files. layers: lowest first, with their diffIDs. Raises LockProblem."""
+def accounts(
+    layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer, *, every: bool = False
+) -> ImageAccounts:
+    """Find both files. layers: lowest first, with their diffIDs. every: read them all. Raises LockProblem."""
     paths = frozenset((PASSWD, GROUP))
     sizes: dict[str, int] = {}
     for _ in range(ROUNDS):
@@ -38,17 +41,20 @@ def accounts(layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLa
         while True:
             rootfs.complete = not rest
             try:
-                return ImageAccounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
+                files = ImageAccounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
+                if not every or not rest:
+                    return files
             except MoreLayersError:
-                descriptor, diff_id = rest.pop()
-                layer = read(descriptor, rootfs.watched)
-                if layer.diff_id != diff_id:
-                    raise malformed("CC1204.diff-id", "the image configuration") from None
-                sizes[diff_id] = layer.size
-                rootfs.layers.append(layer)
+                pass
             except UnwatchedError as found:
                 paths |= {found.path}
                 break
+            descriptor, diff_id = rest.pop()
+            layer = read(descriptor, rootfs.watched)
+            if layer.diff_id != diff_id:
+                raise malformed("CC1204.diff-id", "the image configuration") from None
+            sizes[diff_id] = layer.size
+            rootfs.layers.append(layer)
     raise ambiguous("CC1208.links", PASSWD)
 
 

@@ -1,8 +1,8 @@
 """The text of an ImageLock: a new one, or an existing one with entries added, completed and taken away.
 
 Rule of this file: what a person wrote stays byte for byte (comments, order, quotes): the edits are spliced by the same
-code that edits workloads. New entries follow the old ones, sorted. An old entry gets the ACCOUNTS that it lacks, loses
-`foundAs` once its tag was looked up, and is not touched otherwise.
+code that edits workloads. New entries follow the old ones, sorted. An old entry gets the ACCOUNTS that it lacks, its
+layers where their sizes were unknown, loses `foundAs` once its tag was looked up, and is not touched otherwise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,10 +11,14 @@ from typing import Any
 from krm_function.api.image_lock import KIND
 from krm_function.api.records import API_VERSION
 from krm_function.krm.kube_object import LOCAL_CONFIG
+from krm_function.model.image_sizes import is_sized
 from krm_function.model.lookup import mapping
-from krm_function.yamltext import Change, dump, parse, splice
+from krm_function.yamltext import Change, parse
+from krm_function.yamltext.edit.splice import splice
+from krm_function.yamltext.writer import dump
 
 ACCOUNTS = ("passwd", "group")
+LAYERS = "layers"
 FOUND_AS = "foundAs"  # the tag by which a digest is known, where it is another than that of the reference
 
 HEAD = """# What the policies have to know of each image, named as rendered pods name it.
@@ -53,9 +57,12 @@ def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: I
     if added and not present:
         return splice(document, [Change(("spec", "images"), "set", added)]).text
     for name, entry in sorted(entries.items()):
-        lacking = [key for key in ACCOUNTS if mapping(present.get(name)).get(key) is None] if name in present else []
+        old = mapping(present.get(name))
+        lacking = [key for key in ACCOUNTS if old.get(key) is None] if name in present else []
+        if name in present and is_sized(entry.get(LAYERS)) and not is_sized(old.get(LAYERS)):
+            lacking.append(LAYERS)
         changes += [Change(("spec", "images", name, key), "set", entry[key]) for key in lacking]
-        if FOUND_AS in mapping(present.get(name)) and FOUND_AS not in entry:
+        if FOUND_AS in old and FOUND_AS not in entry:
             changes.append(Change(("spec", "images", name, FOUND_AS), "remove"))
     changes += [Change(("spec", "images", name), "set", entry) for name, entry in added.items()]
     return splice(document, changes).text

@@ -27,10 +27,14 @@ Consume = Callable[[Iterable[bytes]], T]
 
 
 class LockLimits(NamedTuple):
-    """How much is read. layer: bytes of a layer, as it comes and uncompressed; seconds: for one image."""
+    """How much is read. layer: bytes of a layer, as it comes and uncompressed; seconds: for one image.
+
+    sizes: every layer, for how much it is unpacked, and not only those that have the files of users.
+    """
 
     layer: int = 8 << 30
     seconds: float = 900
+    sizes: bool = False
 
 
 class Found(NamedTuple):
@@ -161,7 +165,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
 
-    files = accounts(manifest.layers, config.diff_ids, layer_of)
+    files = accounts(manifest.layers, config.diff_ids, layer_of, every=limits.sizes)
     entry: dict[str, Any] = {
         "config": dict(config.settings),
         "passwd": files.passwd or "",  # without the file as with an empty one: an entry that is silent knows neither

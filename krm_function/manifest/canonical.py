@@ -4,13 +4,17 @@ Rule of this file: canonical(canonical(m)) == canonical(m); what does not fit th
 JSON null stands for the zero value everywhere, as it does when Go's encoding/json reads one.
 """
 
+import re
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from krm_function.manifest.ordered_fields import MANIFEST, OMIT_EMPTY, OPERATOR, Json
-from krm_function.manifest.problem import FieldProblem, ManifestProblem, problem_of
+from krm_function.manifest.problem import FieldProblem, ManifestProblem, meant, problem_of
 from krm_function.schema.check import unknown_fields, wrong_type
 from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Path, Record, Spec, Text
+
+NEWER = re.compile("[A-Z][A-Za-z0-9]{2,63}")  # as Contrast names its fields
 
 
 def canonical(manifest: Mapping[str, Any]) -> Json:
@@ -18,11 +22,25 @@ def canonical(manifest: Mapping[str, Any]) -> Json:
 
     Absent and null fields get Go's zero value, fields stand in the order of Contrast's structs
     (docs/facts/contrast-manifest.md#manifest), policies are sorted by digest, and empty fields that Contrast omits
-    are gone. Values are kept as they are: this is no validation. Raises
-    FieldProblem for a value of the wrong type and for an unknown field.
+    are gone. Fields of a newer manifest stand behind them. Values are kept as they are: this is no validation. Raises
+    FieldProblem for a value of the wrong type and for another unknown field.
     """
-    result: Json = canonical_value(manifest, MANIFEST)
-    return result
+    newer = newer_fields(manifest)
+    known = {key: value for key, value in manifest.items() if key not in newer} if newer else manifest
+    result: Json = canonical_value(known, MANIFEST)
+    return result | {key: deepcopy(manifest[key]) for key in newer}
+
+
+def newer_fields(manifest: Any) -> list[str]:
+    """Return the fields of the manifest as a whole that are of no known release, sorted.
+
+    They are not dropped, since what a newer Contrast asks for in them would be lost without a word. One that is near a
+    known field is a misspelling, and so is one in an entry, where a value that nobody reads would protect nobody.
+    """
+    if not isinstance(manifest, Mapping):
+        return []
+    unknown = [key for key in manifest if isinstance(key, str) and key not in MANIFEST.fields]
+    return sorted(key for key in unknown if NEWER.fullmatch(key) and not meant(key, MANIFEST.fields))
 
 
 def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = True) -> Any:

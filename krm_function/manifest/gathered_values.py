@@ -1,11 +1,13 @@
 """The reference values of one render, as the manifest will state them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_function.findings import Finding
-from krm_function.manifest.tdx import Rtmr0
 from krm_function.record import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_function.manifest.tdx import Rtmr0
 
 
 class ReferenceValues(NamedTuple):
@@ -14,5 +16,5 @@ class ReferenceValues(NamedTuple):
     release: Mapping[str, Any] = {}
     overrides: Mapping[str, Any] = {}
     merged: Mapping[str, Any] = {}
-    rtmr0: Rtmr0 | None = None
+    rtmr0: "Rtmr0 | None" = None
     findings: tuple[Finding, ...] = ()

@@ -34,13 +34,18 @@ class Identity(NamedTuple):
 
     @property
     def key(self) -> str:
-        """`Deployment/shop/web`."""
+        """`Deployment/shop/web`; `RayCluster/shop/llm#head` of an object with several pod templates."""
         return object_key(self.ref)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its own key, and that of its object."""
+        return tuple(dict.fromkeys((self.key, object_key(self.ref.whole))))
 
     @property
     def derived(self) -> str:
         """The WorkloadSecretID that Contrast derives."""
-        return secret_id(*self.ref)
+        return secret_id(*self.ref[:4])
 
     @property
     def secret(self) -> str:
@@ -99,7 +104,8 @@ class Identities(NamedTuple):
 
 def object_key(ref: Ref) -> str:
     """Make the key of an object; an absent namespace is `default`, as in a WorkloadSecretID."""
-    return f"{ref.kind}/{ref.namespace or 'default'}/{ref.name}"
+    part = f"#{ref.part}" if ref.part else ""
+    return f"{ref.kind}/{ref.namespace or 'default'}/{ref.name}{part}"
 
 
 def key_of_derived(secret: str) -> str:

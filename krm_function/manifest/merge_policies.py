@@ -9,6 +9,7 @@ ids and names, so that nothing in two entries proves it (stages/base_entries.py)
     | base entry is of      | its digest is    | result                                                             |
     |-----------------------|------------------|--------------------------------------------------------------------|
     | a workload of now     | any              | gone; its SANs follow the generated ones in the new entry, but "*" |
+    | the same, with `keep` | no digest of now | kept as it is, and its SANs as above                               |
     | another workload      | no digest of now | kept as it is                                                      |
     | another workload      | a digest of now  | the caller has refused it                                          |
 
@@ -55,14 +56,19 @@ def survivors(base: Mapping[str, Any] | None, replaced: Iterable[str]) -> tuple[
 
 
 def merged_policies(
-    base: Mapping[str, Any] | None, new_policies: Mapping[str, Mapping[str, Any]], replaced: Mapping[str, str]
+    base: Mapping[str, Any] | None,
+    new_policies: Mapping[str, Mapping[str, Any]],
+    replaced: Mapping[str, str],
+    *,
+    keep: bool = False,
 ) -> Json:
     """Join the policies of a previous manifest with those rendered now, by the truth table above.
 
-    replaced: the digest of each old entry whose workload is rendered now, and the digest that it has now.
+    replaced: the digest of each old entry whose workload is rendered now, and the digest that it has now. keep: they
+    stay beside the new ones.
     """
     old = (base or {}).get("Policies") or {}
-    result: Json = {digest: old[digest] for digest in survivors(base, replaced)}
+    result: Json = {digest: old[digest] for digest in survivors(base, () if keep else replaced)}
     for digest, new in new_policies.items():
         mine = [before for before in sorted(replaced) if replaced[before] == digest]
         kept = [_sans(old.get(before)) for before in (mine if digest not in mine else [digest])]

@@ -45,9 +45,11 @@ def check_selectors(tee: str, entries: Sequence[Partial]) -> tuple[ManifestProbl
         problems += [
             ManifestProblem((tee, index, name), "is needed") for name in _selectors(ENTRIES[tee]) if not entry.get(name)
         ]
-        if _key(entry) in seen:
-            problems.append(ManifestProblem((tee, index), f"is the second entry for {' '.join(_key(entry)).strip()}"))
-        seen.add(_key(entry))
+        if entry_key(entry) in seen:
+            problems.append(
+                ManifestProblem((tee, index), f"is the second entry for {' '.join(entry_key(entry)).strip()}")
+            )
+        seen.add(entry_key(entry))
     return tuple(problems)
 
 
@@ -71,11 +73,11 @@ def merged_reference_values(base: Partial | None, release: Partial | None, overr
     result: Json = {}
     for tee in ENTRIES:
         old = [entry or {} for entry in (base or {}).get(tee) or ()]
-        fresh = {_key(entry): entry for entry in (release or {}).get(tee) or ()}
-        known = {platform for platform, _ in map(_key, old)}
+        fresh = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
+        known = {platform for platform, _ in map(entry_key, old)}
         added = sorted((entry for key, entry in fresh.items() if key[0] not in known), key=_platform)
         entries = [
-            *(_entry(entry, fresh.get(_key(entry)), settings.get(tee) or (), tee) for entry in old),
+            *(_entry(entry, fresh.get(entry_key(entry)), settings.get(tee) or (), tee) for entry in old),
             *(_entry({}, entry, settings.get(tee) or (), tee) for entry in added),
         ]
         if entries:
@@ -85,7 +87,7 @@ def merged_reference_values(base: Partial | None, release: Partial | None, overr
 
 def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee: str) -> Json:
     """Make one complete entry out of its sources, either of `old` and `fresh` possibly missing."""
-    key = _key(fresh or old)
+    key = entry_key(fresh or old)
     chosen = [(index, setting) for index, setting in enumerate(settings) if _applies(setting, key)]
     if fresh is None and not chosen:
         untouched: Json = canonical_value(old, ENTRIES[tee])
@@ -105,7 +107,7 @@ def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee
 
 def _applies(setting: Partial, key: tuple[str, str]) -> bool:
     """Tell whether a setting is meant for the entries of `key`."""
-    return all(not wanted or wanted == actual for wanted, actual in zip(_key(setting), key, strict=True))
+    return all(not wanted or wanted == actual for wanted, actual in zip(entry_key(setting), key, strict=True))
 
 
 def same_measurement(one: Any, two: Any) -> bool:
@@ -124,7 +126,7 @@ def _as_lists(values: Any) -> Any:
     return {key: [part] if isinstance(part, Mapping) else part for key, part in values.items()}
 
 
-def _key(entry: Partial) -> tuple[str, str]:
+def entry_key(entry: Partial) -> tuple[str, str]:
     """Tell what an entry is for."""
     platform, product = (entry.get(name) or "" for name in _SELECTORS)
     return platform, product
@@ -132,7 +134,7 @@ def _key(entry: Partial) -> tuple[str, str]:
 
 def _platform(entry: Partial) -> str:
     """Give the first half of the key, to sort by."""
-    return _key(entry)[0]
+    return entry_key(entry)[0]
 
 
 def _selectors(spec: Record) -> list[str]:

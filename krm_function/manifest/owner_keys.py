@@ -7,7 +7,7 @@ docs/facts/contrast-manifest.md#keys, RFC 7468 (PEM), RFC 5280 (SubjectPublicKey
 
 import re
 
-from krm_function.measurement import is_hex
+from krm_function.measurement.hexadecimal import is_hex
 
 _BLOCK = r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----"
 _BEGIN = r"-----BEGIN ([A-Z0-9 ]+)-----"
@@ -28,6 +28,10 @@ _LONGEST_PEM = 64 * 1024
 
 class KeyProblem(ValueError):
     """Why a key cannot be used, as a sentence without a full stop. Never holds a byte of the key."""
+
+
+class AnotherKindProblem(KeyProblem):
+    """The key is of the kind that other owners have, or of none that Contrast reads."""
 
 
 def workload_owner(pem: str) -> str:
@@ -118,7 +122,7 @@ def _ecdsa(der: bytes) -> bytes:
 
     key = _load(der)
     if not isinstance(key, EllipticCurvePublicKey):
-        raise KeyProblem("must be an ECDSA public key, this is another kind")
+        raise AnotherKindProblem("must be an ECDSA public key, this is another kind")
     if key.curve.name not in _CURVES:
         raise KeyProblem("must be on one of the curves P-224, P-256, P-384 and P-521")
     return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -131,7 +135,7 @@ def _rsa(der: bytes) -> tuple[bytes, int]:
 
     key = _load(der)
     if not isinstance(key, RSAPublicKey):
-        raise KeyProblem("must be an RSA public key, this is another kind")
+        raise AnotherKindProblem("must be an RSA public key, this is another kind")
     return key.public_bytes(Encoding.DER, PublicFormat.PKCS1), key.key_size
 
 

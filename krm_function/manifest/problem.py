@@ -42,7 +42,7 @@ class FieldProblem(ValueError):
 def problem_of(fault: Fault, value: Any = None) -> ManifestProblem:
     """Return the problem of a fault that the tables find. value: the one at fault, for a choice of names."""
     if fault.kind == "unknown" and isinstance(fault.spec, Record):
-        return ManifestProblem(fault.path, fault.problem + _meant(str(fault.path[-1]), fault.spec.fields))
+        return ManifestProblem(fault.path, fault.problem + meant(str(fault.path[-1]), fault.spec.fields))
     if isinstance(fault.spec, Choice):
         choices = fault.spec.values
         return ManifestProblem(
@@ -63,10 +63,10 @@ def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
     if "insecure" in text.casefold():
         return "insecure platforms are not supported"
     known = " or ".join(choice or "empty" for choice in choices)
-    return f"must be {known}, not {short(text) or 'empty'}{_meant(text, filter(None, choices))}"
+    return f"must be {known}, not {short(text) or 'empty'}{meant(text, filter(None, choices))}"
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def meant(name: str, known: Iterable[str]) -> str:
     """Write `, did you mean X?` if a known name is similar; else the empty string."""
     from krm_function.schema.nearest import nearest
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_function.manifest.ordered_fields import Json
-from krm_function.measurement import select_rtmr0
+from krm_function.measurement.rtmr0 import select_rtmr0
 from krm_function.model.platforms import PLATFORMS
 from krm_function.record import NamedTuple
 

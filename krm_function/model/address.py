@@ -1,4 +1,4 @@
-"""Parse and look up the workload addresses of the command line: KIND/[NAMESPACE/]NAME.
+"""Parse and look up the workload addresses of the command line: KIND/[NAMESPACE/]NAME, or KIND/[NAMESPACE/]NAME#PART.
 
 Rule of this file: an address that matches nothing is an error that suggests the nearest one; an address that matches
 several objects is an error, too. Kinds are read as kubectl reads them: any letter case, plural, or the short name. A
@@ -30,11 +30,12 @@ SPELLINGS = {
 
 
 class Address(NamedTuple):
-    """A parsed address. kind: in Kubernetes' spelling if it is known, else as given; namespace: "" means any."""
+    """A parsed address. kind: in Kubernetes' spelling if it is known, else as given; namespace, part: "" means any."""
 
     kind: str
     namespace: str
     name: str
+    part: str = ""
 
     def matches(self, ref: Ref) -> bool:
         """Tell whether the address matches an object. One without a namespace is in `default`, as Contrast reads it."""
@@ -42,6 +43,7 @@ class Address(NamedTuple):
             self.kind.lower() == ref.kind.lower()
             and self.name == ref.name
             and self.namespace in {"", ref.namespace or "default"}
+            and self.part in {"", ref.part}
         )
 
 
@@ -50,12 +52,16 @@ def parse_address(text: str) -> Address | None:
     parts = text.split("/")
     if len(parts) not in {2, 3} or not all(parts):
         return None
-    return Address(SPELLINGS.get(parts[0].lower(), parts[0]), parts[1] if len(parts) == 3 else "", parts[-1])
+    name, _, part = parts[-1].partition("#")
+    if not name:
+        return None
+    return Address(SPELLINGS.get(parts[0].lower(), parts[0]), parts[1] if len(parts) == 3 else "", name, part)
 
 
 def address_of(ref: Ref) -> str:
-    """Return the address that matches exactly this object."""
-    return "/".join(part for part in (ref.kind, ref.namespace, ref.name) if part)
+    """Return the address that matches exactly this object, or this pod template of it."""
+    name = f"{ref.name}#{ref.part}" if ref.part else ref.name
+    return "/".join(part for part in (ref.kind, ref.namespace, name) if part)
 
 
 def find_by_address(text: str, refs: Iterable[Ref]) -> Ref | Finding:
@@ -77,8 +83,9 @@ def _nearest_address(text: str, known: list[Ref]) -> str:
     """Return the nearest address, or ""; an object of the same name comes before one with a similar name."""
     name = text.rpartition("/")[2]
     alike = [ref for ref in known if name and ref.name.lower() == name.lower()] or known
+    text = _spelled(text)
     full = {address_of(ref): ref for ref in alike}
-    short = {f"{ref.kind}/{ref.name}": ref for ref in alike}
+    short = {address_of(ref._replace(namespace="")): ref for ref in alike}
     close = full.get(nearest(text, full)) or short.get(nearest(text, short))
     if close is None and alike is not known:
         close = alike[0]
@@ -86,6 +93,12 @@ def _nearest_address(text: str, known: list[Ref]) -> str:
         names = {ref.name: ref for ref in known}
         close = names.get(nearest(name, names)) if name else None
     return address_of(close) if close is not None else ""
+
+
+def _spelled(text: str) -> str:
+    """Write the kind out where it has a short name: `deploy/voet` is nearer to Deployment/vote than it looks."""
+    kind, separator, rest = text.partition("/")
+    return f"{SPELLINGS.get(kind.lower(), kind)}{separator}{rest}" if separator else text
 
 
 def _not_found(text: str, known: list[Ref], *, address: bool) -> Finding:

@@ -4,12 +4,13 @@ Rule of this file: docs/facts/contrast.md#annotations as data. A key of Contrast
 no effect, so it is a typo; a key in metadata that the table does not list for it has no effect either.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.workload import PREFIX
+from krm_function.model.lookup import mapping
+from krm_function.model.workload import POD_ROLE, PREFIX, Workload
 from krm_function.record import NamedTuple
 from krm_function.schema.nearest import nearest
 
@@ -75,6 +76,10 @@ MISSPELT: Mapping[str, str] = MappingProxyType(
 )
 
 
+# Those that the rule `objectAnnotations` moves; the role is a label today.
+MOVABLE = tuple(key for key, known in KNOWN.items() if "pod annotation" in known.places and key != POD_ROLE)
+
+
 def annotations_size(annotations: Mapping[str, Any]) -> int:
     """Count the bytes that Kubernetes compares with TOTAL."""
     return sum(_bytes(str(key)) + _bytes(str(value)) for key, value in annotations.items())
@@ -107,10 +112,14 @@ def correct_location(key: str) -> str:
             return "the labels of the Namespace"
 
 
-def unread(ref: Ref, path: Path, what: str, key: str, place: str) -> Finding:
-    """Make the finding about a key that has no effect where it stands. what: annotation or label."""
+def unread(ref: Ref, path: Path, what: str, key: str, place: str, *, by_rule: bool = False) -> Finding:
+    """Make the finding about a key that has no effect where it stands. what: annotation or label.
+
+    by_rule: whether the configuration could move it.
+    """
     if key in KNOWN:
-        return finding("CC0202", ref, path, what=what, key=key, place=place, where=correct_location(key))
+        code = "CC0202.rule" if by_rule else "CC0202"
+        return finding(code, ref, path, what=what, key=key, place=place, where=correct_location(key))
     near = suggest_key(key)
     return finding("CC0203.near" if near else "CC0203", ref, path, what=what, key=key, near=near)
 
@@ -120,3 +129,26 @@ def suggest_key(key: str) -> str:
     folded = key.lower().replace("_", "-")
     names = {key.removeprefix(PREFIX): key for key in KNOWN}  # the common prefix would hide the difference
     return MISSPELT.get(folded) or names.get(nearest(folded.removeprefix(PREFIX), names), "")
+
+
+def outer_metadata(workload: Workload) -> Iterator[tuple[Path, str]]:
+    """Yield the metadata around a pod template that Contrast does not read, and whose it is: a CronJob has two."""
+    if workload.template_path != workload.root:
+        yield (*workload.root, "metadata"), f"the {workload.ref.kind} itself"
+    if workload.ref.kind == "CronJob":
+        yield (*workload.root, "spec", "jobTemplate", "metadata"), "the job template"
+
+
+def misplaced(workload: Workload) -> dict[str, tuple[Path, str]]:
+    """Return the annotations that the rule would move: key -> the annotations in which it stands, and its value."""
+    found: dict[str, tuple[Path, str]] = {}
+    if workload.ref.part:
+        return found
+    for metadata, _ in outer_metadata(workload):
+        path = (*metadata, "annotations")
+        annotations = mapping(workload.at(path))
+        for key in MOVABLE:
+            value = annotations.get(key)
+            if isinstance(value, str) and key not in found and key not in workload.annotations:
+                found[key] = (path, value)
+    return found

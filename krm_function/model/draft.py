@@ -31,6 +31,11 @@ class Draft:
         self.edits.append(made)
         self.workload = self.workload.after((made,))
 
+    def add(self, edits: tuple[Edit, ...]) -> None:
+        """Take edits that were made on the workload as it is now."""
+        self.edits += edits
+        self.workload = self.workload.after(edits)
+
     def put(self, path: Path, index: int, entry: Any, code: str, reason: str) -> None:
         """Insert an entry into a list, which is made if it is absent or null."""
         if self.workload.at(path) is None:

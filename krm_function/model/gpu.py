@@ -1,18 +1,19 @@
-"""Count the NVIDIA GPUs that a pod requests.
+"""Count the GPUs that a pod requests.
 
-Rule of this file: a GPU counts when a container's resource *limits* name an `nvidia.com/` resource. Which keys
-exactly Contrast counts is not known (docs/facts/contrast.md#gpus), so every key of that domain counts. Containers of
-all lists count.
+Rule of this file: a GPU counts when a container's resource *limits* name one, whatever nodes offer under this name
+(model/gpu_names.py). Containers of all lists count. Shares and parts of GPUs are no number of GPUs.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Cause, Path
-from krm_function.model.lookup import mapping, maps
+from krm_function.model.gpu_names import asked_gpus
+from krm_function.model.lookup import maps
 from krm_function.model.quantity import units
 from krm_function.record import NamedTuple
 
-DOMAIN = "nvidia.com/"
+COUNTED = ("passed", "other")
 
 
 class GpuProblem(NamedTuple):
@@ -34,9 +35,23 @@ def gpu_count(pod_spec: dict[str, Any]) -> int:
     return max(sum(map(_limits, regular)), sum(map(_limits, init)))
 
 
+def wants_gpu(pod_spec: dict[str, Any]) -> bool:
+    """Tell whether a container asks for a GPU, or for a part of one."""
+    return any(
+        one.what != "share" and _count(one.value) > 0
+        for field in ("initContainers", "containers")
+        for container in maps(pod_spec.get(field))
+        for one in asked_gpus(container)
+    )
+
+
+def asks_for_gpu(container: Mapping[str, Any]) -> bool:
+    """Tell whether one container asks for a GPU, or for a part of one."""
+    return wants_gpu({"containers": [container]})
+
+
 def _limits(container: dict[str, Any]) -> int:
-    limits = mapping(mapping(container.get("resources")).get("limits"))
-    return sum(_count(value) for key, value in limits.items() if str(key).startswith(DOMAIN))
+    return sum(_count(one.value) for one in asked_gpus(container) if one.what in COUNTED)
 
 
 def _count(value: Any) -> int:
@@ -51,11 +66,10 @@ def gpu_problems(pod_spec: dict[str, Any]) -> tuple[GpuProblem, ...]:
     problems: list[GpuProblem] = []
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(pod_spec.get(field))):
-            limits = mapping(mapping(container.get("resources")).get("limits"))
-            for key in limits:
-                cause = _problem(limits[key]) if str(key).startswith(DOMAIN) else None
+            for one in asked_gpus(container):
+                cause = _problem(one.value) if one.what in COUNTED else None
                 if cause:
-                    problems.append(GpuProblem((field, index, "resources", "limits", key), cause))
+                    problems.append(GpuProblem((field, index, "resources", "limits", one.name), cause))
     return tuple(problems)
 
 

@@ -54,6 +54,12 @@ class Image(NamedTuple):
         return text + (f":{self.tag}" if self.tag else "") + (f"@{self.digest}" if self.digest else "")
 
 
+def is_pinned(text: str) -> bool:
+    """Tell whether a text is a reference with a digest, what PINNED says."""
+    matched = re.fullmatch(REFERENCE, text)
+    return matched is not None and matched[4] is not None
+
+
 @lru_cache(maxsize=256)
 def parse_image(text: str) -> Image | str:
     """Parse a reference; for a text that is none, return a problem text (lower case, no full stop)."""

@@ -1,9 +1,9 @@
-"""The eight kinds whose pod templates Contrast reads, and the paths from an object to its templates.
+"""The eight kinds whose pod templates Contrast reads, and which kinds of others the shipped catalogue has.
 
-Source: docs/facts/contrast.md#selection.
+Source: docs/facts/contrast.md#selection; of the catalogue: docs/facts/controllers.md.
 
-Rule of this file: this is their only list, and nothing is imported, so that a stream without any of them is recognised
-before anything else is loaded. A kind may have any number of templates; these eight have one each.
+Rule of this file: nothing is imported, so that a stream without any of them is recognised before anything else is
+loaded. A kind may have any number of templates; the eight have one each.
 """
 
 Pattern = tuple[str, ...]  # "*" stands for each entry of a list
@@ -20,17 +20,44 @@ KINDS: dict[str, tuple[str, Pattern, *tuple[Pattern, ...]]] = {
     "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template")),
 }
 
-EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these
+# kind -> groups of which a file of the catalogue says where its pods are; the file has the name of the group
+CATALOGUED: dict[str, tuple[str, ...]] = {
+    "CloneSet": ("apps.kruise.io",),
+    "DaemonSet": ("apps.kruise.io",),
+    "JobSet": ("jobset.x-k8s.io",),
+    "LeaderWorkerSet": ("leaderworkerset.x-k8s.io",),
+    "Rollout": ("argoproj.io",),
+    "Sandbox": ("agents.x-k8s.io",),
+    "StatefulSet": ("apps.kruise.io",),
+}
+
+# group -> kinds of which its file says why no render seals the pods
+REFUSED: dict[str, tuple[str, ...]] = {
+    "apps.nvidia.com": ("NIMService", "NIMCache", "NIMPipeline", "NemoCustomizer"),
+    "argoproj.io": ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"),
+    "kubeai.org": ("Model",),
+    "kubeflow.org": ("PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "MXJob"),
+    "ray.io": ("RayCluster", "RayJob", "RayService"),
+    "serving.knative.dev": ("Service", "Configuration", "Revision"),
+    "serving.kserve.io": (
+        *("InferenceService", "ServingRuntime", "ClusterServingRuntime", "LLMInferenceService"),
+        *("LLMInferenceServiceConfig", "InferenceGraph"),
+    ),
+    "trainer.kubeflow.org": ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"),
+}
+
+EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these, beside those of the catalogue
+UNDONE = EDITED.union(("PersistentVolumeClaim",))  # and, by a rule of `spec.volumes`, to these
 KINDS_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # a render reads them to find out whether they concern it
 
 
 def template_paths(kind: str, value: object) -> list[tuple[str | int, ...]]:
-    """Return the path of each pod template of an object of one of these kinds, present or not; [] for other kinds."""
+    """Return the path of each pod template of an object of one of the eight kinds, present or not; [] for others."""
     patterns = KINDS[kind][1:] if kind in KINDS else ()
-    return [path for pattern in patterns for path in _expand(pattern, value)]
+    return [path for pattern in patterns for path in expand(pattern, value)]
 
 
-def _expand(pattern: Pattern, value: object) -> list[tuple[str | int, ...]]:
+def expand(pattern: Pattern, value: object) -> list[tuple[str | int, ...]]:
     """Return the paths that a pattern stands for in a value: one for each entry of its lists."""
     if "*" not in pattern:
         return [pattern]
@@ -41,5 +68,5 @@ def _expand(pattern: Pattern, value: object) -> list[tuple[str | int, ...]]:
     return [
         (*pattern[:size], index, *rest)
         for index, entry in enumerate(entries)
-        for rest in _expand(pattern[size + 1 :], entry)
+        for rest in expand(pattern[size + 1 :], entry)
     ]

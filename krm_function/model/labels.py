@@ -26,8 +26,13 @@ def is_dns_subdomain(text: str) -> bool:
 
 def is_label_key(text: str) -> bool:
     """Tell whether a text is a qualified name: `name` or `dns.subdomain/name`."""
+    return text.rfind("/") <= LONGEST_SUBDOMAIN and matches_label_key(text)
+
+
+def matches_label_key(text: str) -> bool:
+    """Tell whether a text matches LABEL_KEY, whose subdomain may have any length."""
     prefix, slash, name = text.rpartition("/")
-    return (not slash or is_dns_subdomain(prefix)) and len(name) <= 63 and re.fullmatch(LABEL_NAME, name) is not None
+    return (not slash or re.fullmatch(DNS_SUBDOMAIN, prefix) is not None) and re.fullmatch(LABEL_NAME, name) is not None
 
 
 def is_label_value(text: str) -> bool:

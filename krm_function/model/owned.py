@@ -1,6 +1,7 @@
 """What a render owns: all that it adds to the objects of its input or changes in them, by field and by name.
 
-Rule of this file: names only. A render writes nothing else into an object, an undo record (model/undo_rules.py) changes
+Rule of this file: names only. A render writes nothing else into an object but for the volumes, GPUs and annotations
+that a rule of the configuration rewrites (model/rewriting), an undo record (model/undo_rules.py) changes
 nothing else, and docs/explanation/determinism-and-uninject.md has the same table; a test compares them. What a render
 makes of each name is in model/injected and in the stages.
 """
@@ -16,6 +17,7 @@ from krm_function.record import NamedTuple
 ANNOTATIONS = "contrast-krm.dev/"  # all keys of this domain are a render's own
 CONTAINERS = (INITIALIZER, SERVICE_MESH, PVC_HOLDER)  # reserved names of init containers
 REPLACED_CONTAINERS = (INITIALIZER, SERVICE_MESH)  # a render replaces those of its input, whatever they run
+CLAIM_KIND = "PersistentVolumeClaim"
 VOLUMES = {SECRETS: "emptyDir", IMAGE_STORE: "ephemeral"}  # and their source; secure-pv names one more, an emptyDir
 SCHEDULING = ("nodeSelector", "tolerations")
 Process = tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # command and args, None if the image's own count
@@ -43,6 +45,7 @@ OWNED = (
     Owned("pod", "volumes", tuple(VOLUMES)),
     Owned("container", "image"),
     Owned("container", "volumeMounts", (SECRETS,)),
+    Owned(CLAIM_KIND, "spec.volumeMode"),
     *(Owned("pod of a DaemonSet", field) for field in SCHEDULING),
     *(Owned(KIND, f"scheduling.{field}") for field in SCHEDULING),
 )

@@ -14,6 +14,7 @@ from krm_function.model.workload import PREFIX, Workload
 from krm_function.schema.check import Fault, expected, faults
 from krm_function.schema.kinds import ANY_TEXT, Field, ListOf, Record, Spec
 
+UNREADABLE = ("CC0206", "CC0207")  # no containers, or values of a wrong type
 METADATA = Record(
     {"namespace": Field(ANY_TEXT), "annotations": Field(TEXT_BY_KEY), "labels": Field(TEXT_BY_KEY)}, closed=False
 )
@@ -39,7 +40,7 @@ def _findings(workload: Workload) -> Iterator[Finding]:
         yield from _wrong(metadata, path, METADATA, workload.ref)
         yield from _nulls(mapping(metadata), path, workload.ref)
     yield from _wrong(workload.at(workload.spec_path), workload.spec_path, POD_SPEC, workload.ref)
-    if workload.ref.kind == "StatefulSet":
+    if workload.ref.kind == "StatefulSet" and not workload.made_by:
         path = (*workload.root, "spec", "volumeClaimTemplates")
         yield from _wrong(workload.at(path), path, CLAIMS, workload.ref)
 

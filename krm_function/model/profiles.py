@@ -11,6 +11,7 @@ Rule of this file: data only. No code compares the name of a profile; it reads t
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from krm_function.model import allowed_variables
 from krm_function.record import NamedTuple
 
 ProfileName = Literal["contrast-1.25", "strict", "kata-4.1"]
@@ -20,8 +21,9 @@ class Profile(NamedTuple):
     """A policy profile.
 
     release: the Contrast release whose nodes the policy is for, (1, 25); None for plain Kata.
-    settings: JSON pointer into Kata's settings document -> the value that it has there instead. left_out: JSON pointers
-    to members that it does not have.
+    settings: JSON pointer into Kata's settings document -> the value that the nodes' own file has there instead.
+    own_settings: the same, but ours: what every legal Service makes is allowed. left_out: JSON pointers to members
+    that it does not have.
     rules: names of the files in policy/rules, in this order.
     """
 
@@ -29,6 +31,7 @@ class Profile(NamedTuple):
     means: str  # one sentence, for the schema and the pages
     release: tuple[int, int] | None
     settings: tuple[tuple[str, Any], ...]
+    own_settings: tuple[tuple[str, Any], ...]
     left_out: tuple[str, ...]
     rules: tuple[str, ...]
     binds_images: bool  # each container's policy lists the image that its VM pulls, by digest
@@ -53,12 +56,15 @@ _CONTRAST_1_25 = (
     ),
     ("/request_defaults/ReadStreamRequest", True),
 )
+_VARIABLES = "/request_defaults/CreateContainerRequest/allow_env_regex"
+_ANY_SERVICE = ("/common/svc_name_downward_env", allowed_variables.NAME_OF_ANY_SERVICE)
 
 CONTRAST = Profile(
     name="contrast-1.25",
     means="what a node of Contrast 1.25 needs; images are bound to their digests",
     release=(1, 25),
     settings=_CONTRAST_1_25,
+    own_settings=(_ANY_SERVICE, (_VARIABLES, allowed_variables.CONTRAST)),
     left_out=("/volumes/image_volume",),
     rules=("shared", "contrast-node", "as-kata"),
     binds_images=True,
@@ -72,6 +78,7 @@ CONTRAST = Profile(
 STRICT = CONTRAST._replace(
     name="strict",
     means="contrast-1.25, and nothing that a host could choose",
+    own_settings=(_ANY_SERVICE, (_VARIABLES, allowed_variables.STRICT)),
     rules=("shared", "contrast-node", "strict"),
     narrowed=True,
 )
@@ -80,6 +87,7 @@ KATA = Profile(
     means="what Kata's own rules allow, for nodes with plain Kata 4.1; images are not bound",
     release=None,
     settings=(),
+    own_settings=(),
     left_out=(),
     rules=("shared", "kata-node", "as-kata"),
     binds_images=False,

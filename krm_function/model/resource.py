@@ -4,12 +4,13 @@ Rule of this file: text is authoritative. A resource that no stage edits keeps i
 resource holds asks it, so that no text is parsed twice: `document` if it was read, else `parsed`.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from krm_function.findings import Finding, Path
 from krm_function.model.edits import ObjectEdits
+from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -21,11 +22,15 @@ State = Literal[
     "restored",  # parsed, and what an earlier render did to objects in it is undone
     "added",  # an object that an earlier render added
 ]
-Retired = Literal["", "spec", "status"]  # what says that an object runs no pod; "" if nothing does
+Retired = Literal["", "spec", "status", "earlier"]
 
 
 class Copy(NamedTuple):
-    """What a controller made. origin: the workload that it was made of. retired: runs no pod, and is not checked."""
+    """What a controller made. origin: the workload that it was made of.
+
+    retired: what says that an object runs no pod, and so is not checked; "" if nothing does. "earlier": it is of an
+    earlier template of that workload, and runs.
+    """
 
     origin: Any
     retired: Retired = ""
@@ -40,6 +45,8 @@ class Resource(NamedTuple):
     What the host hands over. text: exactly the characters of the document, with its separator line and comments. line:
     line of the text's first character in `file`, from 1. file: "" for standard input. api_version, kind, name: as the
     document has them, "" if absent. certain: they can be trusted (see `yamltext.Chunk`).
+
+    kinds: those with pod templates that this call knows.
 
     What was read. position: in the input, -1 while it is unread. document: its values and their positions, restored if
     an earlier render is undone. undone: the objects in it whose undo records were applied, and are not proven yet.
@@ -64,10 +71,16 @@ class Resource(NamedTuple):
     edits: tuple[ObjectEdits, ...] = ()
     rendered: str | None = None
     dropped: bool = False
+    kinds: Kinds = SHIPPED
 
     def may_be(self, kinds: Container[str]) -> bool:
         """Tell whether the document may contain an object of these kinds: by its kind, or by an uncertain header."""
         return not self.certain or self.kind in kinds
+
+    @property
+    def may_have_pods(self) -> bool:
+        """Whether the document may be an object with pod templates that a render seals."""
+        return not self.certain or self.kind in self.kinds.names
 
     @property
     def output(self) -> str | None:
@@ -81,9 +94,12 @@ class Resource(NamedTuple):
         """Its value: as read, else as the text has it. Raises YamlError."""
         if self.document is not None:
             return self.document.value
-        from krm_function.yamltext import read_value
+        from krm_function.yamltext import YamlError, read_value
 
-        return read_value(self.text)
+        try:
+            return read_value(self.text)
+        except YamlError:
+            return self.given().value  # raises the same, with the lines of the file
 
     def parsed(self) -> "Resource":
         """Return the resource with a document: what was read, else its text. Raises YamlError."""
@@ -101,6 +117,11 @@ class Resource(NamedTuple):
         document = parse(self.text, line=self.line)
         return self._replace(state="given", document=document, undone=(), edits=(), rendered=None)
 
+    def all_placed(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return findings about this resource, each placed; a text not read yet is parsed only if there are any."""
+        some = list(findings)
+        return list(map(self.parsed().placed, some)) if some else some
+
     def placed(self, found: Finding) -> Finding:
         """Return a finding about this resource with the line and column of its path, and the origin of the resource."""
         if found.line or found.severity == "info" or self.document is None:
@@ -111,3 +132,10 @@ class Resource(NamedTuple):
         line, column = locate(self.document, found.path)
         origin = None if self.file else origin_of(self.text, self.document.value)
         return found._replace(file=self.file, line=line, column=column, origin=origin)
+
+
+def knowing(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, ...]:
+    """Return resources that know these kinds with pod templates."""
+    if kinds is SHIPPED:
+        return tuple(resources)
+    return tuple(one._replace(kinds=kinds) for one in resources)

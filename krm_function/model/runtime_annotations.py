@@ -10,7 +10,8 @@ from krm_function.model.workload import ID_BLOCKS, INITDATA
 KATA = "io.katacontainers."
 HYPERVISOR = f"{KATA}config.hypervisor."
 HANDLER = "io.containerd.cri.runtime-handler"  # https://github.com/containerd/containerd/blob/v2.0.0/docs/cri/config.md
-ALLOWED = frozenset((INITDATA, f"{HYPERVISOR}default_memory"))  # the first is checked by what makes policies
+DEFAULT_MEMORY = f"{HYPERVISOR}default_memory"  # in MiB
+ALLOWED = frozenset((INITDATA, DEFAULT_MEMORY))  # the first is checked by what makes policies
 _CODES = {
     f"{HYPERVISOR}default_vcpus": "CC0230.vcpus",
     f"{KATA}config.agent.policy": "CC0230.policy",

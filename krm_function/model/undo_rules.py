@@ -16,6 +16,11 @@ be output of another version.
     initializer, service mesh                 `_is_removable`                  any
     pvc-holder                                those with an injected process   no
     volumeMounts of contrast-secrets          those that a render adds         any
+    Contrast's annotations, object to pod     model.rewriting.undone makes again what the rule does
+    resources: names of GPUs; memory of a pod model.rewriting.undone makes again what the rule does
+    volumes by rule: split, encrypted, of     model.rewriting.undone makes again what the rule does
+    an image, caches; their mounts
+    PersistentVolumeClaim: volumeMode         no                               a file system where Block is
     image                                     no                               if `Images` allows it
     anything else                             no                               no
 """
@@ -28,14 +33,16 @@ from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.model.injected import SECRETS, is_memory_volume, is_secrets_mount
 from krm_function.model.injected.initializer import INITIALIZER, STATE_PATHS, asks_for_initializer, read_secure_pv
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.kinds import KINDS, template_paths
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.mesh_annotations import asks_for_mesh
 from krm_function.model.objects import reference
-from krm_function.model.owned import CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
+from krm_function.model.owned import CLAIM_KIND, CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
 from krm_function.model.platforms import Platform
+from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.pods import volume_sources
 from krm_function.model.replaced_images import Images
+from krm_function.model.rewriting.encrypted_claim import CLAIM_VERSION, MODE
+from krm_function.model.rewriting.undone import made_again, may_become_block
 from krm_function.model.runtime_class_names import Bare, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.model.runtime_class_objects import API_VERSION, KIND
 from krm_function.model.workload import ID_BLOCKS, INITDATA, ORIGINAL, Workload, workloads_of
@@ -51,16 +58,22 @@ ANYWHERE_ELSE: Path = ("**",)
 Rule = Callable[[Any, Any], Path | None]  # now, before -> path of the first unexplained difference, None without one
 
 
-def unexplained(now: Any, before: Any, images: Images, *, class_may_go: bool = False) -> Path | None:
+def unexplained(
+    now: Any, before: Any, images: Images, kinds: Kinds = SHIPPED, *, class_may_go: bool = False
+) -> Path | None:
     """Find the path, from the object, of the first difference that no render makes; None if all are explained.
 
-    class_may_go: whether the pods of this object are given a runtime class by the configuration, or are not deployed.
+    kinds: those with pod templates. class_may_go: whether the pods of this object are given a runtime class by the
+    configuration, or are not deployed. Volumes that a rule rewrote are compared as the rule makes them again of what
+    the record restores.
     """
-    path = _changed(now, before, images, class_may_go)
+    path = _changed(now, before, images, kinds, class_may_go)
+    if path is not None and (again := made_again(now, before, kinds)) is not before:
+        path = _changed(now, again, images, kinds, class_may_go)
     return RECORD if path is None and dig(before, RECORD) is not None else path  # a record of a render removes itself
 
 
-def _changed(now: Any, before: Any, images: Images, class_may_go: bool) -> Path | None:
+def _changed(now: Any, before: Any, images: Images, kinds: Kinds, class_may_go: bool) -> Path | None:
     """Find the first unexplained difference, without the rule for the undo record itself."""
     ref = reference(now)
     rules: dict[Path, Rule] = {ANNOTATIONS: _annotations((ORIGINAL,))}
@@ -68,12 +81,14 @@ def _changed(now: Any, before: Any, images: Images, class_may_go: bool) -> Path 
         if ref.api_version != API_VERSION or not is_handler(str(mapping(now).get("handler"))):
             return ("handler",)
         return _first_unexplained(now, before, rules | _below(("scheduling",), SCHEDULING_RULES))
-    if ref.kind not in KINDS or ref.api_version != KINDS[ref.kind][0]:
+    if (ref.api_version, ref.kind) == (CLAIM_VERSION, CLAIM_KIND):
+        return _first_unexplained(now, before, rules | {MODE: may_become_block})
+    if kinds.of(ref) is None:
         return ("kind",)
-    templates = template_paths(ref.kind, now)
-    sealed = [one for one in workloads_of(now, (), ref) if is_contrast_name(one.runtime_class)]
+    workloads = workloads_of(now, (), ref, kinds=kinds)
+    sealed = [one for one in workloads if is_contrast_name(one.runtime_class)]
     if not sealed:
-        return (*next(iter(templates), ()), "spec", "runtimeClassName")
+        return (*(workloads[0].template if workloads else ()), "spec", "runtimeClassName")
     rules[NAMESPACE] = _namespace
     for workload in sealed:
         before_pod = mapping(dig(before, (*workload.template, "spec")))
@@ -94,7 +109,7 @@ def _pod_rules(workload: Workload, before: dict[str, Any], images: Images) -> di
         "initContainers": _init_containers(workload, images),
         "containers": lambda left, right: _pairs(left, right, images),
     }
-    return rules | SCHEDULING_RULES if workload.ref.kind == "DaemonSet" else rules
+    return rules | SCHEDULING_RULES if workload.ref.kind == "DaemonSet" and not workload.made_by else rules
 
 
 def _below(path: Path, rules: Mapping[str, Rule]) -> dict[Path, Rule]:

@@ -11,8 +11,9 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref
 from krm_function.model.edits import Edit
-from krm_function.model.kinds import template_paths
 from krm_function.model.lookup import dig, mapping, maps
+from krm_function.model.pod_kind import PodTemplate
+from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.yamltext import apply
@@ -60,7 +61,8 @@ class Workload(NamedTuple):
     object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3).
     template: path from the object to the pod template. All other paths start at the document; the data do not, so that
     editing one member of a list does not copy the list. resource: where it stands, None if it is made up.
-    is_chosen: whether the render has chosen it as the coordinator (stages/coordinator.py).
+    is_chosen: whether the render has chosen it as the coordinator (stages/coordinator.py). made_by: what the controller
+    of a custom resource makes of the template, None for the kinds of Kubernetes.
     """
 
     object: dict[str, Any]
@@ -69,6 +71,7 @@ class Workload(NamedTuple):
     template: Path
     resource: Resource | None = None
     is_chosen: bool = False
+    made_by: PodTemplate | None = None
 
     def at(self, path: Path) -> Any:
         """Return the value at a path that starts at the document and leads into the object; None if there is none."""
@@ -142,7 +145,8 @@ class Workload(NamedTuple):
     @property
     def is_coordinator(self) -> bool:
         """Whether it is the coordinator: chosen, or a StatefulSet with the label (docs/facts/contrast.md#selection)."""
-        return self.is_chosen or (self.ref.kind == "StatefulSet" and self.labels.get(POD_ROLE) == "coordinator")
+        is_stateful_set = self.ref.kind == "StatefulSet" and self.made_by is None
+        return self.is_chosen or (is_stateful_set and self.labels.get(POD_ROLE) == "coordinator")
 
     def after(self, edits: "tuple[Edit, ...]") -> "Workload":
         """Return the workload after `edits`."""
@@ -200,6 +204,14 @@ class Workload(NamedTuple):
         return Edit("set", path, metadata.get("annotations", ABSENT), annotations, code, reason)
 
 
-def workloads_of(value: Any, root: Path, ref: Ref, resource: Resource | None = None) -> list[Workload]:
-    """Return the workload of each pod template of an object, whatever class it names. Parameters as of Workload."""
-    return [Workload(value, root, ref, template, resource) for template in template_paths(ref.kind, value)]
+def workloads_of(
+    value: Any, root: Path, ref: Ref, resource: Resource | None = None, kinds: Kinds = SHIPPED
+) -> list[Workload]:
+    """Return the workload of each pod template of an object, whatever class it names. Parameters as of Workload.
+
+    kinds: those that are known, if there is no resource that says so.
+    """
+    return [
+        Workload(value, root, ref._replace(part=one.part) if one.part else ref, one.path, resource, made_by=one.made_by)
+        for one in (resource.kinds if resource else kinds).templates(ref, value)
+    ]

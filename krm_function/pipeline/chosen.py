@@ -11,10 +11,12 @@ from krm_function.api.records import Generate
 from krm_function.findings import Finding, Ref, finding
 from krm_function.input_checks.copies import controllers, known_controllers
 from krm_function.input_checks.unknown_pods import UnknownPods, unknown_pods
+from krm_function.input_checks.unsealed import unsealed_finding
 from krm_function.model.controller import Controller, controller_of
-from krm_function.model.kinds import KINDS
+from krm_function.model.kinds import CATALOGUED, KINDS
 from krm_function.model.objects import reference
 from krm_function.model.resource import Resource
+from krm_function.model.runtime_class_names import FIELD
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import Planned
 from krm_function.record import NamedTuple
@@ -66,7 +68,9 @@ def choose_all(
     findings += [found for one in alone if not one.workload for found in _other_version(one.ref, generate)]
     findings += [found for one in made if one.workload for found in _named_copy(one.workload, generate)]
     refs = [*(one.ref for one in workloads), *(one.ref for one in skipped)]
-    if any(isinstance(entry, str) or entry.kind not in KINDS for entry in generate.workloads):
+    if any(
+        isinstance(entry, str) or entry.kind not in KINDS or entry.kind in CATALOGUED for entry in generate.workloads
+    ):
         for unknown in unknown_pods(resources):
             if isinstance(unknown, UnknownPods):
                 refs.append(unknown.ref)
@@ -103,8 +107,16 @@ def _other_version(ref: Ref, generate: Generate) -> Iterator[Finding]:
 
 
 def _unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding]:
-    """Yield what is wrong with an object of another kind: it has pods that nobody seals, and no entry says so."""
-    if generate.requires_all and unknown.has_pods and entry_of(unknown.ref, generate) is None:
+    """Yield what is wrong with an object of another kind: it has pods that nobody seals, and no entry says so.
+
+    Or an entry says that they are confidential, of a kind of which that is not so in every group and version.
+    """
+    entry = entry_of(unknown.ref, generate)
+    if entry is not None and not entry.plain:
+        place = (*unknown.root, *(unknown.pod or ()), FIELD)
+        wrong = unsealed_finding(unknown.ref, place, entry.placeholder, unknown.resource.kinds, unknown.root)
+        yield unknown.resource.placed(wrong)
+    elif generate.requires_all and unknown.pod is not None and entry is None:
         yield unknown.resource.placed(not_named(unknown.ref)._replace(path=(*unknown.root, "kind")))
 
 

@@ -50,9 +50,8 @@ def identified(
         mine.setdefault(one.ref, []).append(one)
     notes = dict(_notes(identities))
     made = [
-        one._replace(
+        one.said(mine.get(one.workload.ref, ()))._replace(
             workload=one.workload._replace(is_chosen=True) if one.workload.ref == chosen.ref else one.workload,
-            findings=one.findings + tuple(mine.get(one.workload.ref, ())),
             identity=notes.get(one.workload.ref, ()),
         )
         for one in renders
@@ -90,7 +89,7 @@ def _notes(identities: Identities) -> Iterator[tuple[Ref, tuple[str, ...]]]:
 
 def _against_base(one: Identity, identities: Identities) -> Iterator[str]:
     """Yield what the manifest gives to a workload and the base does not."""
-    before = [entry for entry in identities.base if entry.owner == one.ref]
+    before = [entry for entry in identities.base if entry.owner and entry.owner.whole == one.ref.whole]
     if not before:
         yield f"new in the manifest: names {', '.join(one.names)}; workload secret {one.secret}"
     if before and one.secret not in {entry.secret for entry in before}:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.api.records import Config
-from krm_function.findings import Finding
+from krm_function.findings import Finding, has_errors
 from krm_function.model.resource import Resource
 from krm_function.model.workload import INITDATA
 from krm_function.pipeline.workload import WorkloadRender
@@ -39,24 +39,27 @@ def with_policies(
         return [with_existing_digest(one) for one in workloads], _options_without_policy(config)
     findings: tuple[Finding, ...] = ()
     if sealer is None:
-        from krm_function.pipeline.sealer import choose_sealer, idle_sources
+        from krm_function.pipeline.sealer import asks_services, choose_sealer, idle_sources
 
-        references = read(resources, ("ConfigMap", "Secret"))
+        kinds = ("ConfigMap", "Secret", "Service") if asks_services(config) else ("ConfigMap", "Secret")
+        references = read(resources, kinds)
         values = list(read_values(one for one in references.resources if one.state != "added"))
         sealer, findings = choose_sealer(config, values, engine)
         if sealer is None:
             return list(workloads), findings
         findings += references.findings
-        made = [_with_policy(one, sealer) for one in workloads]
+        made = [_with_policy(one, sealer, look=engine is None) for one in workloads]
         if config.generate.policy.external_sources and not any(one.failed for one in made):
             findings += idle_sources(config, values, [one.workload for one in made])
         return made, findings
     return [_with_policy(one, sealer) for one in workloads], findings
 
 
-def _with_policy(workload: WorkloadRender, sealer: "Sealer") -> WorkloadRender:
+def _with_policy(workload: WorkloadRender, sealer: "Sealer", *, look: bool = False) -> WorkloadRender:
+    """Seal one workload. look: at one with errors as well, for the errors that its policy would have."""
     if workload.failed:
-        return workload
+        wrong = sealer(workload.workload).findings if look and not workload.unreadable else ()
+        return workload.said([found for found in wrong if has_errors([found])])
     made = sealer(workload.workload)
     notes = workload.notes + made.notes
     return workload.plus(made.edits, made.findings)._replace(digest=made.digest, open=made.open, notes=notes)

@@ -10,31 +10,37 @@ from krm_function.api.records import Config
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.input_checks.applied_configuration import applied_configuration
 from krm_function.input_checks.coordinator_service import coordinator_service
-from krm_function.input_checks.copies import with_copies
 from krm_function.input_checks.duplicates import duplicates
 from krm_function.input_checks.injectors import injected_afterwards
 from krm_function.input_checks.plain_pods import only_the_coordinator
-from krm_function.model.resource import Resource
+from krm_function.model.edits import ObjectEdits
+from krm_function.model.pod_kinds import SHIPPED
+from krm_function.model.pods import may_have_devices
+from krm_function.model.resource import Resource, knowing
 from krm_function.pipeline.base_manifest import with_base_of_input
 from krm_function.pipeline.identity import Identified, identified
 from krm_function.pipeline.log import Log, Stop
 from krm_function.pipeline.selected import Selected, select_all
-from krm_function.pipeline.workload import WorkloadRender, injected, resolved
+from krm_function.pipeline.workload import WorkloadRender, injected, passed_gpus, resolved
 from krm_function.record import NamedTuple
 from krm_function.stages.namespace import namespace_findings
-from krm_function.stages.read import read
+from krm_function.stages.read import ReadResources, read
 
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
 
 
 class Injected(NamedTuple):
-    """The workloads with their containers, those with errors as far as they got. config: with the base of the input."""
+    """The workloads with their containers, those with errors as far as they got. config: with the base of the input.
+
+    claims: the edits of PersistentVolumeClaims, with the positions of their resources.
+    """
 
     config: Config
     selected: Selected
     identified: Identified
     workloads: list[WorkloadRender]
+    claims: Sequence[tuple[int, ObjectEdits]] = ()
 
 
 class Prepared(NamedTuple):
@@ -61,16 +67,15 @@ def prepare(
     config, config_findings, live: as for `render`. without: codes of findings about pods that the caller is there to
     cure; they are left out, and stop no workload.
     """
-    log, resources = Log(), tuple(resources)
+    log, resources = Log(), knowing(resources, config.generate.kinds if config else SHIPPED)
     try:
         log.add(_before_reading(config_findings), stop=True)
-        resources, findings = read(
-            with_copies(resources) if live else resources, keep_plain=bool(config and config.generate.workloads)
-        )
+        resources, findings = _read(_with_copies(resources) if live else resources, config)
         log.add(findings)
         selected = select_all(resources, findings, config, live=live)
         log.add(selected.findings)
         log.plan = selected.skipped
+        log.add(_idle_rules(selected, config))
         if has_errors(findings) or not (selected.workloads or selected.classes):
             log.stop()
         plain = [one.ref for one in selected.skipped if one.is_plain]
@@ -87,10 +92,70 @@ def prepare(
         known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
         coordinator = next((one.workload.ref for one in known.workloads if one.workload.is_chosen), None)
         log.add(coordinator_service(resources, coordinator, known.coordinator_namespace))
-        workloads = [injected(one, config, known.coordinator_namespace, without) for one in known.workloads]
+        rewritten, claims = _rewritten(known.workloads, resources, config)
+        gpus = passed_gpus(config)
+        workloads = [injected(one, config, known.coordinator_namespace, gpus, without) for one in rewritten]
+        workloads = _with_claim_modes(workloads, resources, config, [edits.ref for _, edits in claims])
     except Stop:
         return Prepared(log, resources)
-    return Prepared(log, resources, Injected(config, selected, known, workloads))
+    return Prepared(log, resources, Injected(config, selected, known, workloads, claims))
+
+
+def _with_copies(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
+    from krm_function.input_checks.copies import with_copies
+
+    return with_copies(resources)
+
+
+def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources:
+    """Read the resources; of pods that may become Contrast's or use its claims, all of them, and these claims."""
+    if config is None or not config.generate.volumes.secure_claims:
+        return read(resources, keep_plain=bool(config and config.generate.workloads))
+    from krm_function.model.owned import CLAIM_KIND
+
+    return read(resources, more=(CLAIM_KIND,), keep_plain=True)
+
+
+def _idle_rules(selected: Selected, config: Config | None) -> tuple[Finding, ...]:
+    """Return CC0840 for what `spec.volumes` names in vain; an input with errors may have what it names."""
+    if config is None or not config.generate.volumes.names_something or has_errors(selected.findings):
+        return ()
+    from krm_function.pipeline.volume_rules import idle_entries
+
+    return idle_entries(selected.workloads, config)
+
+
+def _rewritten(
+    workloads: list[WorkloadRender], resources: Sequence[Resource], config: Config
+) -> tuple[list[WorkloadRender], Sequence[tuple[int, ObjectEdits]]]:
+    """Apply the rules of `spec.gpus` and `spec.volumes`, if there are any."""
+    if config.generate.gpus.rename:
+        from krm_function.stages.rename_gpus import rename_gpus
+
+        names = config.generate.gpus.rename
+        workloads = [one if one.unreadable else one.plus(*rename_gpus(one.workload, names)) for one in workloads]
+    if not any(config.generate.volumes):
+        return workloads, ()
+    from krm_function.pipeline.volume_rules import with_volume_rules
+
+    return with_volume_rules(workloads, resources, config)
+
+
+def _with_claim_modes(
+    workloads: list[WorkloadRender], resources: Sequence[Resource], config: Config, made_block: Sequence[Ref]
+) -> list[WorkloadRender]:
+    """Check the claims that pods have as block devices. made_block: those that this render makes so."""
+    if not any(may_have_devices(one.workload) for one in workloads if not one.unreadable):
+        return workloads
+    from krm_function.input_checks.claim_modes import claim_modes
+    from krm_function.model.claim_objects import claim_objects
+
+    claims = [one for one in claim_objects(resources) if one.ref not in made_block]
+    namespace = config.generate.namespace
+    return [
+        one if one.unreadable else one.plus((), tuple(claim_modes(one.workload, claims, namespace)))
+        for one in workloads
+    ]
 
 
 def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

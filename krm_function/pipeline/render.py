@@ -15,6 +15,7 @@ from krm_function.manifest.identity import Identities
 from krm_function.model.resource import Resource
 from krm_function.model.sealed import SealedWorkload
 from krm_function.pipeline.log import Stop
+from krm_function.pipeline.memory import with_memory
 from krm_function.pipeline.policies import makes_policies, with_policies
 from krm_function.pipeline.prepare import prepare
 from krm_function.pipeline.proof import unproven
@@ -27,7 +28,7 @@ from krm_function.pipeline.workload import (
     used_platforms,
     vcpu_counts,
 )
-from krm_function.stages.manifest import MadeManifest, make_manifest, manifest_errors
+from krm_function.stages.manifest import NO_COORDINATOR, MadeManifest, make_manifest, manifest_errors
 from krm_function.stages.manifest_config_map import emitted_manifest, size_findings
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.runtime_classes import RuntimeClasses, runtime_classes
@@ -61,10 +62,10 @@ def render(
     try:
         if prepared is None:
             log.stop()
-        config, selected, known, workloads = prepared
+        config, selected, known, workloads, claims = prepared
         platforms = used_platforms(workloads, config.generate.platform)
         classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
-        workloads = [scheduled(one, classes) for one in workloads]
+        workloads = [with_memory(scheduled(one, classes), config) for one in workloads]
         log.add((*known.findings, *classes.findings))
         values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
         workloads = measured(workloads, values, config.release)
@@ -72,19 +73,20 @@ def render(
         workloads, problems = with_policies(workloads, config, read, engine, sealer)
         log.add(problems)
         for one in workloads:
-            log.add(one.placed_findings)
+            log.add(one.findings)
         log.plan = (*map(planned, workloads), *selected.skipped)
 
         sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
         if log.failed:
             if workloads and not has_errors(selected.findings):
-                log.add(_further_errors(config, sealed, read, classes, known.identities))
+                problems = _further_errors(config, sealed, read, classes, known.identities)
+                log.add(_with_coordinator_named(problems, read))
             log.stop()
         manifest = make_manifest(config, sealed, values, known.identities) if workloads else MadeManifest()
-        log.add(manifest.findings)
+        log.add(_with_coordinator_named(manifest.findings, read))
 
         additions = (*classes.added, *emitted_manifest(config.generate, manifest.data, sealed))
-        written = write(with_edits(read, (*map(object_edits, workloads), *classes.edits)), additions)
+        written = write(with_edits(read, (*map(object_edits, workloads), *classes.edits, *claims)), additions)
         finished = True
         log.add((*written.findings, *size_findings(config, additions)))
     except Stop:
@@ -96,6 +98,15 @@ def render(
     if not finished or log.failed:
         return Rendered(tuple(one.text for one in resources), (), log.located(config), log.plan, b"", version)
     return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
+
+
+def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
+    """Name the pod that was taken for the coordinator, if the manifest has none."""
+    if not any(found.code == NO_COORDINATOR for found in findings):
+        return findings
+    from krm_function.input_checks.missing_coordinator import with_coordinator_named
+
+    return with_coordinator_named(findings, resources)
 
 
 def _further_errors(

@@ -14,6 +14,7 @@ from krm_function.model.workload import Workload
 from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
+    from krm_function.model.pod_memory import PodMemory
     from krm_function.policy.open_variables import OpenVariable
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
@@ -26,7 +27,7 @@ class Planned(NamedTuple):
     open: the variables of which its policy allows any value. notes:
     sentences that a reader of the plan must know and that are no findings; the forms of the plan show them with the
     workload. identity: those of them about what the manifest gives to it. owned: a controller made what is
-    skipped.
+    skipped. memory: what its VM gets and needs, None if that was not worked out.
     """
 
     ref: Ref
@@ -44,6 +45,7 @@ class Planned(NamedTuple):
     notes: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
     owned: bool = False
+    memory: "PodMemory | None" = None
 
     @property
     def is_plain(self) -> bool:

@@ -11,7 +11,7 @@ from krm_function.api.profile_of_version import chosen_profile
 from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.model.workload import Workload
-from krm_function.policy import References, load_rules, settings
+from krm_function.policy import References, Settings, load_rules, settings
 from krm_function.stages.policy import Sealing, seal_by_genpolicy, seal_policy
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def choose_sealer(
 ) -> tuple[Sealer | None, tuple[Finding, ...]]:
     """Return the function that makes the policy of a workload (None after an error), and findings about the choice.
 
-    values: the ConfigMaps and Secrets that pods may refer to. engine: genpolicy in place of the native generator.
+    values: the ConfigMaps and Secrets that pods may refer to, and Services if `asks_services`. engine: genpolicy in
+    place of the native generator.
     """
     options = config.generate.policy
     override = options.settings or config.release.policy_settings
@@ -48,7 +49,13 @@ def choose_sealer(
         text = settings_text(override, profile)
         marked = options.rules or rules + MARK
         files = options.initdata
-        return lambda workload: seal_by_genpolicy(workload, engine, references, text, marked, files, profile), said
+        chosen, problems = settings(override, profile)
+
+        def by_genpolicy(workload: Workload) -> Sealing:
+            return seal_by_genpolicy(workload, engine, references, text, marked, files, profile)
+
+        # genpolicy says itself what is wrong with settings
+        return by_genpolicy if has_errors(problems) else _beside_services(by_genpolicy, config, values, chosen), said
     if config.images is None:
         return None, (*said, finding("CC0906"))
     images = config.images
@@ -60,7 +67,36 @@ def choose_sealer(
     chosen, problems = settings(override, profile)
     if has_errors(problems):
         return None, (*said, *(found._replace(ref=where[0], path=where[1]) for found in problems))
-    return lambda workload: seal_policy(workload, images, references, chosen, rules, options.initdata), said
+
+    def natively(workload: Workload) -> Sealing:
+        return seal_policy(workload, images, references, chosen, rules, options.initdata)
+
+    return _beside_services(natively, config, values, chosen), said
+
+
+def asks_services(config: Config) -> bool:
+    """Tell whether the policies of a render may deny variables of Services: those with settings of other makers."""
+    options = config.generate.policy
+    if options.settings or config.release.policy_settings:
+        return True
+    profile, _ = chosen_profile(options.profile, config.release, config.generate.name)
+    return profile is not None and not profile.own_settings
+
+
+def _beside_services(sealer: Sealer, config: Config, values: Iterable[Any], chosen: Settings) -> Sealer:
+    """Return a sealer that finds the Services of the input whose variables a policy denies."""
+    if not asks_services(config):
+        return sealer
+    from krm_function.policy.service_variables import is_service, service_findings
+
+    services = [value for value in values if is_service(value)]
+
+    def beside(workload: Workload) -> Sealing:
+        made = sealer(workload)
+        wrong = service_findings(workload, services, chosen.shared, whole=chosen.profile.narrowed)
+        return made._replace(findings=made.findings + wrong)
+
+    return beside if services else sealer
 
 
 def idle_sources(config: Config, values: Iterable[Any], workloads: Iterable[Workload]) -> tuple[Finding, ...]:

@@ -83,4 +83,5 @@ def _owned(workload: Workload) -> Iterator[Finding]:
 
 def _made(copy: Copy) -> str:
     ref = reference(copy.origin)
-    return f"made by {ref.kind} {ref.name}, {'and runs no pod' if copy.retired else 'with the same policy'}"
+    said = {"": "with the same policy", "earlier": "of an earlier template"}.get(copy.retired, "and runs no pod")
+    return f"made by {ref.kind} {ref.name}, {said}"

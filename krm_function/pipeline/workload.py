@@ -1,28 +1,36 @@
 """Run the stages for one workload: namespace, resolve, inject, schedule, measure.
 
-Rule of this file: each function adds the edits and findings of its stages; a workload with errors gets no injected
-containers, no ID block and no policy.
+Rule of this file: each function adds the edits and findings of its stages. A workload with errors gets no ID block and
+no policy, but every later stage looks at it and says what is new, so that one round shows all errors; one whose types
+are wrong is looked at no further, since the stages trust them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from krm_function.api.profile_of_version import chosen_profile
 from krm_function.api.records import EMPTY, Config, Generate, Release
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.cpu_limits import vcpus
 from krm_function.model.edits import Edit, ObjectEdits
+from krm_function.model.gpu_names import passed_names
 from krm_function.model.platforms import PLATFORMS, Platform
+from krm_function.model.pod_kinds import SHIPPED
+from krm_function.model.pod_types import UNREADABLE
+from krm_function.model.repeated_findings import news
+from krm_function.model.runtime_class_names import Bare, parse_runtime_class
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import Workload
 from krm_function.pipeline.result import NO_LABELS, Planned
 from krm_function.record import NamedTuple
+from krm_function.stages.closed_networks import closed_networks
 from krm_function.stages.daemon_sets import schedule_daemon_set
+from krm_function.stages.gpu_checks import gpu_checks
 from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.inject import inject_into
-from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.namespace import in_namespace
 from krm_function.stages.pod_checks import check_after_injection, check_before_injection
 from krm_function.stages.resolve import Resolved, resolve
@@ -30,22 +38,25 @@ from krm_function.stages.runtime_classes import RuntimeClasses
 from krm_function.stages.schedule import schedule
 
 if TYPE_CHECKING:
+    from krm_function.model.pod_memory import PodMemory
     from krm_function.policy.open_variables import OpenVariable
 
 
 class WorkloadRender(NamedTuple):
     """A workload between two stages: as it is now, with the edits and findings so far.
 
-    placeholder: its runtimeClassName in the input, or that of the configuration. vcpus: 0 if they
-    cannot be known. scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open:
-    the variables of which its policy allows any value. notes: sentences about it for the plan. identity: those about
-    what the manifest gives to it.
+    Findings have their lines and paths in the input. written: the workload before anything is injected.
+    placeholder: its runtimeClassName in the input, or that of the configuration. vcpus: 0 if they cannot be known.
+    scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open: the variables of
+    which its policy allows any value. notes: sentences about it for the plan. identity: those about what the manifest
+    gives to it. memory: of its VM, once that is known.
     """
 
     workload: Workload
     placeholder: str
     resolved: Resolved
     vcpus: int
+    written: Workload
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     scheduled: RuntimeClass | None = None
@@ -53,26 +64,34 @@ class WorkloadRender(NamedTuple):
     open: "tuple[OpenVariable, ...]" = ()
     notes: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
+    memory: "PodMemory | None" = None
 
     def plus(
         self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
     ) -> "WorkloadRender":
-        """Return the workload after one more stage. workload: after the edits, if the stage has it already."""
-        return self._replace(
-            workload=workload or self.workload.after(edits),
-            edits=self.edits + edits,
-            findings=self.findings + findings,
-        )
+        """Return the workload after one more stage.
+
+        findings: about the workload as it is before the edits; those that repeat an error are left out. workload: after
+        the edits, if the stage has it already.
+        """
+        return self.said(findings)._replace(workload=workload or self.workload.after(edits), edits=self.edits + edits)
+
+    def said(self, findings: Sequence[Finding]) -> "WorkloadRender":
+        """Return the workload with findings about it as it is now."""
+        placed = tuple(map(self.workload.placed, findings))
+        if self.failed and placed:
+            placed = news(placed, self.findings, self.written)
+        return self._replace(findings=self.findings + placed) if placed else self
 
     @property
     def failed(self) -> bool:
-        """Whether a stage found an error: later stages would only repeat it."""
+        """Whether a stage found an error: then nothing is written."""
         return has_errors(self.findings)
 
     @property
-    def placed_findings(self) -> tuple[Finding, ...]:
-        """Its findings with their lines in the input."""
-        return tuple(map(self.workload.placed, self.findings))
+    def unreadable(self) -> bool:
+        """Whether it has no containers, or values of a wrong type, so that no later stage can read it."""
+        return any(found.code in UNREADABLE for found in self.findings)
 
 
 def resolved(workload: Workload, config: Config, without: Collection[str] = ()) -> WorkloadRender:
@@ -82,11 +101,13 @@ def resolved(workload: Workload, config: Config, without: Collection[str] = ()) 
     """
     named, workload = in_namespace(workload, config.generate.namespace)
     chosen, workload, notes = _with_configured_class(workload, config.generate)
+    moved, workload = _with_moved_annotations(workload, config.generate)
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
     findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
     vcpu = count if isinstance(count, int) else 0
-    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, named + chosen, notes=notes)
+    notes += _templates_note(workload, config.generate)
+    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, workload, named + chosen + moved, notes=notes)
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
 
@@ -101,20 +122,54 @@ def _with_configured_class(
     return (*with_chosen_class(workload, generate), chosen_note(workload, generate))
 
 
+def _with_moved_annotations(workload: Workload, generate: Generate) -> tuple[tuple[Edit, ...], Workload]:
+    """Move annotations that stand on the object, if the configuration says so."""
+    if generate.object_annotations != "move":
+        return (), workload
+    from krm_function.stages.move_annotations import move_annotations
+
+    edits = move_annotations(workload)
+    return edits, workload.after(edits) if edits else workload
+
+
+def _templates_note(workload: Workload, generate: Generate) -> tuple[str, ...]:
+    """Return what the plan says of a workload whose kind the configuration has told about."""
+    known = generate.kinds.entry(workload.ref) if workload.made_by and generate.pod_templates else None
+    if known is None or known.source != "configuration":
+        return ()
+    said = "spec.podTemplates says where its pods are and what its controller adds"
+    return (f"{said}, in place of the catalogue" if SHIPPED.entry(workload.ref) else said,)
+
+
 def injected(
-    one: WorkloadRender, config: Config, coordinator_namespace: str, without: Collection[str] = ()
+    one: WorkloadRender,
+    config: Config,
+    coordinator_namespace: str,
+    gpus: tuple[str, ...],
+    without: Collection[str] = (),
 ) -> WorkloadRender:
-    """Inject the containers and volumes that one workload gets, and verify the result. without: as in `resolved`."""
-    if one.failed:
+    """Inject the containers and volumes that one workload gets, and verify the result.
+
+    gpus: `passed_gpus` of the configuration. without: as in `resolved`.
+    """
+    if one.unreadable:
         return one
     images = config.images or EMPTY
     outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace, images)
-    one = one.plus(outcome.edits, _left(outcome.findings, without), workload)
-    if one.failed:
-        return one
+    one = one.plus(outcome.edits, workload=workload).said(_left(outcome.findings, without))
     findings = check_after_injection(one.workload, config.release.version)
     settings = config.generate.policy.settings or config.release.policy_settings
-    return one.plus((), _left((*findings, *host_mounts(one.workload, images, settings)), without))
+    network = closed_networks(one.workload, config.generate)
+    explicit = not isinstance(parse_runtime_class(one.placeholder), Bare)
+    of_gpus = gpu_checks(one.workload, one.resolved.platform, gpus, explicit=explicit)
+    return one.said(_left((*findings, *network, *host_mounts(one.workload, images, settings), *of_gpus), without))
+
+
+def passed_gpus(config: Config) -> tuple[str, ...]:
+    """Return the names of GPUs that the policies of a render pass."""
+    options = config.generate.policy
+    profile, _ = chosen_profile(options.profile, config.release, config.generate.name)
+    return passed_names(options.settings or config.release.policy_settings, profile)
 
 
 def _left(findings: tuple[Finding, ...], without: Collection[str]) -> tuple[Finding, ...]:
@@ -138,6 +193,8 @@ def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues, relea
     workloads = [one.plus((), _without_rtmr0(one, release)) for one in workloads]
     if has_errors(values.findings):
         return workloads
+    from krm_function.stages.measure import id_blocks, measure  # late: `assess` measures nothing
+
     blocks = cache(lambda platform, count: id_blocks(platform, count, values.merged.get("snp", ())))
     return [
         one
@@ -162,8 +219,11 @@ def _without_rtmr0(one: WorkloadRender, release: Release) -> tuple[Finding, ...]
 
 
 def used_platforms(workloads: Sequence[WorkloadRender], default: str) -> set[Platform]:
-    """Find every platform whose reference values the manifest needs. default: the configured one, "" for none."""
-    used = {platform for one in workloads for platform in one.resolved.reference_platforms}
+    """Find every platform whose reference values the manifest needs. default: the configured one, "" for none.
+
+    For a GPU on an explicit platform without one Contrast adds those of the GPU variant; here it is CC0409.
+    """
+    used = {one.resolved.platform for one in workloads if one.resolved.platform is not None}
     return used | {PLATFORMS[default]} if default and workloads else used
 
 
@@ -197,4 +257,5 @@ def planned(one: WorkloadRender) -> Planned:
         open=one.open,
         notes=one.identity + one.notes,
         identity=one.identity,
+        memory=one.memory,
     )

@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.model.lookup import mapping, maps
+from krm_function.model.node_affinity import required_terms, unmatched
 from krm_function.model.quantity import MILLI, NANO
 from krm_function.model.runtime_class_admission import merge_node_selector, merge_tolerations
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.placement.node import Node
-from krm_function.placement.node_affinity import required_terms, unmatched
 from krm_function.placement.requests import pod_requests
 from krm_function.placement.taints import EVERY_DAEMON, UNSCHEDULABLE, Taint, given_by_default, untolerated
 from krm_function.record import NamedTuple

@@ -8,7 +8,7 @@ around a value is given are narrow. So the data say that pattern here too, and n
     node-name            a DNS subdomain         a DNS subdomain
     resource-field       digits                  a pattern already
     sandbox-name         the pod's name          exact by the rules
-    pod-ip, host-ip      IPv4 by the rules       a pattern already
+    pod-ip, host-ip      an IPv4 or IPv6 address a pattern already
     sandbox-namespace    exact by the rules      a pattern already
 
 Rule of this file: one table of forms, that of variable_expansion.py. Rules that know no patterns keep Kata's tokens,
@@ -20,9 +20,11 @@ from typing import Any
 
 from krm_function.policy.variable_expansion import PATTERN, PATTERNS
 
-_WHOLE = ("sandbox-name", "pod-uid", "node-name", "resource-field")
+_WHOLE = ("sandbox-name", "pod-uid", "node-name", "resource-field", "pod-ip", "host-ip")
 # token as policy_data have it -> the pattern of its form
 FORMS = {f"$({token})": f"$({PATTERN})^{PATTERNS[token]}$" for token in _WHOLE}
+# forms that take more than Kata's rules take for their token: an address of IPv6, too
+WIDER = frozenset(FORMS[token] for token in ("$(pod-ip)", "$(host-ip)"))
 _NODE = "$(node-name)"
 _ABSENT = "$(todo-annotation)"
 

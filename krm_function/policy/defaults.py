@@ -7,6 +7,7 @@ user's file and the defaults in the same way. The changes of each profile are in
 from marshal import dumps, loads
 from typing import Any
 
+from krm_function.model import allowed_variables
 from krm_function.model.profiles import Profile
 
 _SHM = "/run/kata-containers/sandbox/shm"
@@ -14,7 +15,6 @@ _DEV_SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 _BUNDLE = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/$(bundle-id)"
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _OCTET = "([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
-_SERVICE, _PORT, _ADDRESS = "$(svc_name_downward_env)", "$(ip_p)", "$(ipv4_a)"
 _SYSCTL = {"net.ipv4.ip_unprivileged_port_start": "0", "net.ipv4.ping_group_range": "0 2147483647"}
 _LOOPBACK_V4 = r"^127\.(?:[0-9]{1,3}\.){2}[0-9]{1,3}$"
 
@@ -174,7 +174,7 @@ KATA_4_1: dict[str, Any] = {
         "spath": "/run/kata-containers/sandbox/storage",
         "ipv4_a": r"\.".join([_OCTET] * 4),
         "ip_p": "[0-9]{1,5}",
-        "svc_name_downward_env": "[A-Z](?:[A-Z0-9_]{0,61}[A-Z0-9])?",
+        "svc_name_downward_env": allowed_variables.NAME_OF_SERVICE,
         "dns_label": r"[a-zA-Z0-9_\.\-]+",
         "default_caps": _caps(
             "CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT "
@@ -196,25 +196,7 @@ KATA_4_1: dict[str, Any] = {
         "cgroup_mount_extras_allowed": ["nsdelegate", "memory_recursiveprot"],
     },
     "request_defaults": {
-        "CreateContainerRequest": {
-            "allow_env_regex": [
-                "^HOSTNAME=$(dns_label)$",
-                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)=(tcp|udp)://{_ADDRESS}:{_PORT}$",
-                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)_PROTO=(tcp|udp)$",
-                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)_PORT={_PORT}$",
-                f"^{_SERVICE}_PORT_{_PORT}_(TCP|UDP)_ADDR={_ADDRESS}$",
-                f"^{_SERVICE}_SERVICE_HOST={_ADDRESS}$",
-                f"^{_SERVICE}_SERVICE_PORT={_PORT}$",
-                f"^{_SERVICE}_SERVICE_PORT_$(dns_label)={_PORT}$",
-                f"^{_SERVICE}_PORT=(tcp|udp)://{_ADDRESS}:{_PORT}$",
-                "^JOB_COMPLETION_INDEX=[0-9]+$",
-                "^AZURE_CLIENT_ID=[A-Fa-f0-9-]*$",
-                "^AZURE_TENANT_ID=[A-Fa-f0-9-]*$",
-                "^AZURE_FEDERATED_TOKEN_FILE=/var/run/secrets/azure/tokens/azure-identity-token$",
-                r"^AZURE_AUTHORITY_HOST=https://login\.microsoftonline\.com/$",
-                "^TERM=xterm$",
-            ]
-        },
+        "CreateContainerRequest": {"allow_env_regex": list(allowed_variables.KATA)},
         "CopyFileRequest": ["$(sfprefix)"],
         "ExecProcessRequest": {"allowed_commands": [], "regex": []},
         "UpdateInterfaceRequest": {
@@ -243,7 +225,7 @@ KATA_4_1: dict[str, Any] = {
 def default_document(profile: Profile) -> dict[str, Any]:
     """Return the settings document of a profile, a new copy at each call."""
     made: dict[str, Any] = _copy(KATA_4_1)
-    for pointer, value in profile.settings:
+    for pointer, value in (*profile.settings, *profile.own_settings):
         place, name = _at(made, pointer)
         place[name] = _copy(value)
     for pointer in profile.left_out:

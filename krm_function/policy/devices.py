@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, finding
+from krm_function.model.gpu_names import gpu_name
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.settings import Settings
@@ -49,7 +50,7 @@ def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at
     count = 0
     keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
     for key in limits:
-        if "/" in key and key not in keys:
+        if "/" in key and not gpu_name(key, tuple(keys)):  # of GPUs, stages.gpu_checks and resolve say it
             here = (*pod.spec_path, *at, "resources", "limits", key)
             findings.append(finding("CC0631", pod.ref, here, resource=key))
     for key in keys:

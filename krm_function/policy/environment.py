@@ -7,6 +7,7 @@ form. What is `optional` and missing is omitted, and an annotation that is missi
 variable is open, with a token for any value, only where external_sources.py says so. No finding ever holds a value.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,7 @@ from krm_function.policy.variable_expansion import (
 )
 from krm_function.record import NamedTuple
 
+WRITTEN = "writtenByController"  # in place of a source: a text with markers, by controller_pods.py
 ANY = token_marker(EXTERNAL)  # the value of an open variable
 
 
@@ -98,6 +100,8 @@ def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str]
     selector = source.get("fieldRef")
     if selector is not None:
         return _value_of_field(context, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
+    if WRITTEN in source:  # no pod spec has this field, so no user can write it
+        return str(source[WRITTEN])
     if source.get("resourceFieldRef") is not None:
         return token_marker("resource-field")
     context.findings.append(problem(context.pod, at, "CC0604.source"))
@@ -205,8 +209,10 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
     token = FIELDS.get(field_path) or LISTS.get(field_path)
     if token:
         return token_marker(token)
-    found = QUOTED_KEY.match(field_path)
+    found = re.match(QUOTED_KEY, field_path)
     value: Any = None
+    if found and (found[1], found[2]) in pod.controlled:
+        return pod.controlled[found[1], found[2]]
     if field_path == "metadata.namespace":
         value = pod.namespace
         if not value:

@@ -26,7 +26,7 @@ from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_ann
 from krm_function.policy.pod_metadata import is_bookkeeping
 from krm_function.policy.references import References, Undecodable
 from krm_function.record import NamedTuple
-from krm_function.yamltext import dump
+from krm_function.yamltext.writer import dump
 
 OUTPUT_LIMIT = 1024 * 1024  # bytes of output; Kubernetes allows 256 KiB of annotations
 LONGEST = 300  # characters of a message of genpolicy that are reported

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from krm_function.api.records import ImageFacts
 from krm_function.findings import Finding, Path, finding
 from krm_function.model.image import Image, parse_image
-from krm_function.model.known_tags import other_tags
 from krm_function.policy.pod_metadata import PodMetadata
 
 
@@ -22,6 +21,8 @@ def images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> lis
     findings: list[Finding] = []
     for path, reference in _references(pod):
         if reference not in images:
+            from krm_function.model.known_tags import other_tags
+
             findings.append(finding("CC0504", pod.ref, path, image=reference))
             image = parse_image(reference)
             known = other_tags(image, images) if isinstance(image, Image) else ()

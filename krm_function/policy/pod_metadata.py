@@ -6,6 +6,7 @@ Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -29,6 +30,8 @@ PATTERNS = {
     "CronJob": f"-[0-9]+(-[0-9]+)?-{SUFFIX}",
 }
 
+NOTHING: Mapping[tuple[str, str], str] = {}
+
 _BOOKKEEPING = (
     ANNOTATIONS,
     "config.kubernetes.io/",
@@ -51,7 +54,9 @@ _OF_THE_CLUSTER = frozenset(
 # keys that the container runtime writes: from a user they would redefine what the policy means
 _RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
 
-QUOTED_KEY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")  # of a fieldPath
+# Patterns as text, of which few pods need any: `re` compiles each at its first use.
+QUOTED_KEY = r"metadata\.(annotations|labels)\['([^']+)'\]\Z"  # of a fieldPath
+_SPECIAL = r"[\\.+*?()|\[\]{}^$#&\-~]"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 
 
@@ -68,6 +73,7 @@ class PodMetadata(NamedTuple):
     labels: dict[str, Any]
     claim_templates: dict[str, str]  # of a StatefulSet's volumeClaimTemplates: name -> volumeMode, "" if not given
     of_the_cluster: tuple[str, ...] = ()  # annotations that the cluster has added, which are in no policy
+    controlled: Mapping[tuple[str, str], str] = NOTHING  # of a custom resource: labels and annotations with markers
 
 
 def is_bookkeeping(key: str) -> bool:
@@ -81,10 +87,7 @@ def escape_regex(text: str) -> str:
     >>> escape("a.b-c_d")
     'a\\.b\\-c_d'
     """
-    return _SPECIAL.sub(r"\\\g<0>", text)
-
-
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
+    return re.sub(_SPECIAL, r"\\\g<0>", text)
 
 
 def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
@@ -128,7 +131,7 @@ def _name_pattern(workload: Workload, metadata: dict[str, Any], findings: list[F
                 )
             )
         base = str(base) if not suffix else escape_regex(str(base)) + suffix
-        return base + PATTERNS[workload.ref.kind]
+        return base + ("" if workload.made_by else PATTERNS[workload.ref.kind])
     return ""
 
 

@@ -4,7 +4,7 @@ Rule of this file: a workload is sealed whole or not at all. A finding of severi
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from krm_function.api.records import EMPTY, ImageFacts
@@ -18,12 +18,13 @@ from krm_function.policy.effective_user import unknown_users
 from krm_function.policy.field_coverage import coverage_findings
 from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
 from krm_function.policy.locked_images import images_not_locked, unproven_tags
-from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
+from krm_function.policy.made_pod import made_pod
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.problems import problem
 from krm_function.policy.process import DEFAULT_PATH
 from krm_function.policy.references import References
 from krm_function.policy.rules import with_external_sources
-from krm_function.policy.settings import Settings
+from krm_function.policy.settings import Settings, settings_of_pod
 from krm_function.policy.variable_expansion import PATTERN
 from krm_function.policy.volumes import host_visible_volumes
 from krm_function.record import NamedTuple
@@ -67,15 +68,19 @@ def seal(
     Returns None and the errors, or the policy and its other findings.
     """
     findings = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
-    if findings:
+    covered = _covered_part(workload, findings) if findings else workload
+    if covered is None:
         return None, tuple(findings)
-    pod, findings = pod_metadata(workload)
-    base, problems = base_initdata(workload, files)
-    findings += problems + _duplicate_names(pod) + images_not_locked(pod, images)
+    pod, problems = made_pod(covered)
+    base, wrong = base_initdata(workload, files)
+    findings += problems + wrong + _duplicate_names(pod) + images_not_locked(pod, images)
     if settings.profile.image_identity:
         findings += unknown_users(pod, images)
     if findings or base is None:
-        return None, tuple(findings)
+        from krm_function.policy.further_problems import further_problems
+
+        return None, (*findings, *further_problems(workload, pod, images, references, settings, findings))
+    settings = settings_of_pod(settings, links=pod.spec.get("enableServiceLinks") is not False)
     pause = images.get(settings.cluster_config["pause_container_image"], PAUSE)
     made, findings = containers(pod, images, pause, references, settings)
     if has_errors(findings):
@@ -88,6 +93,11 @@ def seal(
             return None, tuple(findings)
     opened, said = _opened(workload, made, references)
     rules = with_external_sources(rules) if opened else rules
+    if workload.made_by is not None:
+        from krm_function.policy.controller_pods import controller_findings, written_by_controller
+
+        of_controller = written_by_controller(workload)
+        opened, said = (*opened, *of_controller), (*said, *controller_findings(workload, of_controller))
     if not _match_patterns(rules):
         from krm_function.policy.unbound_values import unbound_findings, unbound_values
 
@@ -105,6 +115,12 @@ def seal(
     sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest, opened)
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *unproven_tags(pod, images), *said, *host_visible_volumes(pod), report)
+
+
+def _covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload | None:
+    from krm_function.policy.further_problems import covered_part
+
+    return covered_part(workload, findings)
 
 
 @functools.lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding, dotted, finding
+from krm_function.model.allowed_variables import NAME_OF_API_SERVER
 from krm_function.model.profiles import DEFAULT, KATA, Profile
 from krm_function.policy.defaults import default_document
 from krm_function.policy.pretty import pretty
@@ -111,7 +112,6 @@ def _settings(document: Json, profile: Profile) -> Settings:
         "devices": {"vfio": {"device_path": document["devices"]["vfio"]["device_path"], "nvidia": {}}},
         "cluster_config": document["cluster_config"],
     }
-    text = ",\n".join(f'  "{key}": {pretty(value, 1)}' for key, value in shared.items())
     return Settings(
         document["pause_container"],
         document["other_container"],
@@ -121,9 +121,26 @@ def _settings(document: Json, profile: Profile) -> Settings:
         document["kata_config"],
         document["cluster_config"],
         shared,
-        text,
+        _text(shared),
         profile,
     )
+
+
+def settings_of_pod(settings: Settings, *, links: bool) -> Settings:
+    """Return the settings for one pod, which are the render's. links: whether it gets variables of every Service.
+
+    A narrowed profile allows a pod without those the variables of the API server's Service only.
+    """
+    if links or not settings.profile.narrowed:
+        return settings
+    common = {**settings.shared["common"], "svc_name_downward_env": NAME_OF_API_SERVER}
+    shared = {**settings.shared, "common": common}
+    return settings._replace(shared=shared, shared_text=_text(shared))
+
+
+def _text(shared: Json) -> str:
+    """Return the members of policy_data beside `containers` as text of the document."""
+    return ",\n".join(f'  "{key}": {pretty(value, 1)}' for key, value in shared.items())
 
 
 def _map(**fields: Spec | Field) -> Record:

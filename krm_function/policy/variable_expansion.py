@@ -56,6 +56,7 @@ PATTERNS = {
     "resource-field": "[0-9]+",
     "pod-index": "[0-9]+",
     "template-hash": SUFFIX,
+    "controller-hash": "[0-9a-z]+",
 }
 # Patterns as text, of which few pods need any: `re` compiles each at its first use. The variables of a Service
 # (kubelet, envvars.go): end of the name -> value
@@ -65,9 +66,9 @@ _SERVICES = (
     (r"_PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO\Z", "(?:tcp|udp|sctp)"),
     (r"_PORT(?:_[0-9]+_(?:TCP|UDP|SCTP))?\Z", rf"(?:tcp|udp|sctp)://(?:{_IP}|\[{_IP}\]):[0-9]{{1,5}}"),
 )
-_SERVICE = r"[A-Z][A-Z0-9_]*_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_[A-Z0-9_]+)?\Z"
+_SERVICE = r"[A-Z0-9][A-Z0-9_]*_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_[A-Z0-9_]+)?\Z"
 _HAND_WRITTEN = r"\$\((" + "|".join(TOKENS) + r")\)"
-_MARKER = re.compile("\0([a-z-]+|[A-Z][A-Z0-9_]*)\0")
+_MARKER = "\0([a-z-]+|[A-Z0-9][A-Z0-9_]*)\0"
 
 
 def token_marker(token: str) -> str:
@@ -77,7 +78,7 @@ def token_marker(token: str) -> str:
 
 def without_markers(text: str) -> str:
     """Replace markers by `$(name)`, the form of policy_data."""
-    return _MARKER.sub(lambda found: f"$({found[1]})", text) if "\0" in text else text
+    return re.sub(_MARKER, lambda found: f"$({found[1]})", text) if "\0" in text else text
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
@@ -124,7 +125,7 @@ def expanded(
         findings.append(problem(pod, at, "CC0671", variable=_open_name(text, known)))
         return ""
     if out is not text:
-        has_no_tokens((_MARKER.sub("?", out),), pod, at, findings)
+        has_no_tokens((re.sub(_MARKER, "?", out),), pod, at, findings)
     return out
 
 
@@ -175,7 +176,7 @@ def matchable_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Find
 
 def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: list[Finding]) -> str:
     """Return the pattern for a text with tokens. variable: the name of the variable, "" for an argument."""
-    pieces = _MARKER.split(text)  # text, token, text, ... text
+    pieces = re.split(_MARKER, text)  # text, token, text, ... text
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
             pieces[index] = escape_regex(piece)
@@ -196,7 +197,7 @@ def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: lis
 
 def _tokens(text: str) -> list[str]:
     """Return the tokens of a text, each once."""
-    return list(dict.fromkeys(_MARKER.findall(text))) if "\0" in text else []
+    return list(dict.fromkeys(re.findall(_MARKER, text))) if "\0" in text else []
 
 
 def escaped_argument(text: str) -> str:

@@ -194,7 +194,7 @@ def _is_unstable(field_path: str, pod: PodMetadata) -> bool:
     """
     if field_path == ALL_ANNOTATIONS:
         return bool(pod.of_the_cluster)
-    found = QUOTED_KEY.match(field_path)
+    found = re.match(QUOTED_KEY, field_path)
     return found is not None and found[1] == "annotations" and is_bookkeeping(found[2])
 
 

@@ -10,10 +10,10 @@ Rule of this file: a file of none of these kinds is an error, since the release 
     lines `image = replacement`                               an image-replacements file
 """
 
-from krm_function.api import is_config
+from krm_function.api.document import is_config
 from krm_function.api.strict_json import load_object
 from krm_function.findings import Finding, finding
-from krm_function.manifest import ManifestError, decode
+from krm_function.manifest.decode import ManifestError, decode
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.lookup import mapping
 from krm_function.model.objects import objects

@@ -23,6 +23,8 @@ from krm_function.record import NamedTuple
 from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact
 
 ON_THE_COMMAND_LINE = "--release"
+LONGEST = 64  # characters of a value that is told whole
+SHOWN, SHARED = 24, 8  # of a longer one; how many of them before the first that differs
 MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) - {"APEIP"}
 
 
@@ -87,7 +89,7 @@ def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Fi
 
 
 def _contradiction(fact: Fact, other: Fact) -> Finding:
-    first, second = _short(fact.value), _short(other.value)
+    first, second = _told_apart(_text(fact.value), _text(other.value))
     return finding(
         "CC1301",
         field=other.field,
@@ -100,10 +102,24 @@ def _contradiction(fact: Fact, other: Fact) -> Finding:
     )
 
 
-def _short(value: object) -> str:
-    """Write a value as short text: measurements by their first digits."""
-    text = str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
-    return text if len(text) <= 64 else f"{text[:12]}…"
+def _text(value: object) -> str:
+    return str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
+
+
+def _told_apart(one: str, other: str) -> tuple[str, str]:
+    """Shorten two long texts to what differs, with a little of what they share before it."""
+    if max(len(one), len(other)) <= LONGEST:
+        return one, other
+    differing = (at for at, (here, there) in enumerate(zip(one, other, strict=False)) if here != there)
+    shared = next(differing, min(len(one), len(other)))
+    start = shared - SHARED if shared > SHOWN else 0
+    return _part(one, start), _part(other, start)
+
+
+def _part(text: str, start: int) -> str:
+    """Return a part of a text, with marks where something is left out."""
+    end = start + SHOWN
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
 def _items(value: object) -> list[tuple[str, str]]:

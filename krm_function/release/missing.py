@@ -6,7 +6,7 @@ several.
 
 from collections.abc import Iterator
 
-from krm_function.api import Release
+from krm_function.api.records import Release
 from krm_function.findings import Finding, finding
 from krm_function.model.injected.initializer import INITIALIZER_IMAGE
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH_IMAGE

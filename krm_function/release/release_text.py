@@ -6,7 +6,7 @@ Rule of this file: an update changes values and adds missing ones; comments, ord
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.api import CONFIG_KINDS, is_config
+from krm_function.api.document import CONFIG_KINDS, is_config
 from krm_function.api.modeline import modeline
 from krm_function.api.records import API_VERSION
 from krm_function.findings import Path
@@ -16,7 +16,9 @@ from krm_function.model.platforms import PLATFORMS
 from krm_function.record import NamedTuple
 from krm_function.release.combine import Combined
 from krm_function.release.facts import MEASURED, NO_VERSION, POLICY_PROFILE, Fact
-from krm_function.yamltext import Change, Chunk, decode, dump, encode, parse, splice, split_stream
+from krm_function.yamltext import Change, Chunk, decode, encode, parse, split_stream
+from krm_function.yamltext.edit.splice import splice
+from krm_function.yamltext.writer import dump
 
 KIND = CONFIG_KINDS[1]
 HEAD = """# The facts of one Contrast release. Written by `contrast-krm release import`; comments of yours stay.

@@ -22,6 +22,10 @@ MEANINGS: dict[PodState, str] = {
 }
 COUNTED: tuple[PodState, ...] = ("confidential", "plain", "blocked", "misplaced")
 HOW = "to make a pod confidential, write runtimeClassName: contrast-cc into its pod spec"
+GUARD = (
+    "where contrast-krm guard is applied, the API server refuses plain pods there. That is for honest mistakes: it is "
+    "the host's, which nobody has to trust, and it makes no pod confidential"
+)
 
 
 def headline(assessment: Assessment) -> str:
@@ -53,6 +57,9 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
     if assessment.of("plain"):
         yield ""
         yield HOW
+    if assessment.guarded:
+        yield ""
+        yield f"guarded: {on_one_line(', '.join(assessment.guarded))}: {GUARD}"
 
 
 def _name(pod: AssessedPod, assessment: Assessment) -> str:
@@ -71,17 +78,19 @@ def assessment_json(assessment: Assessment) -> str:
         "version": 1,
         "totals": {state: len(assessment.of(state)) for state in COUNTED},
         "pods": [_pod(pod) for pod in assessment.pods],
+        **({"guardedNamespaces": list(assessment.guarded)} if assessment.guarded else {}),
     }
     return json.dumps(data, indent=2) + "\n"
 
 
 def _pod(pod: AssessedPod) -> dict[str, Any]:
-    api_version, kind, namespace, name = pod.ref
+    api_version, kind, namespace, name, part = pod.ref
     return {
         "apiVersion": api_version,
         "kind": kind,
         "namespace": namespace,
         "name": name,
+        **({"template": part} if part else {}),
         "podSpec": dotted(pod.place),
         "state": pod.state,
         "findings": [

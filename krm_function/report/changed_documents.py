@@ -10,12 +10,14 @@ from typing import Any
 from krm_function.model.address import address_of
 from krm_function.model.objects import objects, reference
 from krm_function.model.resource import Resource
-from krm_function.pipeline import Rendered
+from krm_function.pipeline.result import Rendered
 from krm_function.record import NamedTuple
 from krm_function.report.line_diff import unified_lines
 from krm_function.report.masking import hidden
 from krm_function.report.order import on_one_line
-from krm_function.yamltext import Change, YamlError, dump, parse, splice
+from krm_function.yamltext import Change, YamlError, parse
+from krm_function.yamltext.edit.splice import splice
+from krm_function.yamltext.writer import dump
 
 ONLY_MASKED = "only values that are not shown differ"
 COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from krm_function.findings import Finding, Path, Ref, dotted, has_errors, row
+from krm_function.findings import REF_NAMES, Finding, Path, Ref, dotted, has_errors, row
 from krm_function.findings.documentation import documentation_of
 from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.address import address_of
 from krm_function.model.edits import Edit
 from krm_function.model.kinds import KINDS as WORKLOADS
 from krm_function.model.lookup import mapping
-from krm_function.pipeline import Planned, Rendered
+from krm_function.pipeline.result import Planned, Rendered
 from krm_function.report.findings_text import render_text
 from krm_function.report.machine import finding_data
 from krm_function.report.masking import masked
 from krm_function.report.order import on_one_line
+from krm_function.report.plan_memory import memory_data, memory_sentence
 from krm_function.report.variables_text import variables_text
 from krm_function.yamltext.comparison import ABSENT
 
@@ -57,7 +58,8 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
 def _facts(line: Planned) -> list[tuple[str, str]]:
     """Return the facts at the head of the explanation."""
     if line.skipped:
-        field = dotted((*WORKLOADS[line.ref.kind][1], "spec", "runtimeClassName"))
+        template = WORKLOADS[line.ref.kind][1] if line.ref.kind in WORKLOADS else ("its pod template",)
+        field = dotted((*template, "spec", "runtimeClassName"))
         remedy = f"set {field} to contrast-cc-<platform>, or name it in spec.workloads"
         return [("left alone", line.skipped), ("to change that", remedy)]
     nodes = ", ".join(f"{key}={value}" for key, value in sorted(line.node_selector.items()))
@@ -66,6 +68,7 @@ def _facts(line: Planned) -> list[tuple[str, str]]:
         ("placeholder", line.placeholder),
         ("runtime class", line.runtime_class),
         ("platform", f"{line.platform or 'unknown'}, {vcpus_text(line.vcpus) if line.vcpus else 'unknown vCPUs'}"),
+        *([("memory", memory_sentence(line.memory))] if line.memory is not None else []),
         ("nodes with", nodes or "any label"),
         ("policy", line.digest or "none"),
         *opened,
@@ -107,16 +110,16 @@ def explain_json(rendered: Rendered, ref: Ref) -> str:
     import json
 
     line, findings = explained(rendered, ref)
-    names = ("apiVersion", "kind", "namespace", "name")
     data: dict[str, Any] = {
         "version": 1,
-        "resource": {name: value for name, value in zip(names, ref, strict=True) if value},
+        "resource": {name: value for name, value in zip(REF_NAMES, ref, strict=True) if value},
         "failed": rendered.failed,
         "skipped": line.skipped,
         "placeholder": line.placeholder,
         "platform": line.platform,
         "runtimeClassName": line.runtime_class,
         "vcpus": line.vcpus,
+        "memory": memory_data(line),
         "nodeSelector": dict(line.node_selector),
         "digest": line.digest,
         "openVariables": [one._asdict() for one in line.open],

@@ -40,22 +40,15 @@ def render_text(
     findings: Iterable[Finding],
     *,
     infos: bool = False,
-    in_pipe: bool = False,
     whole: bool = False,
     paint: Callable[[str, str], str] = _plain,
 ) -> str:
     """Write all findings as text, "" for none.
 
-    infos: also those of severity info. in_pipe: without lines of standard input, where an object is named. whole: name
-    every place of a cause. paint: see colour.Paint.
+    infos: also those of severity info. whole: name every place of a cause. paint: see colour.Paint.
     """
-    told = (_in_pipe(found) if in_pipe else found for found in findings if infos or found.severity != "info")
+    told = (found for found in findings if infos or found.severity != "info")
     return "".join(line + "\n" for group in grouped(told) for line in _lines(group, paint, whole=whole))
-
-
-def _in_pipe(found: Finding) -> Finding:
-    """Take the line of standard input out of a finding that names its object."""
-    return found if found.ref is None or found.file else found._replace(line=0, column=0)
 
 
 def _lines(group: Group, paint: Callable[[str, str], str], *, whole: bool) -> Iterator[str]:

@@ -6,7 +6,7 @@ Rule of this file: same findings, same order as the text; a consumer may rely on
 from collections.abc import Iterable
 from typing import Any
 
-from krm_function.findings import Finding, dotted
+from krm_function.findings import REF_NAMES, Finding, dotted
 from krm_function.findings.documentation import documentation_of
 from krm_function.report.groups import sentence
 from krm_function.report.order import on_one_line, ordered
@@ -20,8 +20,7 @@ def finding_data(found: Finding) -> dict[str, Any]:
     if found.hint:
         data["hint"] = on_one_line(found.hint)
     if found.ref is not None:
-        names = ("apiVersion", "kind", "namespace", "name")
-        data["resource"] = {name: value for name, value in zip(names, found.ref, strict=True) if value}
+        data["resource"] = {name: value for name, value in zip(REF_NAMES, found.ref, strict=True) if value}
     if found.path:
         data["field"] = dotted(found.path)
     position = {"file": found.file, "line": found.line, "column": found.column}

@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Ref
 from krm_function.model.lookup import mapping, maps
-from krm_function.pipeline import Planned, Rendered
+from krm_function.pipeline.result import Planned, Rendered
 from krm_function.placement.node import Node
 from krm_function.placement.place import Placement
 from krm_function.record import NamedTuple
@@ -18,6 +18,7 @@ from krm_function.report.pools import Pool, pools
 
 UNPLACED = "CC0311"
 INJECTED = frozenset({"CC0801", "CC0802", "CC0803"})
+REWRITTEN = frozenset({"CC0831", "CC0832", "CC0833", "CC0834"})  # by a rule of spec.volumes; one reason for each volume
 
 
 class PlanEntry(NamedTuple):
@@ -125,6 +126,11 @@ def changes_of(planned: Planned, *, digest: bool = True) -> str:
     users = dict.fromkeys(user for edit in injected for user in _stated_users(edit.after))
     own = f" as {' and '.join(users)}" if users else ""
     parts = [f"+{counted(containers, 'container')}{own}"] if containers else []
+    volumes = len({edit.reason for edit in planned.edits if edit.code in REWRITTEN})
+    parts += [f"{counted(volumes, 'volume')} rewritten"] if volumes else []
+    parts += ["annotations moved"] if any(edit.code == "CC0290" for edit in planned.edits) else []
+    parts += ["memory"] if any(edit.code == "CC0422" for edit in planned.edits) else []
+    parts += ["GPU renamed"] if any(edit.code == "CC0412" for edit in planned.edits) else []
     images = len([edit for edit in planned.edits if edit.code == "CC0506"])
     parts += [counted(images, "image")] if images else []
     parts += [f"policy {planned.digest[:8]}"] if planned.digest and digest else []

@@ -18,6 +18,7 @@ from krm_function.report.findings_text import position
 from krm_function.report.groups import grouped, sentence
 from krm_function.report.order import on_one_line
 from krm_function.report.plan import Plan, PlanEntry, changes_of, counted, plan_totals
+from krm_function.report.plan_memory import memory_cell, memory_sentence, memory_sum
 from krm_function.report.plan_text_groups import nodes_of, wanted_nodes
 from krm_function.report.policy_summary import allowed
 
@@ -75,6 +76,9 @@ def plan_html(plan: Plan) -> str:
         counted=counted,
         listed=first_and_more,
         parts=_parts,
+        memory_of=lambda pool: memory_sum(
+            [plan.lines[index].planned for index in pool.workloads], len(pool.nodes) or 1
+        ),
     )
 
 
@@ -144,6 +148,8 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
         "planned": planned,
         "look": _look(planned.platform),
         "vcpus": counted(planned.vcpus, "vCPU") if planned.vcpus else "",
+        "memory": memory_sentence(planned.memory) if planned.memory is not None else "",
+        "memory_cell": memory_cell(planned),
         "pods": _pods(line),
         "nodes": "in error" if placement is None and line.broken else _nodes(line),
         "refusals": placement.refusals if placement is not None else (),

@@ -8,9 +8,10 @@ from typing import Any
 
 from krm_function.findings import dotted
 from krm_function.model.quantity import NANO
-from krm_function.pipeline import Planned
+from krm_function.pipeline.result import Planned
 from krm_function.placement.place import Placement
 from krm_function.report.plan import Plan, PlanEntry
+from krm_function.report.plan_memory import memory_data, memory_sum
 from krm_function.report.pools import Pool
 
 
@@ -40,8 +41,9 @@ def plan_json(plan: Plan) -> str:
 
 
 def _ref(planned: Planned) -> dict[str, Any]:
-    api_version, kind, namespace, name = planned.ref
-    return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name}
+    api_version, kind, namespace, name, part = planned.ref
+    template = {"template": part} if part else {}
+    return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, **template}
 
 
 def _workload(line: PlanEntry) -> dict[str, Any]:
@@ -52,6 +54,7 @@ def _workload(line: PlanEntry) -> dict[str, Any]:
         "platform": planned.platform,
         "runtimeClassName": planned.runtime_class,
         "vcpus": planned.vcpus,
+        "memory": memory_data(planned),
         "nodeSelector": dict(planned.node_selector),
         "nodes": None if line.placement is None else _nodes(line.placement),
         "digest": planned.digest,
@@ -84,6 +87,8 @@ def _exact(amount: int) -> str:
 
 
 def _pool(pool: Pool, plan: Plan) -> dict[str, Any]:
+    """Write one pool. memory: of the VMs of all pods that it may have, in bytes."""
+    memory = memory_sum([plan.lines[index].planned for index in pool.workloads], len(pool.nodes))
     return {
         "nodes": list(pool.nodes),
         "labels": dict(pool.labels),
@@ -91,4 +96,5 @@ def _pool(pool: Pool, plan: Plan) -> dict[str, Any]:
         "cordoned": pool.cordoned,
         "capacity": dict(pool.capacity),
         "workloads": [_ref(plan.lines[index].planned) for index in pool.workloads],
+        "memory": None if memory is None else memory._asdict(),
     }

@@ -3,9 +3,12 @@
     Contrast v1.25.0, runtime classes contrast-cc-<platform>-1a2b3c4d
 
     metal-qemu-snp on snp-1, snp-2 (2 of 3 nodes)
-      shop/db   StatefulSet  3 vCPUs  +2 containers, policy 1a2b3c4d
-      shop/web  Deployment   2 vCPUs  +2 containers, policy 5e6f7a8b
+      shop/db   StatefulSet  3 vCPUs  1536Mi/2011Mi  +2 containers, policy 1a2b3c4d
+      shop/web  Deployment   2 vCPUs  612Mi/?        +2 containers, policy 5e6f7a8b
         not tdx-1: label tee is tdx, not snp
+        VMs of 4 pods: 3372Mi/?
+
+    memory: what the VM of a pod gets / what its images and limits need; ?: the lock has no sizes of an image; ...
 
     2 workloads, 0 skipped, 3 nodes
 
@@ -20,6 +23,7 @@ from krm_function.record import NamedTuple
 from krm_function.report.colour import Paint, plain
 from krm_function.report.order import on_one_line
 from krm_function.report.plan import Plan, common_class, plan_totals
+from krm_function.report.plan_memory import memory_legend
 from krm_function.report.plan_text_groups import Group, Row, groups_of
 
 WIDTH = 80  # columns, where nothing else is known
@@ -44,6 +48,7 @@ def plan_text(plan: Plan, width: int = WIDTH, paint: Paint = plain) -> str:
     groups = groups_of(plan)
     columns = _columns([row for group in groups for row in group.rows], width)
     parts = [_head(plan, width), *(_group(group, columns, width, paint) for group in groups)]
+    parts.append(_wrapped(memory_legend(line.planned for line in plan.lines), width))
     parts.append(_wrapped(plan_totals(plan), width))
     return "\n".join("".join(f"{line}\n" for line in lines) for lines in parts if lines)
 
@@ -63,7 +68,8 @@ def _group(group: Group, columns: Columns, width: int, paint: Paint) -> list[str
     for row in group.rows:
         lines += _row(row, columns, width)
         lines += [paint(line, _style(note)) for note in row.notes for line in _wrapped(note, width, 6)]
-    return lines + [line for reason in group.reasons for line in _wrapped(reason, width, 4)]
+    below = [*group.reasons, *([group.memory] if group.memory else [])]
+    return lines + [line for text in below for line in _wrapped(text, width, 4)]
 
 
 def _style(note: str) -> str:
@@ -86,12 +92,12 @@ def _row(row: Row, columns: Columns, width: int) -> list[str]:
 def _cells(row: Row, short: bool, digest: bool) -> tuple[str, ...]:
     """Return the cells of a row, each on one line."""
     kind = KINDS.get(row.kind, row.kind) if short else row.kind
-    return tuple(map(on_one_line, (row.name, kind, row.vcpus, row.changes if digest else row.brief)))
+    return tuple(map(on_one_line, (row.name, kind, row.vcpus, row.memory, row.changes if digest else row.brief)))
 
 
 def _columns(rows: Sequence[Row], width: int) -> Columns:
     """Return the first of STEPS that leaves room for every name of up to half the width, or the last."""
-    columns = Columns((0, 0, 0, 0), short=False, digest=True)
+    columns = Columns((0, 0, 0, 0, 0), short=False, digest=True)
     for short, digest in STEPS if rows else ():
         cells = [_cells(row, short, digest) for row in rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

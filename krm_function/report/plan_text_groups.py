@@ -6,10 +6,11 @@ words are those of the text form; plan_text.py decides the widths of lines.
 
 from collections.abc import Iterable
 
-from krm_function.pipeline import Planned
+from krm_function.pipeline.result import Planned
 from krm_function.placement.place import Placement, first_and_more, grouped
 from krm_function.record import NamedTuple
 from krm_function.report.plan import Plan, PlanEntry, changes_of, common_class, counted
+from krm_function.report.plan_memory import memory_cell, memory_sum
 from krm_function.report.variables_text import variables_text
 
 REASONS = 3  # reasons that a group shows; the other forms of the plan show all
@@ -21,28 +22,38 @@ class Row(NamedTuple):
     name: str
     kind: str
     vcpus: str = ""
+    memory: str = ""
     changes: str = ""
     brief: str = ""
     notes: tuple[str, ...] = ()
 
 
 class Group(NamedTuple):
-    """Workloads under one heading. reasons: why other nodes do not take them. failed: whether one is in conflict."""
+    """Workloads under one heading. reasons: why other nodes do not take them. failed: whether one is in conflict.
+
+    memory: of all their pods, where there is more than one.
+    """
 
     heading: str
     rows: tuple[Row, ...]
     reasons: tuple[str, ...] = ()
     failed: bool = False
+    memory: str = ""
 
 
 def groups_of(plan: Plan) -> list[Group]:
     """Return the groups in the order of the plan, conflicts first; then the skipped workloads by the reason."""
-    named = not common_class(plan)
+    named, sized = (
+        not common_class(plan),
+        any(one.planned.memory and not one.planned.memory.unknown for one in plan.lines),
+    )
     members: dict[tuple[bool, str, tuple[str, ...]], list[PlanEntry]] = {}
     for line in plan.lines:
         members.setdefault((line.failed, heading_of(line, named=named), reasons_of(line)), []).append(line)
     groups = [
-        Group(heading, tuple(map(_row, lines)), reasons, failed)
+        Group(
+            heading, tuple(_row(line, sized=sized) for line in lines), reasons, failed, _memory(lines) if sized else ""
+        )
         for (failed, heading, reasons), lines in members.items()
     ]
     skipped: dict[str, list[Row]] = {}
@@ -106,21 +117,35 @@ def _first(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
     return (*reasons[:REASONS], *([f"nor {counted(left, 'more node')}"] if left else []))
 
 
-def _row(line: PlanEntry) -> Row:
+def _row(line: PlanEntry, *, sized: bool) -> Row:
+    """Return the row of a workload. sized: with its memory, since the lock has sizes of some images."""
     planned = line.planned
     codes: dict[str, None] = dict.fromkeys(f"{found.severity} {found.code}" for found in line.findings)
     return Row(
         str(planned.ref),
         planned.ref.kind,
         counted(planned.vcpus, "vCPU") if planned.vcpus else "",
+        memory_cell(planned) if sized else "",
         "" if line.broken else changes_of(planned),
         "" if line.broken else changes_of(planned, digest=False),
         (*([", ".join(codes)] if codes else []), *_open(planned), *planned.notes),
     )
 
 
+def _memory(lines: list[PlanEntry]) -> str:
+    nodes = len(lines[0].placement.fitting) if lines[0].placement is not None else 1
+    found = memory_sum([line.planned for line in lines], nodes)
+    return str(found) if found is not None and found.pods > 1 else ""
+
+
 def _open(planned: Planned) -> list[str]:
-    """Return one note on the variables of which the policy allows any value."""
-    return (
-        [f"open variables, of which the host may choose any value: {variables_text(planned)}"] if planned.open else []
-    )
+    """Return a note on the variables of which the policy allows any value, and one on those with a form."""
+    if not planned.open:
+        return []
+    any_value = variables_text(planned, of_controller=False)
+    with_form = variables_text(planned, of_controller=True)
+    notes = {
+        "open variables, of which the host may choose any value": any_value,
+        "variables that the controller writes, of which the host may choose any value of the form": with_form,
+    }
+    return [f"{what}: {text}" for what, text in notes.items() if text]

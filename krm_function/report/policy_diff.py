@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from krm_function.findings import REF_NAMES
 from krm_function.policy.compare.difference import Difference
 from krm_function.policy.compare.workloads import WorkloadDifferences
 from krm_function.report.order import on_one_line
@@ -54,8 +55,7 @@ def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
 
 
 def _resource(workload: WorkloadDifferences) -> dict[str, str]:
-    names = ("apiVersion", "kind", "namespace", "name")
-    return {name: on_one_line(value) for name, value in zip(names, workload.ref, strict=True) if value}
+    return {name: on_one_line(value) for name, value in zip(REF_NAMES, workload.ref, strict=True) if value}
 
 
 def _data(line: Difference) -> dict[str, Any]:

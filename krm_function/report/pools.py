@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.model.lookup import maps
+from krm_function.model.node_affinity import required_terms
 from krm_function.model.quantity import NANO
-from krm_function.pipeline import Planned
+from krm_function.pipeline.result import Planned
 from krm_function.placement.fit import amount_text
 from krm_function.placement.node import Node
-from krm_function.placement.node_affinity import required_terms
 from krm_function.placement.place import Placement
 from krm_function.record import NamedTuple
 

@@ -7,11 +7,11 @@ version 1 only ever gains fields.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.api import Release
 from krm_function.api.profile_of_version import profile_of
-from krm_function.api.records import PlatformRelease
-from krm_function.manifest import merged_reference_values, unfilled, validate
-from krm_function.measurement import vcpus_text
+from krm_function.api.records import PlatformRelease, Release
+from krm_function.manifest.merge_reference_values import merged_reference_values
+from krm_function.manifest.validate import unfilled, validate
+from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.image import Image, parse_image
 from krm_function.report.order import on_one_line
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.findings import Ref
+from krm_function.findings import REF_NAMES, Ref
 from krm_function.record import NamedTuple
 from krm_function.replay.judged_requests import Denial, Judged, Log, Pod, Replayed
 from krm_function.replay.pods_of_log import note
@@ -160,7 +160,7 @@ def _data(judged: Judged) -> dict[str, Any]:
 
 
 def _ref(ref: Ref) -> dict[str, str]:
-    return {key: value for key, value in zip(("apiVersion", "kind", "namespace", "name"), ref, strict=True) if value}
+    return {key: value for key, value in zip(REF_NAMES, ref, strict=True) if value}
 
 
 def _visible(value: Any) -> Any:

@@ -137,7 +137,7 @@ def _text(spec: Text, value: Any) -> Faults:
         return _value(spec, "must not be empty")
     if spec.longest and len(value) > spec.longest:
         return _value(spec, f"is longer than {spec.longest} characters")
-    if spec.pattern and not re.fullmatch(spec.pattern, value):
+    if spec.pattern and not (spec.matches(value) if spec.matches else re.fullmatch(spec.pattern, value)):
         return _value(spec, f"must be {spec.what}")
     if not value.isascii() and (fault := _not_unicode(spec, value)):
         return (fault,)

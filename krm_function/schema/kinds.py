@@ -27,7 +27,10 @@ class Only(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A string. what: for "must be {what}". pattern: matched whole, in syntax that Python and ECMA share."""
+    """A string. what: for "must be {what}". pattern: matched whole, in syntax that Python and ECMA share.
+
+    matches: tells what the pattern says, where each render would compile a pattern for a few texts.
+    """
 
     what: str = "a string"
     pattern: str = ""
@@ -35,6 +38,7 @@ class Text(NamedTuple):
     example: str = ""
     check: Callable[[str], str] | None = None  # the problem, or ""
     empty: bool = True  # whether "" is allowed
+    matches: Callable[[str], bool] | None = None
 
 
 class Choice(NamedTuple):

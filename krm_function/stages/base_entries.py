@@ -21,7 +21,7 @@ from krm_function.model.workload import Workload
 def owned_entries(workloads: Sequence[Identity], options: ManifestOptions) -> tuple[BaseEntry, ...]:
     """Read the entries of the base, each with the workload of this render that it is proven to be of."""
     by_derived = {one.derived: one.ref for one in workloads}
-    by_key = {one.key: one.ref for one in workloads}
+    by_key = {key: one.ref for one in workloads for key in one.keys}
     shared = {one.id: one.workloads for one in options.shared_secrets}
     named: dict[str, list[Ref]] = {}
     for one in workloads:
@@ -31,13 +31,13 @@ def owned_entries(workloads: Sequence[Identity], options: ManifestOptions) -> tu
     def owner(entry: BaseEntry) -> Ref | None:
         if entry.secret in shared:
             keys = shared[entry.secret]
-            alike = [key for key in keys if key.rpartition("/")[2] == entry.own_name]
+            alike = [key for key in keys if key.rpartition("/")[2].partition("#")[0] == entry.own_name]
             mine = alike or keys
             return by_key.get(mine[0]) if len(mine) == 1 else None
         if entry.secret:
             return by_derived.get(entry.secret)
         alike_named = named.get(entry.own_name, [])
-        return alike_named[0] if len(alike_named) == 1 else None
+        return alike_named[0] if len({ref.whole for ref in alike_named}) == 1 else None
 
     return tuple(entry._replace(owner=owner(entry)) for entry in base_entries(options.base))
 

@@ -6,7 +6,8 @@ full key of the workload under `spec.manifest.policies`.
 
     key under spec.manifest.policies    is of
     NAME                                the one workload of this name; CC0721 if there are several, or one in the base
-    KIND/NAMESPACE/NAME                 this workload
+    KIND/NAMESPACE/NAME                 this object, so all of its pod templates
+    KIND/NAMESPACE/NAME#TEMPLATE        this pod template
     a key of none                       CC0708
 """
 
@@ -23,14 +24,14 @@ from krm_function.schema.nearest import nearest
 def with_configured_names(identities: Sequence[Identity], config: Config) -> tuple[Identity, ...]:
     """Return the identities with the names of their keys, and of their bare names where no other workload has them."""
     policies = config.generate.manifest.policies
-    count: dict[str, int] = {}
+    objects: dict[str, set[Ref]] = {}
     for one in identities:
-        count[one.ref.name] = count.get(one.ref.name, 0) + 1
+        objects.setdefault(one.ref.name, set()).add(one.ref.whole)
     made = []
     for one in identities:
-        keys = (one.key, *((one.ref.name,) if count[one.ref.name] == 1 else ()))
-        sans = tuple(san for key in keys if key in policies for san in policies[key].sans)
-        made.append(one._replace(sans=sans, named=one.key in policies))
+        keys = (*one.keys, *((one.ref.name,) if len(objects[one.ref.name]) == 1 else ()))
+        sans = tuple(dict.fromkeys(san for key in keys if key in policies for san in policies[key].sans))
+        made.append(one._replace(sans=sans, named=any(key in policies for key in one.keys)))
     return tuple(made)
 
 
@@ -72,10 +73,18 @@ def _taken(workloads: Sequence[Workload], identities: Identities, config: Config
         me = identities.by_ref[workload.ref]
         if me.named or not me.ref.name:
             continue
-        known = {me.key} | told.get((me.ref.name, me.secret), set()) | told.get((me.ref.name, ""), set())
+        own = {one.key for one in identities.workloads if one.ref.whole == me.ref.whole}
+        known = (
+            own
+            | {object_key(me.ref.whole)}
+            | told.get((me.ref.name, me.secret), set())
+            | told.get((me.ref.name, ""), set())
+        )
         others = [holder for holder in names.holders(me.ref.name) if holder not in known]
         if others:
-            alike = [one.key for one in identities.workloads if one.ref.name == me.ref.name]
+            alike = dict.fromkeys(
+                object_key(one.ref.whole) for one in identities.workloads if one.ref.name == me.ref.name
+            )
             setting = f"policies: {{{', '.join(f'{quoted(key)}: {{}}' for key in alike)}}}"
             path = (*workload.root, "metadata", "name")
             yield finding("CC0722", workload.ref, path, name=me.ref.name, others=listed(others), setting=setting)
@@ -84,7 +93,7 @@ def _taken(workloads: Sequence[Workload], identities: Identities, config: Config
 def _ambiguous(identities: Identities, config: Config) -> Iterator[Finding]:
     """Yield CC0721 for each bare name that several workloads have, or one of them and an entry of the base."""
     for name in config.generate.manifest.policies:
-        mine = [one.key for one in identities.workloads if one.ref.name == name]
+        mine = list(dict.fromkeys(object_key(one.ref.whole) for one in identities.workloads if one.ref.name == name))
         before = [str(entry) for entry in identities.kept if entry.own_name == name]
         if mine and len(mine) + len(before) > 1:
             path = ("spec", "manifest", "policies", name)
@@ -95,7 +104,7 @@ def _ambiguous(identities: Identities, config: Config) -> Iterator[Finding]:
 def _absent(identities: Identities, config: Config, skipped: Mapping[Ref, str]) -> Iterator[Finding]:
     """Yield CC0708 for each key that is of no Contrast workload."""
     names = sorted({one.ref.name for one in identities.workloads})
-    keys = sorted(one.key for one in identities.workloads)
+    keys = sorted({key for one in identities.workloads for key in one.keys})
     for name in config.generate.manifest.policies:
         known = keys if "/" in name else names
         if name not in known:

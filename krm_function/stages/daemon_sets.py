@@ -34,7 +34,7 @@ CODE = "CC0320"
 
 def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> Lacking:
     """Find what the template of a DaemonSet lacks of its class; nothing for other kinds, or without a class."""
-    if workload.ref.kind != KIND or runtime_class is None:
+    if workload.ref.kind != KIND or workload.made_by or runtime_class is None:
         return Lacking({}, ())
     if merge_node_selector(workload.pod_spec, runtime_class).conflicts:
         return Lacking({}, ())

@@ -21,7 +21,6 @@ from typing import Any
 
 from krm_function.api.records import EMPTY, ImageFacts
 from krm_function.findings import Finding, Path, finding
-from krm_function.model.guarded_places import guarded_place
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.mount_points import covers, deciding, mount_point, plain_point
 from krm_function.model.pods import claim_names, volume_sources
@@ -90,6 +89,8 @@ def _of_container(
     mounts = list(_mounts(workload, each, shared=shared))
     if not mounts:
         return
+    from krm_function.model.guarded_places import guarded_place
+
     decided = _decided(each, images)
     for mount in mounts:
         values: dict[str, Any] = {"container": each.name, "what": mount.what}

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import finding
-from krm_function.measurement import SIGNATURES, ap_eip_of, as_u64, extend, guest_policy, id_auth, id_block, seed_of
 from krm_function.measurement.vcpu_count import vcpus_text
 from krm_function.model.edits import Edit, Outcome
 from krm_function.model.lookup import mapping
@@ -77,6 +76,8 @@ def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, pr
 
 def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
     """Make the three annotations of one product."""
+    from krm_function.measurement.guest_policy import as_u64, guest_policy
+
     policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
     block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
@@ -85,6 +86,9 @@ def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str
 
 def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
     """Make ID block and ID auth in base64."""
+    from krm_function.measurement.id_block import id_auth, id_block
+    from krm_function.measurement.launch_digest import SIGNATURES, ap_eip_of, extend, seed_of
+
     block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
     return _base64(block), _base64(id_auth(block))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.edits import Edit
-from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
+from krm_function.model.kinds import CATALOGUED, KINDS, KINDS_BY_CONTENT
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
@@ -30,6 +30,7 @@ NAMESPACED = frozenset(
         *("ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolumeClaim", "ResourceQuota", "LimitRange"),
         *("Role", "RoleBinding", "Ingress", "NetworkPolicy", "PodDisruptionBudget", "HorizontalPodAutoscaler"),
         *KINDS,
+        *CATALOGUED,
     )
 )
 

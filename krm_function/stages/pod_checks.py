@@ -16,7 +16,7 @@ from krm_function.model import annotations
 from krm_function.model.cpu_limits import sandbox_vcpus, vcpus
 from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, printable_reference
-from krm_function.model.injected.initializer import INITIALIZER
+from krm_function.model.injected.initializer import INITIALIZER, SKIP_INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
 from krm_function.model.lookup import mapping, maps
 from krm_function.model.mesh_annotations import read_mesh
@@ -42,6 +42,7 @@ def check_before_injection(workload: Workload, release_images: Mapping[str, str]
         *_init_containers(workload),
         *_annotations(workload),
         *_of_the_runtime(workload),
+        *_opt_out(workload),
         *_mesh(workload),
         *_images(workload, release_images),
         *_processors(workload),
@@ -121,12 +122,15 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
         if old_role or not read:
             place = f"the {what}s of the pod template"
             yield annotations.unread(workload.ref, (*metadata, f"{what}s", key), what, key, place)
-    for metadata, place in _outer(workload):
+    movable = annotations.misplaced(workload)
+    for metadata, where in annotations.outer_metadata(workload):
+        place = f"{where}, only on its pod template"
         for path, what, key in _keys(workload, metadata):
             # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
             own = workload.annotations if what == "annotation" else workload.labels
             if key not in own or own[key] != workload.at((*path, f"{what}s", key)):
-                yield annotations.unread(workload.ref, (*path, f"{what}s", key), what, key, place)
+                by_rule = what == "annotation" and key in movable
+                yield annotations.unread(workload.ref, (*path, f"{what}s", key), what, key, place, by_rule=by_rule)
 
 
 def _of_the_runtime(workload: Workload) -> Iterator[Finding]:
@@ -137,20 +141,19 @@ def _of_the_runtime(workload: Workload) -> Iterator[Finding]:
             yield finding(code, workload.ref, (*workload.metadata_path, "annotations", key), key=key)
 
 
-def _outer(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """Yield the metadata that Contrast does not read: the object's, and that of a CronJob's job template."""
-    if workload.template_path != workload.root:
-        yield (*workload.root, "metadata"), f"the {workload.ref.kind} itself, only on its pod template"
-    if workload.ref.kind == "CronJob":
-        yield (*workload.root, "spec", "jobTemplate", "metadata"), "the job template, only on its pod template"
-
-
 def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield the keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for what in ("annotation", "label"):
         for key in mapping(workload.at((*metadata, f"{what}s"))):
             if annotations.is_contrast_key(str(key)):
                 yield metadata, what, str(key)
+
+
+def _opt_out(workload: Workload) -> Iterator[Finding]:
+    """Find a skip-initializer that skips nothing; false says in words what is done."""
+    if workload.annotations.get(SKIP_INITIALIZER, "true") not in {"true", "false"}:
+        path = (*workload.metadata_path, "annotations", SKIP_INITIALIZER)
+        yield finding("CC0204.skip", workload.ref, path, key=SKIP_INITIALIZER, grammar="")
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
@@ -173,7 +176,7 @@ def _processors(workload: Workload) -> Iterator[Finding]:
         yield finding("CC0407", workload.ref, path, vcpus=vcpus_text(count))
     else:
         if count < gpus:
-            yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=vcpus_text(count))
+            yield finding("CC0406", workload.ref, path, gpus=gpus, vcpus=vcpus_text(count), cpus=gpus - 1)
         sandbox = sandbox_vcpus(workload)
         if sandbox != count:
             cpus = max(count, sandbox) - 1

@@ -85,6 +85,8 @@ def seal_by_genpolicy(
     from krm_function.policy.genpolicy import genpolicy_input, read_result
     from krm_function.policy.unbound_values import choices_of_the_host, unbound_findings, unbound_values
 
+    if workload.made_by is not None:
+        return Sealing(findings=(finding("CC0692", workload.ref, workload.template_path, kind=workload.ref.kind),))
     base, problems = base_initdata(workload, files)
     if base is None:
         return Sealing(findings=tuple(problems))

@@ -12,15 +12,14 @@ from typing import Any
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.class_in_text import may_name_contrast
 from krm_function.model.finding_position import yaml_finding
-from krm_function.model.kinds import EDITED, KINDS, KINDS_BY_CONTENT, template_paths
+from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT, UNDONE, template_paths
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import emitted_objects, objects, reference
 from krm_function.model.resource import Resource
 from krm_function.model.workload import EMITTED, ORIGINAL
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Document, MemberUndo, YamlError, parse, read_undo, read_value, restore_members
+from krm_function.yamltext import Document, YamlError, parse, read_value
 
-POD_KINDS = KINDS_BY_CONTENT.union(KINDS)
 RUNTIME_CLASS = "runtimeClassName"
 
 
@@ -31,17 +30,25 @@ class ReadResources(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def read(resources: Iterable[Resource], kinds: Iterable[str] = POD_KINDS, *, keep_plain: bool = False) -> ReadResources:
+def read(
+    resources: Iterable[Resource],
+    kinds: Iterable[str] | None = None,
+    *,
+    more: Iterable[str] = (),
+    keep_plain: bool = False,
+) -> ReadResources:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources that
-    were read before are kept as they are. Objects that a controller made keep their records.
+    kinds: None for those with pods, and those that a render reads to find out whether they concern it. more: further
+    ones. keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources
+    that were read before are kept as they are. Objects that a controller made keep their records.
     """
-    wanted = frozenset(kinds)
+    wanted = (KINDS_BY_CONTENT if kinds is None else frozenset(kinds)).union(more)
     every: list[Resource] = []
     findings: list[Finding] = []
     for position, resource in enumerate(resources):
-        if resource.state == "unread" and (resource.may_be(wanted) or may_have_render_annotation(resource)):
+        is_wanted = resource.may_be(wanted) or (kinds is None and resource.may_have_pods)
+        if resource.state == "unread" and (is_wanted or may_have_render_annotation(resource)):
             read_one, problems = _read(resource, position, keep_plain)
             every.append(read_one)
             findings += problems
@@ -140,19 +147,26 @@ def _annotation(root: Path, key: str) -> Path:
 
 def _restored(resource: Resource, document: Document) -> tuple[Resource, tuple[Finding, ...]]:
     """Restore the objects of a resource to their state before any render, the last first."""
+    marked = [
+        (root, reference(value), path)
+        for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items()))
+        if dig(document.value, path := _annotation(root, ORIGINAL)) is not None and root not in resource.copies
+    ]
+    if not marked:
+        return resource, ()
+    from krm_function.yamltext.edit.restore import MemberUndo, restore_members
+    from krm_function.yamltext.edit.undo_read import read_undo
+
     members: list[MemberUndo] = []
     refs: list[Ref] = []
-    for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items())):
-        path, ref = _annotation(root, ORIGINAL), reference(value)
-        if dig(document.value, path) is None or root in resource.copies:
-            continue
+    for root, ref, path in marked:
         try:
             undo = read_undo(document, path)
         except YamlError as problem:
             return resource, (yaml_finding(problem, resource, ref, path),)
         if undo is None:
             continue
-        if ref.kind not in EDITED:
+        if ref.kind not in UNDONE and resource.kinds.of(ref) is None:
             wrong = finding("CC0115.change", ref, path, field="a kind that no render edits")
             return resource, (resource.placed(wrong),)
         members.append(MemberUndo(root, undo))

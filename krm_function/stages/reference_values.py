@@ -8,8 +8,11 @@ from typing import Any
 
 from krm_function.api.records import Config
 from krm_function.findings import Finding, finding
-from krm_function.manifest import FieldProblem, Rtmr0, canonical, merged_reference_values
+from krm_function.manifest.canonical import canonical
 from krm_function.manifest.gathered_values import ReferenceValues
+from krm_function.manifest.merge_reference_values import merged_reference_values
+from krm_function.manifest.problem import FieldProblem
+from krm_function.manifest.tdx import Rtmr0
 from krm_function.model.lookup import mapping, maps
 from krm_function.model.platforms import PLATFORMS, Platform
 
@@ -37,11 +40,22 @@ def gather_reference_values(
     try:
         canonical(base)  # `merge` trusts its shape
         where = ("spec", "manifest", "referenceValues")
-        merged = merged_reference_values(base.get("ReferenceValues"), release, overrides)
+        merged = _merged(config, base.get("ReferenceValues"), release, overrides)
     except FieldProblem as problem:
         found = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
         return ReferenceValues(findings=(*findings, found))
     return ReferenceValues(release, overrides, merged, rtmr0, tuple(findings))
+
+
+def _merged(config: Config, base: Any, release: Mapping[str, Any], overrides: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Merge the three; what is kept of the base stands behind. Raises FieldProblem."""
+    if config.generate.manifest.keep == "none":
+        return merged_reference_values(base, release, overrides)
+    from krm_function.manifest.previous_values import divided, with_kept
+
+    before = divided(base, release)
+    values = merged_reference_values(before.merged, release, overrides)
+    return with_kept(values, merged_reference_values(before.kept, None, overrides))
 
 
 def _in_base(config: Config, platform: Platform) -> bool:

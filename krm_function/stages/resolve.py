@@ -8,7 +8,7 @@ it gets is decided here:
     contrast-cc, kata-cc-isolation       no          yes           the default platform
     contrast-cc, kata-cc-isolation       yes         yes           the default platform's GPU variant
     contrast-cc, kata-cc-isolation       any         no            CC0402
-    contrast-cc-<platform>[-<hash>]      any         any           that platform (never promoted; CC0409 warns)
+    contrast-cc-<platform>[-<hash>]      any         any           that platform (never promoted; CC0409)
     contrast-insecure*                   any         any           CC0405
     contrast-<anything else>             any         any           CC0401
 """
@@ -18,7 +18,7 @@ from typing import Any
 from krm_function.api.records import Release
 from krm_function.findings import Finding, finding
 from krm_function.model.edits import Edit
-from krm_function.model.gpu import gpu_count
+from krm_function.model.gpu import wants_gpu
 from krm_function.model.platforms import PLATFORMS, Platform, with_gpu
 from krm_function.model.runtime_class_names import Bare, Insecure, parse_runtime_class, placeholder, suggest_placeholder
 from krm_function.model.workload import Workload
@@ -26,14 +26,9 @@ from krm_function.record import NamedTuple
 
 
 class Resolved(NamedTuple):
-    """A workload's platform (None after an error), and the edit of its runtime class.
-
-    reference_platforms: every platform whose reference values the manifest needs for this pod; more than one only for
-    a GPU pod on an explicit platform without GPU (docs/facts/contrast.md#runtime-class-names).
-    """
+    """A workload's platform (None where its class names none), and the edit of its runtime class."""
 
     platform: Platform | None
-    reference_platforms: tuple[Platform, ...] = ()
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -42,26 +37,22 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
     """Decide the platform of one workload. `default` is a platform name or ""."""
     name = workload.runtime_class
     path = (*workload.spec_path, "runtimeClassName")
-    gpus = gpu_count(workload.pod_spec) > 0
+    gpus = wants_gpu(workload.pod_spec)
 
     def failed(code: str, **values: Any) -> Resolved:
         return Resolved(None, findings=(finding(code, workload.ref, path, **values),))
 
-    warnings: tuple[Finding, ...] = ()
-    needed: tuple[Platform, ...]
+    lacking: tuple[Finding, ...] = ()
     parsed = parse_runtime_class(name)
     match parsed:
         case Bare():
             if not default:
                 return failed("CC0402", name=name)
             platform = with_gpu(PLATFORMS[default]) if gpus else PLATFORMS[default]
-            needed = (platform,)
         case Platform():
             platform = parsed
-            needed = (platform,)
             if gpus and not platform.gpu:
-                needed = (platform, with_gpu(platform)) if with_gpu(platform).name in release.platforms else needed
-                warnings = (finding("CC0409", workload.ref, path, platform=platform.name),)
+                lacking = (finding("CC0409", workload.ref, path, platform=platform.name),)
         case Insecure():
             return failed("CC0405", platform=name)
         case _:
@@ -76,4 +67,4 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
     if name != facts.handler:
         reason = f"{placeholder(platform)} is {facts.handler} in release {release.version}"
         edits = (Edit("set", path, name, facts.handler, "CC0404", reason),)
-    return Resolved(platform, needed, edits, warnings)
+    return Resolved(platform, edits, lacking)

@@ -50,8 +50,10 @@ def _foreign(
     derived = key_of_derived(me.chosen)
     keys = {one.key for one in users} | ({derived} if derived in before else set())
     allowed = set(shared.workloads) if shared else set()
-    elsewhere = any(one.chosen and one.key not in allowed for one in users)  # which has the finding
-    if me.key in allowed and (elsewhere or keys <= allowed):
+    mine = [one for one in users if allowed.isdisjoint(one.keys)]
+    elsewhere = any(one.chosen for one in mine)  # which has the finding
+    keys -= {one.key for one in users if not allowed.isdisjoint(one.keys)}
+    if not allowed.isdisjoint(me.keys) and (elsewhere or keys <= allowed):
         return []
     others = [
         one for one in dict.fromkeys((derived, *sorted(keys), *before, *sorted(allowed))) if one not in {"", me.key}

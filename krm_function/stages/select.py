@@ -8,12 +8,13 @@ from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.model.controller import controller_of
-from krm_function.model.kinds import EDITED, KINDS, template_paths
+from krm_function.model.kinds import EDITED, KINDS
 from krm_function.model.lookup import dig
 from krm_function.model.objects import objects, reference
+from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import is_contrast_name
-from krm_function.model.workload import Workload
+from krm_function.model.workload import Workload, workloads_of
 from krm_function.record import NamedTuple
 from krm_function.schema.types import a_type, type_name
 
@@ -38,28 +39,30 @@ class Selection(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def select(document: Any, resource: Resource | None = None) -> Selection:
-    """Find the workloads of one document (plain data). resource: where it stands, which places the findings."""
+def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPPED) -> Selection:
+    """Find the workloads of one document (plain data). resource: where it stands, which places the findings.
+
+    kinds: those with pod templates, if there is no resource that says so.
+    """
+    kinds = resource.kinds if resource else kinds
     workloads: list[Workload] = []
     skipped: list[Skipped] = []
     findings: list[Finding] = []
     for root, value in objects(document):
         ref = reference(value)
-        problem = _ambiguous(document, root, ref)
+        problem = _ambiguous(document, root, ref, kinds)
         if problem is not None:
             findings.append(problem)
             continue
-        if ref.kind not in KINDS:
+        if kinds.of(ref) is None:
+            if ref.kind in KINDS and kinds.entry(ref) is None:
+                reason = f"apiVersion {ref.api_version or 'missing'} is not {KINDS[ref.kind][0]}"
+                skipped.append(Skipped(ref, reason))
             continue
-        version = KINDS[ref.kind][0]
-        if ref.api_version != version:
-            skipped.append(Skipped(ref, f"apiVersion {ref.api_version or 'missing'} is not {version}"))
-            continue
-        for template in template_paths(ref.kind, value):
-            workload = Workload(value, root, ref, template, resource)
+        for workload in workloads_of(value, root, ref, resource, kinds):
             match _classified(document, workload):
                 case str() as reason:
-                    skipped.append(Skipped(ref, reason, workload, controller_of(value) is not None))
+                    skipped.append(Skipped(workload.ref, reason, workload, controller_of(value) is not None))
                 case Finding() as wrong:
                     findings.append(wrong)
                 case None:
@@ -84,9 +87,9 @@ def _classified(document: Any, workload: Workload) -> str | Finding | None:
     return None if is_contrast_name(name) else f"runtime class {name or '(empty)'} is not Contrast's"
 
 
-def _ambiguous(document: Any, root: Path, ref: Ref) -> Finding | None:
+def _ambiguous(document: Any, root: Path, ref: Ref, kinds: Kinds) -> Finding | None:
     """Report an object that only some readers take for a pod, because of its items or of the kind of its list."""
-    if ref.kind in EDITED:
+    if ref.kind in EDITED or kinds.of(ref):
         return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
     members = dig(document, (*root, "items"))
     if ref.kind.endswith("List") and members is not None and not isinstance(members, list):

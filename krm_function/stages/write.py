@@ -19,9 +19,9 @@ from krm_function.model.owned import ADDED_OBJECTS
 from krm_function.model.resource import Resource
 from krm_function.model.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Change, MemberChanges, YamlError, parse, splice, splice_members
+from krm_function.yamltext import Change, YamlError, parse
 from krm_function.yamltext.edit.proof import to_json
-from krm_function.yamltext.edit.splice import EditedMember
+from krm_function.yamltext.edit.splice import EditedMember, MemberChanges, splice, splice_members
 
 EMITTED_FIELDS: tuple[Path, ...] = (
     *((field,) for fields in ADDED_OBJECTS.values() for field in fields),
@@ -90,8 +90,8 @@ def _edited(resource: Resource) -> tuple[Resource, list[Finding]]:
     for one, outcome in zip(edits, outcomes, strict=True):
         if isinstance(outcome, YamlError):
             findings.append(yaml_finding(outcome, resource, one.ref))
-        elif 4 * len(text) > TOTAL:  # in a shorter text no annotations can be too large
-            findings += _too_large(one, outcome)
+        elif 4 * len(text) > TOTAL:  # in a shorter text no annotations can be too large, and hardly an object
+            findings += _too_large(one, outcome) or _large(one, outcome)
     return resource._replace(rendered=text), findings
 
 
@@ -131,6 +131,17 @@ def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
     kept = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
     found = annotations_size(mapping(dig(edited.value, path)) | kept)
     return [finding("CC0611", edits.ref, edits.root + path, size=found, limit=TOTAL)] if found > TOTAL else []
+
+
+def _large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
+    """Report an object that `kubectl apply` or etcd hardly takes, with its undo records."""
+    from krm_function.model.object_size import size_findings
+
+    value = edited.value
+    if edited.undo:
+        annotations = {**mapping(dig(value, ("metadata", "annotations"))), ORIGINAL: to_json(edited.undo)}
+        value = {**mapping(value), "metadata": {**mapping(dig(value, ("metadata",))), "annotations": annotations}}
+    return list(size_findings(edits.ref, (*edits.root, "metadata"), value))
 
 
 def _add(

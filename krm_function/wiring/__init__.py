@@ -9,10 +9,11 @@ from krm_function.wiring.generate_fields import (
     with_reference_values,
     with_required_workloads,
 )
+from krm_function.wiring.kept_base import with_kept_base, without_keep
 from krm_function.wiring.kptfile import KPTFILE, wire_kptfile
 from krm_function.wiring.kustomization import KUSTOMIZATIONS, listed, wire_kustomization
 from krm_function.wiring.new_files import NEW_FILES, new_file
-from krm_function.wiring.owner_key import with_owner_key
+from krm_function.wiring.owner_key import with_owner_key, without_owner_key
 from krm_function.wiring.wired import Files, Wired
 
 __all__ = [
@@ -26,8 +27,11 @@ __all__ = [
     "wire_kptfile",
     "wire_kustomization",
     "with_function",
+    "with_kept_base",
     "with_owner_key",
     "with_platform",
     "with_reference_values",
     "with_required_workloads",
+    "without_keep",
+    "without_owner_key",
 ]

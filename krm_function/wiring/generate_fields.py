@@ -10,7 +10,8 @@ from krm_function.api.workload_entries import REQUIRED
 from krm_function.findings import Path
 from krm_function.krm.kube_object import FUNCTION
 from krm_function.model.lookup import dig
-from krm_function.yamltext import Change, parse, splice
+from krm_function.yamltext import Change, parse
+from krm_function.yamltext.edit.splice import splice
 
 EXEC = "exec:\n  path: contrast-krm\n"  # a bare name: looked up on PATH
 
@@ -40,10 +41,10 @@ def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str
         if present in (values, [values]):
             return text
         raise ValueError(f"{'.'.join(map(str, path))} is set already; change it there")
-    return splice(document, [_deep_change(document.value, path, dict(values))]).text
+    return splice(document, [deep_change(document.value, path, dict(values))]).text
 
 
-def _deep_change(value: Any, path: Path, new: Any) -> Change:
+def deep_change(value: Any, path: Path, new: Any) -> Change:
     """Return the change that sets a value whose parents may be missing or empty. Raises ValueError if one is no map."""
     for depth in range(1, len(path)):
         parent = dig(value, path[:depth])

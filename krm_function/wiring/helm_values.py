@@ -18,7 +18,8 @@ from typing import Any
 
 from krm_function.findings import NOTHING, Cause, Path
 from krm_function.wiring.pin import Pin, Pinned
-from krm_function.yamltext import Change, parse, splice
+from krm_function.yamltext import Change, parse
+from krm_function.yamltext.edit.splice import splice
 
 NAMES = ("repository", "image", "name")  # keys of a map that name an image without its tag
 

@@ -11,7 +11,9 @@ from krm_function.findings import Finding, dotted, finding
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.wiring.wired import Files, Wired
-from krm_function.yamltext import Change, dump, parse, splice
+from krm_function.yamltext import Change, parse
+from krm_function.yamltext.edit.splice import splice
+from krm_function.yamltext.writer import dump
 
 KPTFILE = "Kptfile"
 PROGRAM = "contrast-krm"

@@ -9,7 +9,8 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.lookup import mapping
 from krm_function.wiring.wired import Files, Wired
-from krm_function.yamltext import Change, parse, splice
+from krm_function.yamltext import Change, parse
+from krm_function.yamltext.edit.splice import splice
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # the names that kustomize knows
 NEW_KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"

@@ -18,7 +18,8 @@ from krm_function.findings import Cause
 from krm_function.model.image import parse_image
 from krm_function.model.lookup import mapping, maps
 from krm_function.wiring.pin import Pin, Pinned
-from krm_function.yamltext import Change, parse, splice
+from krm_function.yamltext import Change, parse
+from krm_function.yamltext.edit.splice import splice
 
 IMAGES = "images"
 

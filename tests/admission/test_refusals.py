@@ -10,7 +10,7 @@ from krm_function.admission.pod_security import LABEL
 from krm_function.admission.refusals import refusals
 from krm_function.checking import check_output
 from krm_function.findings import Finding
-from krm_function.pipeline import Rendered
+from krm_function.pipeline.result import Rendered
 from tests.selection import in_pairs
 from tests.stages.deployment import a_list, an_object, config, coordinator, good, pod_spec, stream, values
 from tests.stages.example import INGRESS, SECURE_PV, SKIP

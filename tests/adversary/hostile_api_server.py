@@ -43,6 +43,13 @@ def page(talk: Talk, items: Any, **head: Any) -> bytes:
 
 
 def good(talk: Talk) -> None:
+    """Answer well: a dry run with the pod that was sent."""
+    if talk.sent:
+        talk.answer(201, talk.sent, Content_Type="application/json")
+        return
+    if path_of(talk).rpartition("/")[0].endswith("/namespaces"):
+        talk.answer(404)
+        return
     what = path_of(talk).rpartition("/")[2]
     lists = {"runtimeclasses": [{"metadata": {"name": HANDLER}, "handler": HANDLER}], "nodes": [node()]}
     talk.answer(200, page(talk, lists.get(what, [])), Content_Type="application/json")
@@ -50,7 +57,7 @@ def good(talk: Talk) -> None:
 
 def on(at: tuple[str, ...], act: Mode) -> Mode:
     """Act so on these lists; answer all others well."""
-    return lambda talk: act(talk) if path_of(talk).endswith(at) else good(talk)
+    return lambda talk: act(talk) if path_of(talk).endswith(at) and not talk.sent else good(talk)
 
 
 def raw(*data: bytes, end: bool = True) -> Mode:

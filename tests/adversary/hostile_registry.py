@@ -4,6 +4,7 @@ It has one good image. What a mode does not care about is answered as a registry
 """
 
 import contextlib
+import re
 import socket
 import ssl
 import struct
@@ -19,9 +20,10 @@ STEP = 0.02  # seconds between two bytes that drip
 class Talk:
     """One request, and the connection to answer it on."""
 
-    def __init__(self, server: "Server", connection: socket.socket, head: bytes) -> None:
+    def __init__(self, server: "Server", connection: socket.socket, head: bytes, sent: bytes = b"") -> None:
         self.server = server
         self.head = head
+        self.sent = sent  # the body of the request
         self.path = head.split(b" ")[1].decode("latin-1") if head.count(b" ") > 1 else ""
         self._connection = connection
 
@@ -137,5 +139,9 @@ class Server:
                 if not got:
                     return
                 head += got
-            self.heads.append(head)
-            self._mode(Talk(self, connection, head))
+            head, _, sent = head.partition(b"\r\n\r\n")
+            length = re.search(rb"(?im)^content-length: *([0-9]+)", head)
+            while length and len(sent) < int(length[1]):
+                sent += connection.recv(65536)
+            self.heads.append(head + b"\r\n\r\n")
+            self._mode(Talk(self, connection, head + b"\r\n\r\n", sent))

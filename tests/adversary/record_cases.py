@@ -93,6 +93,11 @@ def uninjected() -> Json:
     return an_object(spec=pod_spec(volumes=VOLUMES), annotations={SKIP: "true", "team": "shop"})
 
 
+def waited_for(name: str) -> list[Json]:
+    """What has to stand before a mesh of the pod's own, or the pod is an error already: an initializer by hand."""
+    return [{"name": "first", "image": INITIALIZER}] if name == "contrast-service-mesh" else []
+
+
 def process(name: str) -> Json:
     """What a render makes a container of one of our names run."""
     command, arguments = PROCESSES[name][-1]
@@ -196,7 +201,12 @@ def _containers_of_ours() -> Iterator[Case]:
     inits = f"{POD}/initContainers"
     for name in ("contrast-initializer", "contrast-service-mesh", "pvc-holder"):
         own = {**SHELL, "name": name}
-        yield Case(f"a {name} of theirs, which this pod gets none of", uninjected(), [["+", inits, [own]], OWN])
+        subject = uninjected()
+        added: Record = ["+", inits, [own]]
+        if before := waited_for(name):
+            subject["spec"]["template"]["spec"]["initContainers"] = before
+            added = ["+", f"{inits}/#1", own]
+        yield Case(f"a {name} of theirs, which this pod gets none of", subject, [added, OWN])
     for name in ("contrast-service-mesh", "pvc-holder"):
         own = {**SHELL, "name": name}
         yield Case(f"a {name} of theirs beside our initializer", rendered(), [["+", f"{inits}/#0", own], SEALED, OWN])
@@ -235,13 +245,15 @@ def _beside_names_of_ours() -> Iterator[Case]:
     for name in ("contrast-initializer", "contrast-service-mesh", "pvc-holder"):
         own = {**SHELL, "name": name}
         mounts = {**MOUNT, "mountPath": "/etc"}
-        subject = an_object(spec=pod_spec(volumes=volumes, initContainers=[own]), annotations={SKIP: "true"})
+        subject = an_object(
+            spec=pod_spec(volumes=volumes, initContainers=[*waited_for(name), own]), annotations={SKIP: "true"}
+        )
         yield Case(
             f"the pod's own {name} gets a mount", subject, [["+", f"{inits}/@{name}/volumeMounts", [mounts]], OWN]
         )
         yield Case(f"the pod's own {name} goes", subject, [["-", f"{inits}/@{name}"], OWN])
         ours = {"name": name, "image": WEB, **process(name)}
-        inside = [{**SHELL, "name": "a"}, ours, {**SHELL, "name": "b"}]
+        inside = [*waited_for(name), {**SHELL, "name": "a"}, ours, {**SHELL, "name": "b"}]
         subject = an_object(spec=pod_spec(initContainers=inside), annotations={SKIP: "true"})
         yield Case(f"a {name} comes last", subject, [["-", f"{inits}/@{name}"], ["+", f"{inits}/#9", ours], OWN])
 

@@ -129,9 +129,9 @@ def _list(output: Output, *names: str) -> None:
     output.values.append({"apiVersion": "v1", "kind": "List", "metadata": {"name": "l"}, "items": items})
 
 
-ROLLOUT = """---
-apiVersion: argoproj.io/v1alpha1
-kind: Rollout
+THING = """---
+apiVersion: example.com/v1
+kind: Thing
 metadata: {name: hidden, namespace: shop}
 spec:
   template:
@@ -925,52 +925,49 @@ MANIFEST = [
 ]
 
 HIDING = [
-    Tamper("a kind that Contrast does not know", "no render seals it", _more(ROLLOUT % HANDLER), "CC1109", "CC1109"),
+    Tamper("a kind that Contrast does not know", "no render seals it", _more(THING % HANDLER), "CC1109", "CC1109"),
     Tamper(
         "the same with a letter by its number",
         "a search for the word does not find it",
-        _more(ROLLOUT % f'"{HANDLER.replace("o", chr(92) + "x6f", 1)}"'),
+        _more(THING % f'"{HANDLER.replace("o", chr(92) + "x6f", 1)}"'),
         "CC1109",
         "CC1109",
     ),
     Tamper(
         "the same with all letters by their numbers",
         "the same",
-        _more(ROLLOUT % ('"' + "".join(f"\\u{ord(one):04x}" for one in HANDLER) + '"')),
+        _more(THING % ('"' + "".join(f"\\u{ord(one):04x}" for one in HANDLER) + '"')),
         "CC1109",
         "CC1109",
     ),
     Tamper(
         "the same over two lines",
         "the same",
-        _more(ROLLOUT % f'"{HANDLER[:3]}\\\n        {HANDLER[3:]}"'),
+        _more(THING % f'"{HANDLER[:3]}\\\n        {HANDLER[3:]}"'),
         "CC1109",
         "CC1109",
     ),
     Tamper(
         "the same as binary",
         "the same",
-        _more(ROLLOUT % "!!binary Y29udHJhc3QtY2MtbWV0YWwtcWVtdS1zbnAtMThhMWEwNjU="),
+        _more(THING % "!!binary Y29udHJhc3QtY2MtbWV0YWwtcWVtdS1zbnAtMThhMWEwNjU="),
         "CC1109",
         "CC1109",
     ),
-    Tamper("the old class", "older nodes know it", _more(ROLLOUT % "kata-cc-isolation"), "CC1109", "CC1109"),
+    Tamper("the old class", "older nodes know it", _more(THING % "kata-cc-isolation"), "CC1109", "CC1109"),
     Tamper(
         "an old version of a known kind",
         "no render looks at it",
-        _more(
-            (ROLLOUT % HANDLER).replace("argoproj.io/v1alpha1", "extensions/v1beta1").replace("Rollout", "Deployment")
-        ),
+        _more((THING % HANDLER).replace("example.com/v1", "extensions/v1beta1").replace("Thing", "Deployment")),
         "CC1109",
         "CC1109",
     ),
     Tamper(
         "all of Contrast's gone",
-        "nothing is left to check; `checked 0 Contrast workloads` says so",
+        "alone nothing is left to check, and `checked 0 Contrast workloads` says so; a configuration wants some",
         lambda o: o.keep(lambda v: "contrast-cc" not in json.dumps(v) and v["metadata"]["name"] != "contrast-manifest"),
         "",
-        "",
-        accepted=True,
+        "CC0291",
     ),
 ]
 

@@ -10,6 +10,7 @@ from krm_function.model.runtime_class_names import is_placeholder
 from krm_function.model.workload import INITDATA
 from tests.adversary.hiding_places import CORPUS, PLACES, Place
 from tests.hosts.running import EXAMPLES, Ran, called
+from tests.real_tools import needing
 from tools.fuzz import go_reads
 
 CONFIGURATION = [
@@ -47,6 +48,7 @@ def gives(ran: Ran, data: bytes, wanted: str, name: str) -> None:
     assert (INITDATA.encode() in ran.out) == (wanted == "sealed")
 
 
+@needing("goreaders")
 @pytest.mark.parametrize("place", PLACES, ids=IDS)
 def test_files_are_sealed_or_refused(place: Place, tmp_path: Path) -> None:
     file = tmp_path / f"{place.name}.yaml"
@@ -56,6 +58,7 @@ def test_files_are_sealed_or_refused(place: Place, tmp_path: Path) -> None:
     assert ran.code == 0 or ran.out == b""
 
 
+@needing("goreaders")
 @pytest.mark.parametrize("place", PLACES, ids=IDS)
 def test_a_stream_of_helm_is_sealed_or_refused(place: Place) -> None:
     ran = called("post-render", *CONFIGURATION, stdin=place.data)
@@ -73,6 +76,7 @@ def test_helm_without_a_configuration_passes_no_such_pod(place: Place) -> None:
 IN_A_LIST = [place for place in PLACES if not STREAM_ONLY.search(place.data)]
 
 
+@needing("goreaders")
 @pytest.mark.parametrize("place", IN_A_LIST, ids=[place.name for place in IN_A_LIST])
 def test_an_item_of_a_function_is_sealed_or_comes_back_with_an_error(place: Place) -> None:
     listed = HEAD + place.data.replace(b"\n", b"\n  ").rstrip(b" ")
@@ -90,6 +94,7 @@ NO_WAY_BACK = ("items-alias", "items-merged")  # a whole list behind an alias is
 SEALED = [place for place in PLACES if place.gives == "sealed" and place.name not in NO_WAY_BACK]
 
 
+@needing("goreaders")
 @pytest.mark.parametrize("place", SEALED, ids=[place.name for place in SEALED])
 def test_what_was_sealed_renders_to_itself_and_can_be_taken_back(place: Place) -> None:
     once = called("generate", *CONFIGURATION, stdin=place.data).ok()

@@ -13,7 +13,21 @@ import pytest
 
 from krm_function.cli.cluster.answer import Listing, Lists
 from krm_function.cli.cluster.connection import RefusalError
-from tests.adversary.hostile_api_server import ROWS, Row, good, on, page, token_of
+from tests.adversary.hostile_api_server import (
+    BOMB,
+    ESCAPE,
+    INITDATA,
+    ROWS,
+    Row,
+    flood,
+    good,
+    head,
+    on,
+    page,
+    status,
+    text,
+    token_of,
+)
 from tests.adversary.hostile_registry import Mode, Server, Talk
 from tests.cli.test_plan import kubeconfig
 from tests.failures.running import Run, Zygote
@@ -86,11 +100,59 @@ def test_an_api_server_that(command: str, row: Row, bounded: Bounded) -> None:
     assert "CANARY" not in run.stderr
     if row.says:
         assert row.says in run.stderr
-    if row.says and "CC1121" not in row.says:
+    if command == "plan" and "403 Forbidden" in row.says and "CC1121" not in row.says:
+        assert "warning CC1134: the nodes of the cluster were not compared: it answered 403 Forbidden" in run.stderr
+    elif row.says and "CC1121" not in row.says:
         assert (run.code, run.stderr.count("error ")) == (3, 1), run.stderr
         assert "error CC1003: the cluster cannot be asked: " in run.stderr
         assert len(run.stderr) < 1000
     assert all(b"Bearer CANARY-token" in head for head in server.heads), "and to nobody else"
+
+
+POSTS: dict[str, Mode] = {
+    "closes": lambda talk: talk.close(),
+    "hangs": lambda talk: talk.hang(),
+    "drips": lambda talk: talk.drip(b"HTTP/1.1 201 OK\r\n"),
+    "floods": flood(head(), b"x"),
+    "refuses without end": flood(head(status="403 No"), b"x"),
+    "redirects": status(307, Location="https://elsewhere.example/"),
+    "shows a page": text(b"<html>", Content_Type="text/html"),
+    "compresses": text(BOMB, Content_Encoding="gzip"),
+    "has no words": status(403),
+    "has words that control a terminal": status(
+        403, json.dumps({"kind": "Status", "message": ESCAPE}).encode(), Content_Type="application/json"
+    ),
+    "has many words": status(
+        403, json.dumps({"kind": "Status", "message": "x y " * 9000}).encode(), Content_Type="application/json"
+    ),
+    "is deep": text(b'{"a":' * 200_000 + b"1" + b"}" * 200_000),
+    "has a million values": text(b'{"kind": "Pod", "spec": [' + b"{}," * 1_000_000 + b"{}]}"),
+    "makes null": text(b"null"),
+    "makes a list": text(b"[]"),
+    "makes a pod without a spec": text(b'{"kind": "Pod"}'),
+    "makes a pod of numbers": text(b'{"kind": "Pod", "metadata": 5, "spec": {"containers": 7, "initContainers": [8]}}'),
+    "makes a policy of garbage": text(
+        json.dumps({"kind": "Pod", "metadata": {"annotations": {INITDATA: "x" * 9000}}, "spec": {}}).encode()
+    ),
+    "makes other containers": text(
+        json.dumps({"kind": "Pod", "spec": {"containers": [{"name": ESCAPE}], "ephemeralContainers": [7]}}).encode()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_a_dry_run_that(name: str, bounded: Bounded) -> None:
+    """What cannot be asked is a warning; a pod that is another one is an error."""
+    start = time.monotonic()
+    run, server = ask("plan", lambda talk: POSTS[name](talk) if talk.sent else good(talk), bounded)
+    assert time.monotonic() - start < SECONDS
+    assert run.code in {0, 1}, run.stderr
+    assert "warning CC1131" in run.stderr or "error CC1130" in run.stderr
+    assert "internal error" not in run.stderr
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", run.stderr)
+    assert "CANARY" not in run.stderr
+    assert len(run.stderr) < 20_000
+    assert all(b"Bearer CANARY-token" in head for head in server.heads)
 
 
 def test_the_table_has_what_was_asked_for() -> None:

@@ -10,7 +10,7 @@ from krm_function.api.strict_json import load_any
 from krm_function.hosts.write_together import write_file
 from krm_function.krm import ResourceList
 from krm_function.manifest.decode import ManifestError, decode
-from krm_function.placement.node_affinity import _integer
+from krm_function.model.node_affinity import _integer
 from krm_function.policy.initdata import decode_toml
 from krm_function.yamltext.scalar_types import typed
 from tests.hosts.running import EXAMPLES, called, snapshot

@@ -10,8 +10,8 @@ import pytest
 from krm_function.api.records import ManifestOptions, PolicyOptions
 from krm_function.cli.lock.needed_images import needed
 from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.pipeline import Rendered
-from krm_function.yamltext import dump
+from krm_function.pipeline.result import Rendered
+from krm_function.yamltext.writer import dump
 from tests.adversary.record_cases import CASES, CLASS, OPEN, OWN, SEALED, Case, marked, plain, rendered
 from tests.hosts.hosts import make_kustomize, quickstart, run_kustomize
 from tests.hosts.running import EXAMPLES, Machine, called

@@ -16,8 +16,8 @@ from krm_function.cli.lock.needed_images import needed
 from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import dig
 from krm_function.model.workload import EMITTED, LOCAL_CONFIG, ORIGINAL
-from krm_function.pipeline import Rendered
-from krm_function.yamltext import dump
+from krm_function.pipeline.result import Rendered
+from krm_function.yamltext.writer import dump
 from tests import quick_yaml as yaml
 from tests.adversary.record_cases import CLASS, OWN, POD, plain, rendered
 from tests.adversary.test_any_record import marked, records

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.api import ConfigDocument, parse_generate, parse_image_lock, parse_release
+from krm_function.api.contrast_generate import parse_generate
+from krm_function.api.contrast_release import parse_release
+from krm_function.api.document import ConfigDocument
+from krm_function.api.image_lock import parse_image_lock
 from krm_function.api.records import (
     Generate,
     ImageFacts,
@@ -132,10 +135,11 @@ def test_the_designs_contrast_release_is_read() -> None:
 
 
 def test_the_designs_image_lock_is_read() -> None:
-    config = IMAGE_LOCK["spec"]["images"][WEB]["config"]
+    entry = IMAGE_LOCK["spec"]["images"][WEB]
+    config, layers = entry["config"], tuple(entry["layers"])
 
     assert parse_image_lock(document(IMAGE_LOCK)) == (
-        {WEB: ImageFacts(A, config, "root:x:0:0::/root:/bin/sh\n", "root:x:0:\n")},
+        {WEB: ImageFacts(A, config, "root:x:0:0::/root:/bin/sh\n", "root:x:0:\n", layers=layers)},
         (),
     )
 
@@ -447,7 +451,7 @@ def test_a_lock_entry_must_have_the_digest_of_its_own_key() -> None:
 def test_a_finding_names_object_file_and_line() -> None:
     _, (found,) = parse_generate(document(changed(GENERATE, "spec platform", 1)))
 
-    assert found.ref == ("contrast-krm.dev/v1alpha1", "ContrastGenerate", "", "contrast")
+    assert found.ref == ("contrast-krm.dev/v1alpha1", "ContrastGenerate", "", "contrast", "")
     assert (found.file, found.line, found.column) == ("config.yaml", 7, 0)
 
 
@@ -509,7 +513,10 @@ def test_a_long_field_name_is_cut_in_the_message() -> None:
     assert len(found.message) < 200
 
 
-def test_layers_are_checked_and_not_kept() -> None:
+def test_layers_are_kept_in_their_order_and_may_be_the_same_twice() -> None:
     with_two = changed(IMAGE_LOCK, f"spec images {WEB} layers", [{"diffID": C}, {"diffID": C}])
 
-    assert parse_image_lock(document(with_two)) == parse_image_lock(document(IMAGE_LOCK))
+    images, findings = parse_image_lock(document(with_two))
+    assert not findings
+    assert images is not None
+    assert images[WEB].layers == ({"diffID": C}, {"diffID": C})

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_function.api import parse_generate, parse_image_lock, parse_release
-from krm_function.api.contrast_generate import GENERATE
-from krm_function.api.contrast_release import RELEASE
-from krm_function.api.image_lock import IMAGE_LOCK
+from krm_function.api.contrast_generate import GENERATE, parse_generate
+from krm_function.api.contrast_release import RELEASE, parse_release
+from krm_function.api.image_lock import IMAGE_LOCK, parse_image_lock
 from krm_function.api.schema import KINDS, schema, schema_of
 from krm_function.schema.kinds import Choice, ListOf, MapOf, Record, Spec, Text
 from krm_function.schema.read import read_value

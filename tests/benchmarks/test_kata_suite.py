@@ -18,6 +18,7 @@ from benchmarks.policy.request_shapes import SHAPES, normalised
 from krm_function.policy import KATA
 from tests import quick_yaml as yaml
 from tests.policy import host, node, pods
+from tests.real_tools import needing
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[2]
@@ -385,6 +386,7 @@ def test_directories_called_testdata_are_found_wherever_they_are(tmp_path: Path)
     assert (found.name, len(found.cases[0][1].cases), problems) == ("testdata/a", 1, [])
 
 
+@needing("regorus-agent")
 def test_the_command_runs_what_the_environment_names(checkout: Checkout, asked: dict[str, Json]) -> None:
     checkout.add("app", first(asked), pod())
     command = [sys.executable, "-m", "benchmarks.policy", "--oracles"]

@@ -10,8 +10,6 @@ from krm_function.report.plan import Plan
 from krm_function.report.plan_html import plan_html
 from tests.report.test_plan_forms import nasty_plan, node, plan_of, planned
 from tests.report.test_plan_text import five_pools, one, one_pool
-from tools.browser import browser as installed
-from tools.cache import ToolError
 from tools.make_pictures import quickstart_plan
 from tools.page import chromium
 
@@ -39,11 +37,7 @@ def five_with_note() -> Plan:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator["Browser"]:
-    try:
-        installed()
-    except ToolError as problem:
-        pytest.fail(str(problem), pytrace=False)
+def browser(chromium_tool: None) -> Iterator["Browser"]:
     with chromium() as started:
         yield started
 

@@ -7,7 +7,7 @@ import pytest
 
 from krm_function.assessment import Assessment, assess
 from krm_function.report.assessment import assessment_json, assessment_text
-from krm_function.yamltext import dump
+from krm_function.yamltext.writer import dump
 from tests.hosts.running import EXAMPLES, called
 from tests.stages.deployment import Json, an_object, coordinator, good, pod_spec, run, stream, values
 
@@ -75,6 +75,8 @@ def test_each_pod_of_a_custom_resource_is_listed() -> None:
     assert [pod.state for pod in assess(stream(ray), every=True).pods] == ["blocked"] * 3
     asking = ROLLOUT | {"spec": {"template": {"spec": pod_spec()}}}
     (pod,) = assess(stream(asking)).pods
+    assert pod.state == "confidential"  # the catalogue has its kind
+    (pod,) = assess(stream(RAY | {"spec": {"head": {"template": {"spec": pod_spec()}}}})).pods
     assert (pod.state, [found.code for found in pod.findings]) == ("blocked", ["CC1109"])
     assert "spec.groups[1].template.spec" in assessment_text(assess(stream(ray)))
 
@@ -124,6 +126,21 @@ def test_an_example_is_assessed_in_words() -> None:
     lines = made.out.decode().splitlines()
     assert (made.code, made.err, lines[0]) == (0, "", "confidential 6, plain 1, blocked 0, misplaced 0")
     assert "  Deployment/shop/landing" in lines
+
+
+def test_namespaces_with_a_guard_are_named_and_what_a_guard_is_not() -> None:
+    labels = {"guard.contrast-krm.dev/pods": "confidential"}
+    spaces = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": of}}
+        for name, of in (("shop", labels), ("other", {"guard.contrast-krm.dev/pods": "any"}), ("more", {}))
+    ]
+    made = assess(stream(*spaces, plain()))
+    assert made.guarded == ("shop",)
+    (said,) = (line for line in assessment_text(made).splitlines() if line.startswith("guarded: "))
+    assert said.startswith("guarded: shop: ")
+    assert "honest mistakes" in said
+    assert json.loads(assessment_json(made))["guardedNamespaces"] == ["shop"]
+    assert "guarded" not in assessment_text(assess(stream(plain()))) + assessment_json(assess(stream(plain())))
 
 
 def test_what_cannot_be_read_is_an_error_and_nothing_is_assessed() -> None:

@@ -31,7 +31,7 @@ def taken_name(world: World) -> None:
 
 
 ALSO: list[tuple[Change, str]] = [
-    (no_coordinator, "CC0701"),
+    (no_coordinator, "CC0741"),  # its pod is there, without its label
     (wrong_key, "CC0707"),
     (unknown_name, "CC0708"),
     (taken_name, "CC0710"),

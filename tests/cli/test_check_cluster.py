@@ -4,6 +4,7 @@ import copy
 import json
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -23,13 +24,17 @@ RENDERED = EXAMPLES / "quickstart/expected/rendered.yaml"
 OTHER = EXAMPLES / "strict/expected/rendered.yaml"
 CONFIG = str(EXAMPLES / "quickstart/config")
 POLICY = "io.katacontainers.config.hypervisor.cc_init_data"
+ADMISSION = ("MutatingWebhookConfiguration", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding")
 Objects = dict[str, Any]
+Admit = Callable[[Any], tuple[int, Any]]  # a pod as it was sent -> a status and a body
 
 
 def list_head(path: str) -> dict[str, str]:
     """The apiVersion and kind of what the API server answers at a path."""
     _, root, *rest = path.split("/")
-    kinds = {plural(kind): kind for kind in (*KINDS, "ConfigMap", "Node", "RuntimeClass")}
+    kinds = {
+        plural(kind): kind for kind in (*KINDS, "ConfigMap", "Event", "Node", "RuntimeClass", "Service", *ADMISSION)
+    }
     return {"apiVersion": "/".join(rest[: 1 if root == "api" else 2]), "kind": f"{kinds[rest[-1]]}List"}
 
 
@@ -39,10 +44,17 @@ class Api(BaseHTTPRequestHandler):
     objects: ClassVar[Objects] = {}
     refused = "nothing"
     status = 403
+    admit: Any = staticmethod(lambda pod: (201, pod))
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
         where = "/".join(path.split("/")[-2:])
+        if path.count("/") == 4 and "/namespaces/" in path:
+            self.one(self.objects.get(f"v1/namespaces/{path.rpartition('/')[2]}"))
+            return
+        if path.count("/") == 7:
+            self.one(self.objects.get("/".join(path.split("/")[-3:])))
+            return
         found = [value for name, value in self.objects.items() if name.startswith(f"{where}/")]
         self.send_response(self.status if self.refused in self.path else 200)
         self.send_header("Content-Type", "application/json")
@@ -50,22 +62,43 @@ class Api(BaseHTTPRequestHandler):
         members = [{key: part for key, part in one.items() if key not in {"apiVersion", "kind"}} for one in found]
         self.wfile.write(json.dumps({**list_head(path), "items": members}).encode())
 
+    def one(self, value: Any) -> None:
+        self.send_response(200 if value else 404)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(value or {}).encode())
+
+    def do_POST(self) -> None:
+        """Make the pod as it was sent, which nothing stores; or what `admit` makes of it."""
+        assert "dryRun=All" in self.path
+        pod = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status, value = self.admit(pod)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(value).encode())
+
     def log_message(self, *_: Any) -> None:
         """Keep quiet."""
 
 
 def cluster() -> Objects:
     """The rendered quickstart by namespace, plural and name, and its RuntimeClasses."""
-    classes = called("release", "runtime-classes", "--config", CONFIG).ok()
-    values = [*yaml.safe_load_all(RENDERED.read_text()), *yaml.safe_load_all(classes)]
+    values = [*yaml.safe_load_all(RENDERED.read_text()), *yaml.safe_load_all(_classes())]
     return {
         f"{one['metadata'].get('namespace') or 'v1'}/{plural(one['kind'])}/{one['metadata']['name']}": one
         for one in values
     }
 
 
+@cache
+def _classes() -> bytes:
+    return called("release", "runtime-classes", "--config", CONFIG).ok()
+
+
 def plural(kind: str) -> str:
-    return f"{kind.lower()}{'es' if kind.endswith('s') else 's'}"
+    name = kind.lower()
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}{'es' if name.endswith('s') else 's'}"
 
 
 @pytest.fixture
@@ -74,12 +107,19 @@ def check(tmp_path: Path, call: Zygote) -> Iterator[Callable[..., Run]]:
     server = HTTPServer(("127.0.0.1", 0), answer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
-    def run(objects: Objects, *more: str, refused: str = "nothing") -> Run:
+    def run(
+        objects: Objects,
+        *more: str,
+        refused: str = "nothing",
+        admit: Admit = lambda pod: (201, pod),
+        rendered: Path = RENDERED,
+    ) -> Run:
         vars(Api)["objects"].clear()
         vars(Api)["objects"].update(objects)
         answer.refused = refused  # type: ignore[attr-defined]
+        answer.admit = staticmethod(admit)  # type: ignore[attr-defined]
         variables = kubeconfig(tmp_path, server.server_port)
-        return call("check", "--cluster", str(RENDERED), *more, directory=tmp_path, variables=variables)
+        return call("check", "--cluster", str(rendered), *more, directory=tmp_path, variables=variables)
 
     yield run
     server.shutdown()

@@ -57,15 +57,15 @@ def test_a_placeholder_in_a_helm_hook_is_reported_with_its_remedy(shop: Shop, re
 @pytest.mark.parametrize("name", ["contrast-cc", "contrast-cc-metal-qemu-snp-1a2b3c4d", "kata-cc-isolation"])
 def test_a_kind_that_contrast_does_not_know_is_no_hiding_place(name: str, shop: Shop, rendered: bytes) -> None:
     made = objects(rendered)
-    made["Rollout/web"] = {
-        "apiVersion": "argoproj.io/v1alpha1",
-        "kind": "Rollout",
+    made["Thing/web"] = {
+        "apiVersion": "example.com/v1",
+        "kind": "Thing",
         "metadata": {"name": "web", "namespace": "shop"},
         "spec": {"template": {"spec": {"runtimeClassName": name}}},
     }
     (error,) = checked(shop, made).errors
     assert (error["code"], error["field"]) == ("CC1109", "spec.template.spec.runtimeClassName")
-    assert "argoproj.io/v1alpha1 Rollout" in error["message"]
+    assert "example.com/v1 Thing" in error["message"]
 
 
 def test_an_old_api_version_is_no_hiding_place(shop: Shop, rendered: bytes) -> None:

@@ -1,5 +1,7 @@
 """The table of exit codes: which outcome has which code, and which one wins where there are several."""
 
+import sys
+
 import pytest
 
 from krm_function.cli.exits import (
@@ -9,6 +11,7 @@ from krm_function.cli.exits import (
     exit_code_of_differences,
     exit_code_of_exception,
 )
+from krm_function.cli.main import main
 from krm_function.findings import finding
 
 CONFIGURATION = finding("CC0903")
@@ -62,3 +65,16 @@ def test_every_exception_has_a_code(problem: BaseException, code: int) -> None:
 
 def test_a_signal_is_no_error_that_a_command_can_catch() -> None:
     assert not issubclass(Terminated, Exception)
+
+
+def test_on_windows_one_line_names_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        sys.modules["krm_function.cli.main"].os, "name", "nt"
+    )  # a module of that name is behind the function
+    code = main()
+    monkeypatch.undo()
+    told = capsys.readouterr()
+    assert (code, told.out) == (3, "")
+    assert told.err == "contrast-krm: Windows is not supported; nothing was written\n  hint: run it in WSL\n"

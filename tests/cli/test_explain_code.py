@@ -13,6 +13,7 @@ from krm_function.report.machine import render_json
 from krm_function.report.sarif import render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World
+from tests.for_each import for_each
 from tests.hosts.running import called
 from tools.findings_page import markdown
 
@@ -32,7 +33,7 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-@pytest.mark.parametrize("code", every_row())
+@for_each("code", every_row())
 def test_a_code_is_explained_as_on_its_page(code: str) -> None:
     about = explanation(code)
     ran = called("explain", code, env={"COLUMNS": "80"})
@@ -139,6 +140,13 @@ def everything_said(code: str) -> str:
 OTHERS = {"CC0108"}  # names a page until its hint names commands
 
 
-@pytest.mark.parametrize("code", sorted(set(every_row()) - OTHERS))
+@for_each("code", sorted(set(every_row()) - OTHERS))
 def test_no_finding_names_a_file_of_the_repository(code: str) -> None:
     assert not re.search(r"\bdocs/|\.md\b", everything_said(code))
+
+
+def test_another_number_is_no_typing_error(shop: Shop) -> None:
+    run = shop("explain", "CC9999")
+    assert run.code == 2
+    assert "name one as messages have it" in run.stderr
+    assert "did you mean" not in run.stderr

@@ -1,6 +1,7 @@
 """--format and --report: the same findings and the same exit code in every output."""
 
 import json
+import re
 
 import pytest
 
@@ -99,3 +100,24 @@ def test_files_that_cannot_be_read_are_reported_in_the_requested_format(shop: Sh
     (error,) = run.errors
     assert (error["code"], error["file"]) == ("CC1001", "nothing")
     assert json.loads((shop.directory / "report.json").read_text())["findings"] == [error]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif"])
+def test_no_format_has_a_line_of_the_resource_list_in_a_pipe(form: str, shop: Shop) -> None:
+    world = failing()
+    run = shop("fn", "--format", form, "--report", "report", data=world.resource_list())
+    assert run.code == 1
+    for said in (run.stderr, (shop.directory / "report").read_text()):
+        assert "CC0401" in said
+        assert "spec.template.spec.runtimeClassName" in said
+        assert "<stdin>" not in said
+        assert not re.search(r'"(line|column|startLine)":|[ ,](line|col)=', said)
+    if form == "text":
+        assert run.stderr.count("buildMetadata: [originAnnotations]") == 1
+
+
+def test_a_list_that_cannot_be_read_has_its_line_in_every_format(shop: Shop) -> None:
+    broken = failing().resource_list() + b"\n  :: [\n"
+    run = shop("fn", "--format", "json", data=broken)
+    (error,) = run.errors
+    assert error["line"] > 0

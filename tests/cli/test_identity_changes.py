@@ -7,7 +7,7 @@ from krm_function.api.records import Config, SharedSecret
 from krm_function.cli.files.rendered_output import read_rendered_output
 from krm_function.cli.policy.differing_policies import weaker_findings
 from krm_function.report.changed_documents import identity_text
-from krm_function.yamltext import dump
+from krm_function.yamltext.writer import dump
 from tests.adversary.test_identity import SANS, SECRET, first, told, web
 from tests.stages.deployment import an_object, coordinator, good, values
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from krm_function.api import ConfigDocument, collect
+from krm_function.api.collect_config import collect
+from krm_function.api.document import ConfigDocument
 from krm_function.wiring import NEW_FILES
 from tests.failures.running import Run, Zygote, listing
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from krm_function.cli.rendering.public_key import public_key
 from krm_function.hosts.files import FileProblem
 from krm_function.hosts.write_together import create_file
-from krm_function.manifest import seedshare_owner, workload_owner
+from krm_function.manifest.owner_keys import seedshare_owner, workload_owner
 from tests.failures.running import EXECUTABLE, Zygote, environment, listing
 
 OWNERS = {"workload": workload_owner, "seedshare": seedshare_owner}
@@ -79,7 +79,7 @@ def test_nothing_that_is_there_is_touched(there: str, what: str, tmp_path: Path,
         path.symlink_to(tmp_path / "elsewhere")
     run = call("keys", "new", "--workload-owner", "-o", "a.pem", "--public", "a.pub", directory=tmp_path)
     assert (run.code, run.stdout) == (3, b"")
-    assert run.stderr.startswith(f"error CC1002 {there}: cannot be written: exists")
+    assert run.stderr.startswith(f"error CC1002 {there}: exists; a key is never overwritten")
     assert os.listdir(tmp_path) == [there]
     assert what != "file" or path.read_text() == "precious"
 

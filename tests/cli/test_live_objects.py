@@ -214,3 +214,34 @@ def test_what_only_claims_to_be_made_so_is_checked(change: Callable[[list[Json]]
     ran = called("check", stdin=stream(objects))
     assert ran.code == 1
     assert "shop/web" in ran.err
+
+
+def test_a_rollout_is_one_warning_for_its_owner() -> None:
+    """An old ReplicaSet with pods that serve: as `kubectl get all` prints it during each upgrade."""
+    older = yaml.safe_load_all((EXAMPLES / "strict/expected/rendered.yaml").read_text())
+    template = next(one for one in older if one and one["metadata"]["name"] == "web")["spec"]["template"]
+    objects = live()
+    web = next(one for one in objects if one["kind"] == "Deployment" and one["metadata"]["name"] == "web")
+    old = made(web, "ReplicaSet", "547467bcb6", template)
+    old["spec"]["replicas"] = 2
+    pods = [made(old, "Pod", name, template) for name in ("7r8n6", "x2b4c")]
+    for pod in pods:
+        pod["status"] = {"phase": "Running"}
+    ran = called("check", stdin=stream([*pods, *objects, old]))
+    assert ran.code == 0, ran.err
+    said = "rollout of Deployment/web not finished: 2 pods of an earlier render run"
+    assert re.findall("(?:error|warning) CC1.*", ran.err) == [f"warning CC1133 shop/web: {said}"]
+    pods[0]["spec"]["containers"][0]["image"] = "registry.example.com/evil@sha256:" + "0" * 64
+    ran = called("check", stdin=stream([*pods, *objects, old]))
+    assert re.findall("error CC1.*", ran.err), "it is judged by its own policy"
+    assert ran.code == 1
+
+
+def test_what_a_workload_says_is_not_said_again_of_what_was_made_of_it() -> None:
+    objects = live()
+    for one in objects:
+        spec = one["spec"] if one["kind"] == "Pod" else one.get("spec", {}).get("template", {}).get("spec")
+        if one["metadata"]["name"].startswith("web") and spec:
+            spec["containers"][0]["image"] = "registry.example.com/evil@sha256:" + "0" * 64
+    ran = called("check", stdin=stream(objects))
+    assert [line.split()[1] for line in ran.err.splitlines() if line.startswith("error ")] == ["CC1103"], ran.err

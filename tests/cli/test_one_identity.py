@@ -23,11 +23,11 @@ def test_every_command_that_renders_refuses(shop: Shop, name: str) -> None:
         shop.generate("--format", "json"),
         shop("post-render", "--config", "config.yaml", "--format", "json", data=world.stream()),
         shop("plan", "deployment", "--config", "config.yaml", "--format", "json"),
-        shop("fn", "--format", "json", data=world.resource_list()),
+        function := shop("fn", "--format", "json", data=world.resource_list()),
     ):
         assert run.code == 1
         assert [error["code"] for error in run.errors] == ["CC0118", "CC0118"]
-        assert len({error["line"] for error in run.errors}) == 2
+        assert len({error.get("line") for error in run.errors}) == (1 if run is function else 2)
 
 
 def test_the_text_says_file_and_line_of_both(shop: Shop) -> None:

@@ -270,6 +270,15 @@ class Api(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_POST(self) -> None:
+        """Make the pod as it was sent, which nothing stores."""
+        assert urlsplit(self.path).query.startswith("dryRun=All")
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(201)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(body)
+
     def log_message(self, *_: Any) -> None:
         """Keep quiet."""
 
@@ -340,10 +349,19 @@ def test_the_page_names_the_context_that_was_asked(shop: Shop, call: Zygote, api
 
 
 def test_a_cluster_that_refuses(shop: Shop, call: Zygote, api: HTTPServer) -> None:
-    api.RequestHandlerClass.status = 403  # type: ignore[attr-defined]
+    api.RequestHandlerClass.status = 401  # type: ignore[attr-defined]
     run = ask(shop, call, kubeconfig(shop.directory, api.server_port))
     assert run.code == 3
-    assert "error CC1003: the cluster cannot be asked: it answered 403 Forbidden" in run.stderr
+    assert "error CC1003: the cluster cannot be asked: it answered 401 Unauthorized" in run.stderr
+
+
+def test_a_cluster_that_shows_no_nodes_has_a_plan(shop: Shop, call: Zygote, api: HTTPServer) -> None:
+    """Who may deploy to a namespace may not list what belongs to the cluster."""
+    api.RequestHandlerClass.status = 403  # type: ignore[attr-defined]
+    run = ask(shop, call, kubeconfig(shop.directory, api.server_port))
+    assert (run.code, b"web" in run.stdout) == (0, True), run.stderr
+    assert "warning CC1134: the nodes of the cluster were not compared: it answered 403 Forbidden" in run.stderr
+    assert "warning CC1121: the RuntimeClasses of the cluster were not compared" in run.stderr
 
 
 def test_a_cluster_that_does_not_answer(shop: Shop, call: Zygote, api: HTTPServer) -> None:

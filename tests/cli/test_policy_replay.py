@@ -14,6 +14,7 @@ from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.running import Run, listing
 from tests.policy.test_contrast_node import _pod
+from tests.real_tools import needing
 from tests.replay.logs import CANARY, DATA, agent, life, line, of_another_pod, refused, rego
 from tools.real import tool
 
@@ -65,7 +66,7 @@ log: {lines} lines; 6 requests of this workload's pods
 """
 
 
-@pytest.mark.parametrize("engine", ["opa", "regorus"])
+@pytest.mark.parametrize("engine", ["opa", pytest.param("regorus", marks=needing("regorus-cli"))])
 @pytest.mark.parametrize(
     ("log", "number", "time", "lines"),
     [
@@ -84,7 +85,7 @@ def test_what_was_refused_is_said_and_what_in_the_pod_decides_it(
     assert run.stdout.decode() == wanted
 
 
-@pytest.mark.parametrize("engine", ["opa-cli", "regorus-cli"])
+@pytest.mark.parametrize("engine", ["opa-cli", pytest.param("regorus-cli", marks=needing("regorus-cli"))])
 def test_the_whole_life_of_a_pod_is_allowed(shop: Shop, replay: Any, engine: str) -> None:
     before = listing(shop.directory)
     run = replay("life.jsonl", engine=engine)
@@ -216,6 +217,7 @@ def test_without_an_engine_the_message_says_how_to_get_one(
     assert "cargo install --example regorus regorus" in run.stderr
 
 
+@needing("regorus-cli")
 def test_the_first_engine_on_path_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with rego_engine.rego_engine("", rego(), {}) as (ask, _, wrong):
@@ -263,6 +265,7 @@ def test_opa_has_no_builtin_that_leaves_the_machine() -> None:
             assert len(wrongs) == 1
 
 
+@needing("regorus-cli")
 def test_a_policy_with_long_lines_is_loaded_by_both(rendered: str) -> None:
     from krm_function.policy import read_policy_data
     from krm_function.replay.judged_requests import Question

@@ -30,6 +30,7 @@ def test_the_help_lists_every_command_and_the_exit_codes(call: Zygote) -> None:
     text = call("--help").stdout.decode()
     assert all(f"\n    {command}" in text for command in COMMANDS)
     assert "exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70" in text
+    assert "None" not in text
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -41,7 +42,7 @@ def test_the_version_is_that_of_the_package() -> None:
     ("arguments", "said", "hint"),
     [
         (["generat"], "unknown command generat", "did you mean generate?"),
-        (["bogus"], "unknown command bogus", "use one of fn, post-render, assess, generate"),
+        (["bogus"], "unknown command bogus", "use one of fn, post-render, assess, adopt, generate"),
         (["generate", "--confg", "x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--confg=x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--skip-initialiser"], "unknown argument --skip-initialiser", "did you mean --skip-initializer?"),

@@ -42,6 +42,7 @@ def test_json_has_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert data["python"]["version"] == platform.python_version()
     assert data.get("commit", "") == this_build().commit
     monkeypatch.setattr(krm_function, "__commit__", COMMIT)
+    monkeypatch.setattr(build, "DOCUMENTATION", "https://example.com/docs")
     assert json.loads(called("version", "--json").out)["commit"] == COMMIT
 
 
@@ -74,7 +75,10 @@ GIT = json.dumps({"url": "https://example.com/x", "vcs_info": {"vcs": "git", "co
 def test_what_an_installer_has_noted(note: str | None, kind: str, commit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "distribution", lambda name: Noted(note))
     assert this_build() == Build(krm_function.__version__, kind, commit)  # type: ignore[arg-type]
-    monkeypatch.setattr(krm_function, "__commit__", "f" * 40)
+    monkeypatch.setattr(krm_function, "__commit__", "f" * 40)  # as a build in a clone writes it
+    expected = Build(krm_function.__version__, kind, "f" * 40 if kind == "package" else commit)  # type: ignore[arg-type]
+    assert this_build() == expected
+    monkeypatch.setattr(build, "DOCUMENTATION", "https://example.com/docs")  # as only a release has it
     assert this_build() == Build(krm_function.__version__, "release", "f" * 40)
 
 

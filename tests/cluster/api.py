@@ -33,6 +33,10 @@ RESOURCES = {
     "Role": ("/apis/rbac.authorization.k8s.io/v1", "roles"),
     "ResourceQuota": ("/api/v1", "resourcequotas"),
     "LimitRange": ("/api/v1", "limitranges"),
+    "PriorityClass": ("/apis/scheduling.k8s.io/v1", "priorityclasses"),
+    "MutatingWebhookConfiguration": ("/apis/admissionregistration.k8s.io/v1", "mutatingwebhookconfigurations"),
+    "MutatingAdmissionPolicy": ("/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicies"),
+    "MutatingAdmissionPolicyBinding": ("/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings"),
     "RoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "rolebindings"),
 }
 

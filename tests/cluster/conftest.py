@@ -55,6 +55,13 @@ def api(cluster: ControlPlane) -> Api:
     return cluster.api
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_contrast_class(api: Api) -> Iterator[None]:
+    """The cluster has no class of Contrast's when a file begins, and after it."""
+    yield
+    clear_runtime_classes(api)
+
+
 @pytest.fixture(scope="session")
 def krm_machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return machine(tmp_path_factory.mktemp("machine"))
@@ -87,6 +94,13 @@ def no_shop(api: Api) -> Iterator[str]:
     remove_namespace(api, "shop")
 
 
+def clear_runtime_classes(api: Api) -> None:
+    """Delete the classes that renders, releases and tests have brought."""
+    for value in api.items("RuntimeClass"):
+        if value["metadata"]["name"].startswith("contrast-cc"):
+            api.delete("RuntimeClass", value["metadata"]["name"])
+
+
 def add_namespace(api: Api, name: str) -> None:
     """Create a namespace and wait for its service account: without it no pod is admitted."""
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}).ok()
@@ -97,7 +111,7 @@ def empty_namespace(api: Api, name: str) -> None:
     """Delete all workloads of a namespace, and wait for the end of their pods, which would take other nodes."""
     for kind in WORKLOADS:
         api.delete_all(kind, name)
-    until(f"the end of the pods of {name}", lambda: _no_pods(api, name))
+    until(f"the end of the pods of {name}", lambda: _no_pods(api, name), 180)
 
 
 def clear_namespace(api: Api, name: str) -> None:

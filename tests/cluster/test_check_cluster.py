@@ -45,7 +45,7 @@ class Shop:
         return self.machine.krm("check", "--cluster", str(RENDERED), *more, KUBECONFIG=path)
 
     def restore(self) -> None:
-        """As the hints say; and what was deleted, or made by hand."""
+        """Whatever was done, at once; and what was deleted, or made by hand."""
         self.kubectl("apply", "-f", str(self.classes))
         self._replace(self.classes)
         self.cluster.kubectl("delete", "pod", "by-hand", "-n", "shop", "--now", "--ignore-not-found")
@@ -94,7 +94,8 @@ def drifting(applied: Shop) -> Iterator[Shop]:
 def test_a_cluster_that_has_the_render_passes_and_it_says_what_was_compared(applied: Shop) -> None:
     ran = applied.check()
     assert (ran.code, "error" in ran.err) == (0, False), ran.err
-    said = f"compared with the cluster of context here: 6 workloads, manifest {manifest_digest()}, "
+    pods = len([one for one in applied.api.items("Pod", "shop") if one["spec"].get("runtimeClassName")])
+    said = f"compared with the cluster of context here: 6 workloads and {pods} pods, manifest {manifest_digest()}, "
     assert f"{said}that their RuntimeClasses admit them\n" in ran.err
     ran = applied.check("--config", CONFIG)
     assert (ran.code, f"{said}their RuntimeClasses\n" in ran.err) == (0, True), ran.err
@@ -220,7 +221,7 @@ def test_each_drift_has_one_answer(drifting: Shop, name: str) -> None:
     wanted = sorted(f"error CC1120 {said}" for _, said in ROUNDS[name])
     assert [line[: len(said)] for line, said in zip(errors, wanted, strict=True)] == wanted
     assert ran.code == 1
-    drifting.restore()  # the hints lead back
+    drifting.restore()
     assert drifting.check().code == 0
 
 
@@ -300,6 +301,8 @@ def test_somebody_who_may_only_view_the_namespace_can_compare_it(applied: Shop, 
     applied.kubectl("delete", *binding)
     assert ran.code == 0, ran.err
     assert "warning CC1121: the RuntimeClasses of the cluster were not compared: it answered 403 Forbidden" in ran.err
+    assert "warning CC1131: not known what the API server makes of the pods of " in ran.err
+    assert "this user may not create pods in namespace shop\n" in ran.err
 
 
 def test_a_cluster_that_shows_nothing_is_an_error_of_the_environment(applied: Shop, tmp_path: Path) -> None:
@@ -307,7 +310,7 @@ def test_a_cluster_that_shows_nothing_is_an_error_of_the_environment(applied: Sh
     for secret, status in ((token, "403 Forbidden"), ("CANARY", "401 Unauthorized")):
         ran = applied.check(kubeconfig=_kubeconfig(applied, tmp_path, token=secret))
         assert (ran.code, secret in ran.err) == (3, False)
-        said = f"it answered {status} when asked for the Pods of namespace shop"
+        said = f"it answered {status} when asked for the ReplicationControllers of namespace shop"
         assert f"error CC1003: the cluster cannot be asked: {said}\n" in ran.err
 
 

@@ -1,6 +1,7 @@
 """The life of a release with Helm 3 and Helm 4: the example's chart beside another release, with our post-renderer."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +109,66 @@ def test_install_upgrade_rollback_and_uninstall(
     assert api.get("RuntimeClass", CLASS).code == 200
     api.delete_all("Pod", "beside").ok()  # the other release is not only there: its pods start again
     until("the pods of the other release", lambda: _runs(api, "beside"))
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize("name", ["helm3", "helm4"])
+def test_what_both_forms_of_check_say_in_the_life_of_a_release(
+    api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path: Path, name: str
+) -> None:
+    """Restart, scale, a change by hand, and the way back that the hint names: no false alarm, no missed change."""
+    helm = Helm(name, krm_machine, cluster, tmp_path)
+    helm.deploy("install", "shop", "shop").ok()
+    file = tmp_path / "rendered.yaml"
+
+    def codes() -> tuple[list[str], list[str]]:
+        """The errors of `check --cluster` of what Helm keeps, and of what kubectl prints."""
+        file.write_bytes(helm.deployed("shop", "shop"))
+        live = krm_machine.krm("check", str(file), "--cluster", KUBECONFIG=str(cluster.kubeconfig))
+        listed = cluster.kubectl("get", "all,configmap", "-n", "shop", "-o", "yaml").stdout
+        piped = krm_machine.krm("check", stdin=listed.encode())
+        hints.append(live.err)
+        return re.findall(r"(?m)^error (CC\d+)", live.err), re.findall(r"(?m)^error (CC\d+)", piped.err)
+
+    def kubectl(*arguments: str) -> None:
+        done = cluster.kubectl(*arguments, "-n", "shop")
+        assert done.returncode == 0, done.stderr
+
+    def settled() -> None:
+        kubectl("rollout", "status", "deployment/shop-web", "--timeout=50s")
+
+    hints: list[str] = []
+    assert codes() == ([], [])
+    kubectl("rollout", "restart", "deployment/shop-web")
+    assert codes() == ([], []), "in the middle of it, too"
+    settled()
+    kubectl("scale", "deployment/shop-web", "--replicas=3")
+    settled()
+    assert codes() == ([], [])
+    kubectl("scale", "deployment/shop-web", "--replicas=2")
+    debug = ("--set", "web.logLevel=debug")
+    force = ("--force-conflicts",) if name == "helm4" else ()  # of the replicas, which somebody else has set
+    helm.deploy("upgrade", "shop", "shop", *debug, *force).ok()
+    settled()
+    assert codes() == ([], [])
+
+    container = api.get("Deployment", "shop-web", "shop").ok()["spec"]["template"]["spec"]["containers"][0]["name"]
+    kubectl("set", "image", "deployment/shop-web", f"{container}=registry.example.com/evil@sha256:{'0' * 64}")
+    found = codes()
+    assert found == (["CC1120"], ["CC1103"]), "once for the workload, in both forms"
+    assert f"{container}: image; written last by kubectl-set\n  hint: helm upgrade puts back" in hints[-1]
+    assert "Helm 4 with --force-conflicts" in hints[-1]
+    helm.deploy("upgrade", "shop", "shop", *debug, *force).ok()
+    settled()
+    assert codes() == ([], [])
+    helm.deploy("upgrade", "shop", "shop", *debug).ok()  # and so does the next one without
+
+    kubectl("set", "env", "deployment/shop-web", "-c", container, "HTTP_PROXY=http://proxy")
+    assert codes()[0] == ["CC1120"]
+    kubectl("rollout", "undo", "deployment/shop-web")  # which the hint names for what somebody added
+    settled()
+    assert codes() == ([], [])
+    helm.deploy("upgrade", "shop", "shop", *debug).ok()
 
 
 def _runs(api: Api, namespace: str) -> bool:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.api import Api
+from tests.cluster.api import Api, until
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.cluster.runtime_classes_option import set_runtime_classes
 from tests.cluster.test_examples_applied import check_errors, live
 from tests.hosts.applied import APPLIED
-from tests.hosts.running import Machine, copied
+from tests.hosts.running import Machine, Ran, copied
 
 EXAMPLE = next(example for example in APPLIED if example.rendered.startswith("kpt/"))._replace(config="")
 SNP = {
@@ -42,9 +42,21 @@ def test_kpt_applies_updates_and_destroys(
     kpt("live", "init", "--name", "shop", "--inventory-id", "shop")
     assert "0 failed" in kpt("live", "apply", "--reconcile-timeout", "50s", "--output", "events")
     assert check_errors(live(cluster), EXAMPLE) == []
-    generation = api.get("Deployment", "web", "shop").ok()["metadata"]["generation"]
     names = {value["metadata"]["name"] for value in api.items("ConfigMap", "shop")}
     assert "contrast-manifest" not in names  # a file of the package, for `contrast set`
+
+    def check() -> Ran:
+        return krm_machine.krm("check", str(package), "--cluster", KUBECONFIG=str(cluster.kubeconfig))
+
+    ran = check()
+    assert (ran.code, "error" in ran.err, ", which no host applies" in ran.err) == (0, False, True), ran.err
+    cluster.kubectl("set", "image", "deployment/web", "web=registry.example.com/evil@sha256:" + "0" * 64, "-n", "shop")
+    ran = check()
+    assert (ran.code, ran.err.count("error ")) == (1, 1), ran.err
+    assert "web: image; written last by kubectl-set\n  hint: kpt live apply puts back" in ran.err
+    kpt("live", "apply", "--reconcile-timeout", "50s")
+    until("the pods of the package", lambda: check().code == 0)
+    generation = api.get("Deployment", "web", "shop").ok()["metadata"]["generation"]
 
     kpt("fn", "render", "--allow-exec")
     kpt("live", "apply", "--reconcile-timeout", "50s")

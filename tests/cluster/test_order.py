@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.api import Api
+from tests.cluster.conftest import clear_runtime_classes
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.runtime_classes_option import emitting, set_runtime_classes
 from tests.hosts.hosts import COMMAND, CONFIG, POST_RENDER, WEB
@@ -29,10 +30,9 @@ spec:
 
 @pytest.fixture(autouse=True)
 def no_class(api: Api, shop: str) -> Iterator[None]:
-    """The cluster has no class; afterwards, too."""
+    """The cluster has no class of Contrast's; afterwards, too."""
     yield
-    for value in api.items("RuntimeClass"):
-        api.delete("RuntimeClass", value["metadata"]["name"])
+    clear_runtime_classes(api)
 
 
 def test_kubectl_applies_a_rendered_pod_at_the_first_try(

@@ -43,6 +43,11 @@ def files(machine: Machine, here: Path) -> None:
     _committed(machine, here)
 
 
+def custom_resources(_machine: Machine, here: Path) -> None:
+    """Custom resources with pods, and the configuration."""
+    _copy("custom-resources", here)
+
+
 def plain_files(_machine: Machine, here: Path) -> None:
     """Resources in a directory, and no configuration yet."""
     _copy("quickstart", here)
@@ -191,7 +196,15 @@ def next_release(machine: Machine, here: Path) -> None:
 
 
 def _newer(text: str) -> str:
-    return text.replace("v1.25.0", "v1.25.1").replace("18a1a065", "28a1a065")
+    """What a file of a release is in the next one: another tag, another handler, other measurements."""
+    for old, new in (
+        ("v1.25.0", "v1.25.1"),
+        ("18a1a065", "28a1a065"),
+        ("46fd2db8", "56fd2db8"),
+        ("1821e35d", "2821e35d"),
+    ):
+        text = text.replace(old, new)
+    return text
 
 
 OLD_RELEASE = """
@@ -204,7 +217,12 @@ cat > config/contrast.yaml <<'END'
 apiVersion: contrast-krm.dev/v1alpha1
 kind: ContrastGenerate
 metadata: {name: contrast}
-spec: {platform: metal-qemu-snp}
+spec:
+  platform: metal-qemu-snp
+  manifest:
+    disableUpdates: true
+    referenceValues:
+      snp: {MinimumTCB: {BootloaderVersion: 9, TEEVersion: 0, SNPVersion: 21, MicrocodeVersion: 72}}
 END
 """
 
@@ -213,6 +231,7 @@ SCENES: Mapping[str, Callable[[Machine, Path], None]] = {
     for one in (
         *(
             files,
+            custom_resources,
             plain_files,
             files_and_log,
             overlays,

@@ -9,7 +9,12 @@ from tests.docs.code_names import ROOT, SOURCES, tree
 from tests.tools.test_sources import LONGEST
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-EDITING = {"inject", "resolve", "namespace", "daemon_sets", "measure", "policy"}  # the stages that edit a pod
+EDITING = {"inject", "resolve", "namespace", "daemon_sets", "measure", "policy"} | {
+    "host_path_caches",
+    "image_volumes",
+    "secure_pv",
+    "split_sub_paths",
+}  # the stages that edit a pod
 
 
 def row(package: str) -> str:

@@ -36,7 +36,7 @@ CITED = re.compile(r"(?<![\w/.-])(docs/[\w/-]+\.md)(?:#([\w-]+))?")
 LINKED = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 # pages outside of the repository, cited by their own section numbers: `krm` + `.md 0.3`
-ELSEWHERE = re.compile(r"(?<!/)\b(?:contrast(?:-policy)?|krm|genpolicy|peers|libs)\.md(?![)#])")
+ELSEWHERE = re.compile(r"(?<![/-])\b(?:contrast(?:-policy)?|krm|genpolicy|peers|libs)\.md(?![)#])")
 SOURCE = re.compile(r"^Source: (?P<text>.+?)\n\n", re.DOTALL | re.MULTILINE)
 PUBLIC = re.compile(r"https://\S+\.\S+|[\w.-]+(?:/[\w.-]+)+@v\d")
 VERSION = re.compile(r"\d+\.\d+|\b20\d\d\b")

@@ -16,7 +16,7 @@ from krm_function.api.records import (
     Scheduling,
     WorkloadPolicy,
 )
-from krm_function.pipeline import Rendered
+from krm_function.pipeline.result import Rendered
 from tests.stages.deployment import FACTS, LOCK, RELEASE, an_object, config, coordinator, digests, good, snp
 from tests.stages.example import WEB
 
@@ -81,6 +81,17 @@ def opened() -> str:
     return two if one != two else rendered()
 
 
+def without_links() -> str:
+    """A pod without service links, in place of one with them, both with profile strict."""
+    strict = config(policy=PolicyOptions(profile="strict"))
+
+    def linked(links: bool) -> str:
+        return rendered(lambda web: web["spec"]["template"]["spec"].update(enableServiceLinks=links), strict)
+
+    one, two = linked(True), linked(False)
+    return two if one != two else rendered()
+
+
 OTHER_IMAGE = WEB.partition("@")[0] + "@sha256:" + "e" * 64
 LIMITS = {"limits": {"cpu": "1500m", "memory": "200Mi"}}
 TOOL = {"config.kubernetes.io/index": "3"}
@@ -99,6 +110,7 @@ TRIALS: dict[str, Callable[[], str]] = {
     "value of a variable": container(env=[{"name": "A", "value": "1"}]),
     "value of a ConfigMap or Secret in the input that a variable refers to": from_config_map,
     "`policy.externalSources`, if a variable comes from what it names": opened,
+    "`enableServiceLinks: false`, with profile `strict`": without_links,
     "volumes and mounts": template(
         lambda part: part["spec"].update(
             volumes=[{"name": "scratch", "emptyDir": {}}],

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 
@@ -17,7 +19,7 @@ def test_generated_files_are_as_their_generator_writes_them(tool: str) -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each("page", PAGES)
 def test_every_relative_link_leads_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL))

@@ -9,6 +9,7 @@ import yaml
 from krm_function.findings import documentation, every_row, row
 from krm_function.findings.documentation import documentation_url
 from tests.failures.world import canaries
+from tests.for_each import for_each
 from tools.findings_page import MEANINGS, first_cases
 
 PATH = Path(__file__).parents[2] / "docs/reference/findings.md"
@@ -22,7 +23,7 @@ def test_there_is_a_section_for_each_code_and_no_other() -> None:
     assert ABOUT.keys() == every_row().keys(), "tools/meanings.yaml says what each code means"
 
 
-@pytest.mark.parametrize("code", every_row())
+@for_each("code", every_row())
 def test_a_section_has_meaning_example_and_remedy(code: str) -> None:
     section = SECTIONS[code]
     assert len(ABOUT[code]["meaning"]) > 40
@@ -34,7 +35,7 @@ def test_a_section_has_meaning_example_and_remedy(code: str) -> None:
     assert not list(canaries(section))
 
 
-@pytest.mark.parametrize("code", every_row())
+@for_each("code", every_row())
 def test_an_example_of_values_is_needed_only_where_no_case_raises_the_code(code: str) -> None:
     assert ("values" in ABOUT[code]) == (code not in first_cases())
 

@@ -7,8 +7,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
 PATHS = {path.removeprefix("krm_function/") for path in TRACKED if path.startswith(("krm_function/", "helm_plugin/"))}
@@ -26,17 +24,27 @@ def missing(text: str) -> list[str]:
     return wrong + [name for name in re.findall(r"(?<![\w/.-])([a-z_]+\.py)\b", text) if name not in NAMES]
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_a_module_names_only_files_that_exist(path: str) -> None:
-    assert missing((ROOT / path).read_text(encoding="utf-8")) == []
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_names_only_files_that_exist(path: str) -> None:
-    text = (ROOT / path).read_text(encoding="utf-8")
+def test_modules_name_only_files_that_exist() -> None:
+    assert {path: wrong for path in MODULES if (wrong := missing(read(path)))} == {}
+
+
+def test_pages_name_only_files_that_exist() -> None:
+    assert {path: wrong for path in PAGES if (wrong := missing_in_page(read(path)))} == {}
+
+
+def missing_in_page(text: str) -> list[str]:
+    """The same of a page: a name that its code blocks have is a file of the reader."""
     code = "\n".join(re.findall(r"(?ms)^```.*?^```|^    .*?$", text))
     theirs = set(re.findall(r"[a-z_]+\.py", code))
-    assert [name for name in missing(text) if name.removeprefix("test_") not in theirs] == []
+    return [name for name in missing(text) if name.removeprefix("test_") not in theirs]
+
+
+def test_no_page_holds_both_sides_of_a_merge() -> None:
+    assert [path for path in (*PAGES, "CHANGELOG.md") if re.search(r"(?m)^(<{7} |={7}$|>{7} )", read(path))] == []
 
 
 def test_a_name_of_nothing_is_found() -> None:

@@ -16,7 +16,10 @@ import pytest
 from krm_function.hosts.stream import decode_stream
 from tests.docs.commands import ROOT, blocks
 from tests.hosts.running import EXAMPLES, Machine, Ran, machine
+from tests.real_tools import needing
 from tools.real import tool
+
+pytestmark = needing("cosign")
 
 PAGE = ROOT / "docs/how-to/provenance.md"
 COMMANDS = ("contrast-krm", "cosign", "jq", "set")

@@ -4,6 +4,7 @@ import json
 
 from krm_function.model.profiles import DEFAULT
 from krm_function.policy.defaults import default_document
+from tests import quick_yaml as yaml
 from tests.failures.case import Table
 from tests.failures.world import CANARY, PRIVATE_KEY, WEB_IMAGE, World
 
@@ -186,7 +187,10 @@ def names_for_one_of_two_workloads(world: World) -> None:
 @cases("CC0722", "web metadata.name", "web would be in the certificate", hint="Deployment/other/web: {}}")
 def two_workloads_with_one_name(world: World) -> None:
     world.spec["manifest"]["policies"] = {"Deployment/shop/web": {}}
-    world["twin"] = world.text("web").replace("namespace: shop", "namespace: other")
+    named = world.text("web").replace("namespace: shop", "namespace: other")
+    world["twin"] = yaml.safe_load(named)
+    for container in world["twin"]["spec"]["template"]["spec"]["containers"]:
+        container.pop("env"), container.pop("envFrom")
 
 
 @cases(

@@ -97,6 +97,17 @@ def an_annotation_without_quotes(world: World) -> None:
     world.notes[f"{NOTE}skip-initializer"] = True
 
 
+@cases("CC0204", note("skip-initializer"), 'must be "true"', hint="remove the annotation")
+def a_skipped_initializer_that_is_injected_all_the_same(world: World) -> None:
+    world.notes[f"{NOTE}skip-initializer"] = "yes"
+
+
+@cases("CC0286", note("skip-initializer"), "nobody fetches the certificate", hint="remove the annotation")
+def a_service_mesh_without_initializer(world: World) -> None:
+    world.notes[f"{NOTE}skip-initializer"] = "true"
+    world.notes[f"{NOTE}servicemesh-ingress"] = ""
+
+
 @cases("CC0610", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "holds no initdata")
 def initdata_that_is_no_base64(world: World) -> None:
     world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = f"{CANARY} !"
@@ -143,7 +154,7 @@ def more_than_220_processors(world: World) -> None:
     world.container["resources"]["limits"]["cpu"] = "220"
 
 
-@cases("CC0406", SPEC, "needs 4 GPUs", hint="one vCPU a GPU")
+@cases("CC0406", SPEC, "needs 4 GPUs", hint="cpu limits of 3 in all")
 def more_gpus_than_processors(world: World) -> None:
     world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
     world.container["resources"]["limits"]["nvidia.com/GH100_H100_PCIE"] = 4
@@ -155,15 +166,73 @@ def a_gpu_limit_that_is_no_number(world: World) -> None:
     world.container["resources"]["limits"]["nvidia.com/gpu"] = "some"
 
 
+@cases("CC0409", f"{SPEC}.runtimeClassName", "metal-qemu-snp has none", hint="contrast-cc-metal-qemu-snp-gpu")
+def a_gpu_on_a_platform_without_one(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp"
+    world.container["resources"]["limits"]["nvidia.com/pgpu"] = 1
+
+
+@cases("CC0411", f'{CONTAINER}.resources.limits["nvidia.com/gpu"]', "do not offer", hint="nvidia.com/pgpu")
+def a_gpu_by_the_name_of_other_nodes(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
+    world.container["resources"]["limits"]["nvidia.com/gpu"] = 1
+
+
+@cases("CC0411", f'{CONTAINER}.resources.limits["nvidia.com/mig-1g.5gb"]', "a part of a GPU", hint="rename")
+def a_part_of_a_gpu(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
+    world.container["resources"]["limits"]["nvidia.com/mig-1g.5gb"] = 1
+
+
+@cases("CC0413", f"{CONTAINER}.resources.limits", "cannot become nvidia.com/pgpu", hint="one limit")
+def a_gpu_by_two_names(world: World) -> None:
+    world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
+    world.container["resources"]["limits"] |= {"nvidia.com/gpu": 1, "nvidia.com/pgpu": 1}
+    world.spec["gpus"] = {"rename": {"nvidia.com/gpu": "nvidia.com/pgpu"}}
+
+
+def _sized(world: World, web: int = 1 << 20) -> None:
+    """Give each image a layer, that of web of `web` bytes."""
+    for name, entry in world["lock"]["spec"]["images"].items():
+        size = web if name == WEB_IMAGE else 1 << 20
+        entry["layers"] = [{"diffID": f"sha256:{'1' * 64}", "compressedSize": size // 2, "uncompressedSize": size}]
+
+
+@cases("CC0420", f"{SPEC}.resources.limits", "alone take 21.0Gi", hint="set spec.resources.limits.memory: ")
+def an_image_larger_than_its_vm(world: World) -> None:
+    world.container["resources"]["limits"]["memory"] = "2Gi"
+    _sized(world, 21 << 30)
+
+
+@cases("CC0423", f"{SPEC}.resources", f"of image {WEB_IMAGE}", hint="contrast-krm lock --sizes")
+def memory_of_an_image_without_sizes(world: World) -> None:
+    world.spec["memory"] = "calculate"
+    _sized(world)
+    del world["lock"]["spec"]["images"][WEB_IMAGE]["layers"]
+
+
+@cases("CC0424", f"{SPEC}.resources", "request 4096Mi of memory", hint="set memory limits")
+def memory_that_a_container_requests_without_a_limit(world: World) -> None:
+    world.spec["memory"] = "calculate"
+    world.container["resources"]["limits"].pop("memory", None)
+    world.container["resources"]["requests"] = {"memory": "4Gi"}
+    _sized(world)
+
+
+@cases("CC0408", f"{CONTAINER}.resources.limits.memory", "is not a Kubernetes quantity")
+def a_memory_limit_that_is_no_quantity(world: World) -> None:
+    world.container["resources"]["limits"]["memory"] = "2GB"
+
+
 @cases("CC0221", f"{SPEC}.initContainers[0].lifecycle", "is no sidecar", hint="restartPolicy: Always")
 def a_hook_of_an_init_container(world: World) -> None:
     hook = {"postStart": {"exec": {"command": ["/x"]}}}
     world.pod["initContainers"] = [{"name": "first", "image": world.container["image"], "lifecycle": hook}]
 
 
-@cases("CC1109", f"{SPEC}.runtimeClassName", "argoproj.io/v1alpha1 Rollout", hint="Deployment")
+@cases("CC1109", f"{SPEC}.runtimeClassName", "example.com/v1 Thing", hint="podTemplates")
 def a_custom_resource_with_a_class_of_contrasts(world: World) -> None:
-    world["web"] |= {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout"}
+    world["web"] |= {"apiVersion": "example.com/v1", "kind": "Thing"}
 
 
 @cases("CC0220", "web metadata.ownerReferences", "it belongs to ReplicaSet web-1", hint="without live objects")
@@ -222,7 +291,7 @@ def a_termination_message_that_the_loader_reads(world: World) -> None:
     world.container["terminationMessagePath"] = "/etc/./ld.so.preload"
 
 
-@cases("CC0604", f"{CONTAINER}.volumeMounts[0].subPath", hint="mount the whole volume")
+@cases("CC0604", f"{CONTAINER}.volumeMounts[0].subPath", hint="spec.volumes.splitSubPaths: true")
 def a_sub_path(world: World) -> None:
     world.mount("data", {"emptyDir": {}}, subPath="below")
 

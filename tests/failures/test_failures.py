@@ -44,7 +44,7 @@ def test_the_installed_function_answers_with_its_items_and_the_error(case: Case)
 def test_the_function_names_one_error_and_keeps_the_items(case: Case, call: Zygote) -> None:
     sent = broken(case).resource_list()
     run = call("fn", "--format", "json", data=sent)
-    check_said(run, case)
+    check_said(run, case, in_pipe=True)
     check_list(run, sent, case)
 
 

@@ -116,8 +116,12 @@ def test_post_render_leaves_its_own_output_as_it_is(
 def test_uninject_gives_back_the_bytes_of_a_stream(
     krm_machine: Machine, untouched: Outputs, once: Callable[..., bytes], host: str
 ) -> None:
-    first = once(untouched.seen(host), "post-render", *config("quickstart"))
-    assert krm_machine.krm("uninject", stdin=first).ok() == untouched.seen(host)
+    """But for the configuration, which a post-renderer keeps from Helm; the stream of a legacy plugin has some."""
+    seen = untouched.seen(host)
+    first = once(seen, "post-render", *config("quickstart"))
+    others = b"---\n".join(one for one in seen.split(b"---\n") if b"apiVersion: contrast-krm.dev/" not in one)
+    assert (others == seen) == (host != "legacy")
+    assert krm_machine.krm("uninject", stdin=first).ok() == others
 
 
 @pytest.mark.parametrize("host", sorted(set(HOSTS) - {"files"}))

@@ -18,7 +18,10 @@ import pytest
 import yaml
 
 from tests.hosts.running import EXAMPLES, Machine, machine
+from tests.real_tools import needing
 from tools.real import tool
+
+pytestmark = needing("argocd")
 
 EXAMPLE = EXAMPLES / "argo-cd"
 APPLICATION = yaml.safe_load((EXAMPLE / "application.yaml").read_text())

@@ -9,7 +9,10 @@ import pytest
 
 from tests.hosts.applied import APPLIED, Example
 from tests.hosts.running import EXAMPLES, called
+from tests.real_tools import needing
 from tools.real import tool
+
+pytestmark = needing("defaults")
 
 CLUSTER_WIDE = ("RuntimeClass", "Namespace", "ClusterRole", "ClusterRoleBinding")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

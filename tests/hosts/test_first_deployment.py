@@ -41,7 +41,7 @@ class Site(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, registry_tool: None) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("site")
     certificate(directory)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

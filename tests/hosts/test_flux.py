@@ -13,7 +13,10 @@ import yaml
 
 from tests.hosts.documents import by_name
 from tests.hosts.running import EXAMPLES, Machine, Ran, snapshot
+from tests.real_tools import needing
 from tools.real import tool
+
+pytestmark = needing("flux")
 
 EXAMPLE = EXAMPLES / "flux"
 COMMAND = "./render.sh ../kustomize/confidential rendered/prod"

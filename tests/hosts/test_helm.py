@@ -6,7 +6,7 @@ from typing import Protocol
 import pytest
 
 from tests.hosts.documents import by_name, load, name_of, pod_templates
-from tests.hosts.hosts import Deployment, make_chart, quickstart, run_helm3, run_helm4
+from tests.hosts.hosts import CONFIG, POST_RENDER, Deployment, make_chart, quickstart, run_helm3, run_helm4
 from tests.hosts.running import Machine, snapshot
 
 
@@ -97,3 +97,12 @@ def test_the_same_chart_renders_the_same_bytes_wherever_it_lies(
 ) -> None:
     for host, run in RUN.items():
         assert run(krm_machine, make_chart(krm_machine, tmp_path / host, quickstart())).ok() == rendered[host]
+
+
+def test_helm_4_takes_the_word_that_helm_3_needs(krm_machine: Machine, tmp_path: Path) -> None:
+    chart = make_chart(krm_machine, tmp_path, quickstart())
+    word = ("--post-renderer-args", "post-render")
+    said = krm_machine.run(
+        ["helm", "template", "shop", "chart", *POST_RENDER, *word, *CONFIG], chart, helm="helm4"
+    ).ok()
+    assert said == run_helm4(krm_machine, chart).ok()

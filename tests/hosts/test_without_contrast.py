@@ -13,8 +13,8 @@ from benchmarks.inputs import coordinator, ordinary, stream
 from krm_function.cli import post_renderer
 from krm_function.cli.post_renderer import post_render
 from krm_function.hosts.pass_through import _DEEP, passes_through
-from krm_function.model.kinds import KINDS, KINDS_BY_CONTENT
-from krm_function.stages.read import POD_KINDS
+from krm_function.model.kinds import CATALOGUED, KINDS
+from krm_function.model.pod_kinds import SHIPPED
 from krm_function.yamltext import LIMITS
 from tests.hosts.running import ROOT, called
 from tests.hosts.test_pass_through import ODD, POD, STREAMS
@@ -79,7 +79,7 @@ def test_a_configured_chart_leaves_before_the_pipeline() -> None:
 
 
 def test_its_kinds_and_its_limit_are_those_of_the_pipeline() -> None:
-    assert frozenset((*KINDS, *KINDS_BY_CONTENT)) == POD_KINDS
+    assert frozenset((*KINDS, *CATALOGUED)) == SHIPPED.names
     assert LIMITS.depth == _DEEP
 
 

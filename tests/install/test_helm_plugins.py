@@ -25,7 +25,7 @@ UNREADABLE = 'json: unknown field "apiVersion"'  # what Helm 3 says of Helm 4's 
 
 
 @pytest.fixture(scope="module")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def keys(tmp_path_factory: pytest.TempPathFactory, openpgp_tool: None) -> Path:
     return make_key(tmp_path_factory.mktemp("keys") / "release", "Throwaway")
 
 

@@ -35,7 +35,10 @@ def hosts(tmp_path: Path) -> Engine:
 def run(hosts: Engine, words: str, where: Path, **more: str) -> bytes:
     """Run the one block that has these words, after the one that says which image it is."""
     (text,) = [text for text in COMMANDS if words in text]
-    here = {"python:3.13-slim@sha256:…": base(), "--python-version 3.13": f"--python-version {python_version(base())}"}
+    here = {
+        "docker build --build-context": f"docker build --build-arg BASE={base()} --build-context",  # no registry here
+        "--python-version 3.13": f"--python-version {python_version(base())}",
+    }
     for word, replacement in here.items():
         text = text.replace(word, replacement)
     return hosts.run("bash", "-euc", f"{COMMANDS[0]}\n{text}", cwd=where, **more).ok()
@@ -98,7 +101,7 @@ def test_the_image_is_built_with_wheels_at_hand(hosts: Engine, tmp_path: Path) -
 
 
 def test_only_what_needs_a_registry_is_left_out() -> None:
-    words = {"docker build --build-arg BASE=python:3.13-slim@sha256:… --build-arg REVISION"}
+    words = {"docker build --build-arg REVISION"}
     ran = (
         "export IMAGE",
         "kpt fn render",

@@ -24,7 +24,16 @@ BIN = Path(sys.executable).parent
 TAG = "v0.0.0"
 GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_CONFIG_NOSYSTEM": "1"}
 GIT |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in GIT.items()}
-INSTALLED = ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "krm_function", "helm_plugin", "docs")
+INSTALLED = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    ".pre-commit-hooks.yaml",
+    "krm_function",
+    "helm_plugin",
+    "tools",
+    "docs",
+)
 PAGE = (ROOT / "docs/how-to/pre-commit.md").read_text()
 ADVISED = next(yaml.safe_load(text) for text in blocks(PAGE) if text.startswith("repos:"))
 

@@ -4,6 +4,7 @@ No network: the installers find the libraries in the directory of wheels that `m
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,9 @@ import tools.wheels
 from krm_function import __version__
 from tests.docs.commands import blocks
 from tests.install.quickstart import ROOT, assert_renders
+from tests.real_tools import needing
+
+pytestmark = needing("locked-wheels")
 
 BIN = Path(sys.executable).parent
 SYSTEM = "/usr/bin:/bin"
@@ -96,6 +100,30 @@ def test_the_source_distribution_builds_the_same_wheel(built: Built, tmp_path: P
         archive.extractall(tmp_path, filter="data")
     (again,) = build(tmp_path / f"contrast_krm-{__version__}", "-t", "wheel").glob("*.whl")
     assert again.read_bytes() == built.wheel.read_bytes()
+
+
+def test_a_build_in_a_clone_knows_its_commit_and_one_of_a_changed_tree_none(tmp_path: Path) -> None:
+    """So does the wheel that its source distribution builds somewhere else, inside another repository."""
+    tree = source(tmp_path / "clone")
+    git = ["git", "-C", str(tree), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for command in (["init", "--quiet"], ["add", "-A"], ["commit", "--quiet", "-m", "all"]):
+        subprocess.run([*git, *command], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    made = files(build(tree))
+    with tarfile.open(made.sdist) as archive:
+        archive.extractall(tree / "dist", filter="data")
+    (again,) = build(tree / "dist" / f"contrast_krm-{__version__}", "-t", "wheel").glob("*.whl")
+    assert again.read_bytes() == made.wheel.read_bytes()
+    assert noted(made.wheel) == head
+    (tree / "README.md").write_text("changed")
+    assert noted(files(build(tree)).wheel) == ""
+
+
+def noted(wheel: Path) -> str:
+    """The commit in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        (found,) = re.findall(rb'^__commit__ = "(.*?)"', archive.read("krm_function/__init__.py"), re.MULTILINE)
+    return bytes(found).decode()
 
 
 def test_the_wheel_holds_the_packages_and_the_files_of_shells(built: Built) -> None:

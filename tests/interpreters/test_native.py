@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.real_tools import needing
 from tools.interpreters import VERSIONS, interpreter
+
+pytestmark = needing("python312", "python313", "python314")
 
 ROOT = Path(__file__).parents[2]
 QUICKSTART = ROOT / "examples" / "quickstart"

@@ -17,7 +17,10 @@ import pytest
 from benchmarks.inputs import options, plain, resource_list
 from krm_function import __version__
 from tests.failures.running import spawned
+from tests.real_tools import needing
 from tools.interpreters import WASM, pyodide
+
+pytestmark = needing("pyodide")
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

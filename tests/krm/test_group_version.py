@@ -8,12 +8,14 @@ from krm_function.krm.group_version import GroupVersion, parse_group_version, pl
 from krm_function.stages.select import select
 from krm_function.yamltext import YamlError, parse
 from tests.krm.spellings import NOT_TAKEN, SPELLINGS, TAKEN, Spelling
+from tests.real_tools import needing
 from tools.fuzz import go_reads
 
 IDS = [one.name for one in SPELLINGS]
 TEXTS = ("", "/", "v1", "/v1", "v1/", "apps/v1", "/apps/v1", "apps/v1/", "//", "//v1", "a/b/c", " /v1", "é/v1", "a//")
 
 
+@needing("goreaders")
 @pytest.mark.parametrize("text", TEXTS, ids=repr)
 def test_our_parser_is_that_of_kubernetes(text: str) -> None:
     found = go_reads(

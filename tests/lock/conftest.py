@@ -21,7 +21,7 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
 
 
 @pytest.fixture(scope="session")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+def hub(tmp_path_factory: pytest.TempPathFactory, registry_tool: None) -> Iterator[Registry]:
     """The registry, without a login."""
     with registry(tmp_path_factory.mktemp("registry")) as running:
         yield running

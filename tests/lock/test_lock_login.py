@@ -17,7 +17,7 @@ TOKEN = f"{CANARY}-token"
 
 
 @pytest.fixture(scope="module")
-def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+def private(tmp_path_factory: pytest.TempPathFactory, registry_tool: None) -> Iterator[Registry]:
     """A registry with a login."""
     with registry(tmp_path_factory.mktemp("private"), htpasswd=HTPASSWD) as running:
         yield running

@@ -3,9 +3,8 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 from krm_function import findings
+from tests.for_each import for_each
 
 ROOT = Path(findings.__file__).parents[1]
 NETWORK = {"socket", "ssl", "http", "urllib", "urllib3", "asyncio", "ftplib", "smtplib", "xmlrpc", "socketserver"}
@@ -24,7 +23,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(ROOT.parent)) for path in MODULES])
+@for_each("path", MODULES)
 def test_no_other_room_imports_what_opens_connections(path: Path) -> None:
     if path.parent != ROOT / "lock" and path not in CLUSTER:
         assert not imported(path) & NETWORK

@@ -19,7 +19,7 @@ from tests.lock.unpacking import Entry, Unpacker, ours, packed
 
 
 @pytest.fixture(scope="module")
-def containerd() -> Iterator[Unpacker]:
+def containerd(containerd_tool: None) -> Iterator[Unpacker]:
     with Unpacker() as running:
         yield running
 

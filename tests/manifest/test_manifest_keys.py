@@ -13,8 +13,13 @@ from cryptography.hazmat.primitives.serialization import (
     load_der_public_key,
 )
 
-from krm_function.manifest import KeyProblem, seedshare_owner, workload_owner
-from krm_function.manifest.owner_keys import seedshare_problem, workload_problem
+from krm_function.manifest.owner_keys import (
+    KeyProblem,
+    seedshare_owner,
+    seedshare_problem,
+    workload_owner,
+    workload_problem,
+)
 
 EC = ec.generate_private_key(ec.SECP384R1())
 RSA = rsa.generate_private_key(65537, 2048)

@@ -8,17 +8,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.manifest import (
-    NO_COORDINATOR,
-    NO_REFERENCE_VALUES,
-    ManifestProblem,
-    canonical,
-    policy_entry,
-    snp_entry,
-    tdx_entry,
-    unfilled,
-    validate,
-)
+from krm_function.manifest.canonical import canonical
+from krm_function.manifest.default import snp_entry, tdx_entry
+from krm_function.manifest.merge_policies import policy_entry
+from krm_function.manifest.problem import ManifestProblem
+from krm_function.manifest.validate import NO_COORDINATOR, NO_REFERENCE_VALUES, unfilled, validate
 
 TCB = {"BootloaderVersion": 3, "TEEVersion": 0, "SNPVersion": 255, "MicrocodeVersion": 72}
 DIGEST = "ab" * 32
@@ -212,10 +206,10 @@ def test_two_coordinators_are_fine() -> None:
 
 def test_all_problems_come_at_once_in_the_order_of_the_fields() -> None:
     manifest = put((*SNP, "ProductName"), "Rome")
-    manifest["Zzz"] = manifest["Policies"].pop(DIGEST)
+    manifest["zzz"] = manifest["Policies"].pop(DIGEST)
     manifest["WorkloadOwnerPubKeys"] = 1
     assert [found.field for found in validate(manifest)] == [
-        "Zzz",
+        "zzz",
         "ReferenceValues.snp[1].ProductName",
         "WorkloadOwnerPubKeys",
         "Policies",

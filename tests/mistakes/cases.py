@@ -163,17 +163,19 @@ def _(world: World) -> None:
 
 def move_to_template(world: World, hint: str) -> None:
     assert "move it to the annotations of the pod template" in hint
-    world.notes[f"{NOTE}skip-initializer"] = world["web"]["metadata"]["annotations"].pop(f"{NOTE}skip-initializer")
+    world.notes[f"{NOTE}servicemesh-ingress"] = world["web"]["metadata"]["annotations"].pop(
+        f"{NOTE}servicemesh-ingress"
+    )
 
 
 @mistake(
     "An annotation on the Deployment instead of its pod template",
-    f"{NOTE}skip-initializer: 'true'",
+    f"{NOTE}servicemesh-ingress: ''",
     "CC0202",
     move_to_template,
 )
 def _(world: World) -> None:
-    world["web"]["metadata"]["annotations"][f"{NOTE}skip-initializer"] = "true"
+    world["web"]["metadata"]["annotations"][f"{NOTE}servicemesh-ingress"] = ""
 
 
 def write_grammar(world: World, hint: str) -> None:
@@ -192,12 +194,12 @@ def _(world: World) -> None:
 
 def quote(world: World, hint: str) -> None:
     assert "put quotes around a text" in hint
-    world.notes[f"{NOTE}skip-initializer"] = "true"
+    world.notes[f"{NOTE}servicemesh-admin-interface-port"] = "9901"
 
 
-@mistake("An annotation without quotes", f"{NOTE}skip-initializer: true", "CC0207", quote)
+@mistake("An annotation without quotes", f"{NOTE}servicemesh-admin-interface-port: 9901", "CC0207", quote)
 def _(world: World) -> None:
-    world.notes[f"{NOTE}skip-initializer"] = True
+    world.notes[f"{NOTE}servicemesh-admin-interface-port"] = 9901
 
 
 # --- the pod

@@ -219,3 +219,115 @@ def write_seconds(world: World, hint: str) -> None:
 @mistake("Seconds in quotes", "terminationGracePeriodSeconds: '30'", "CC0207", write_seconds)
 def _(world: World) -> None:
     world.pod["terminationGracePeriodSeconds"] = "30"
+
+
+# --- volumes
+
+
+def write_rule(world: World, hint: str) -> None:
+    assert "write spec.volumes.splitSubPaths: true in the ContrastGenerate" in hint
+    world.spec["volumes"] = {"splitSubPaths": True}
+
+
+@mistake("One emptyDir, of which each path shows a part", "subPath: conf", "CC0604", write_rule)
+def _(world: World) -> None:
+    parts_of_empty_dir(world, "conf", "tmp")
+
+
+def parts_of_empty_dir(world: World, *parts: str, **own: str) -> None:
+    """Mount parts of one emptyDir."""
+    world.pod["volumes"] = [{"name": "empty", "emptyDir": own}]
+    world.container["volumeMounts"] = [
+        {"name": "empty", "mountPath": f"/mnt/{number}", "subPath": part} for number, part in enumerate(parts)
+    ]
+
+
+def divide_limit(world: World, hint: str) -> None:
+    rule = quoted(r"write splitSubPaths: (\w+) in spec\.volumes", hint)
+    world.spec["volumes"] = {"splitSubPaths": rule}
+
+
+@mistake("A sizeLimit for all parts of an emptyDir", "sizeLimit: 1Gi", "CC0836", divide_limit)
+def _(world: World) -> None:
+    parts_of_empty_dir(world, "conf", "tmp", sizeLimit="1Gi")
+    world.spec["volumes"] = {"splitSubPaths": True}
+
+
+def mount_one(world: World, hint: str) -> None:
+    part = quoted(r"mount (\S+) alone", hint)
+    world.container["volumeMounts"] = [one for one in world.container["volumeMounts"] if one["subPath"] == part]
+
+
+@mistake("A part of an emptyDir that is in another one", "subPath: conf/d", "CC0836", mount_one)
+def _(world: World) -> None:
+    parts_of_empty_dir(world, "conf", "conf/d")
+    world.spec["volumes"] = {"splitSubPaths": True}
+
+
+def set_block(world: World, hint: str) -> None:
+    name = quoted(r"set spec\.volumeMode: Block in PersistentVolumeClaim (\S+);", hint)
+    assert world["claim"]["metadata"]["name"] == name
+    world["claim"]["spec"]["volumeMode"] = "Block"
+
+
+def claimed(world: World) -> None:
+    """Give web a claim, with its object."""
+    world.mount("data", {"persistentVolumeClaim": {"claimName": "web-data"}})
+    world["claim"] = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "web-data", "namespace": "shop"},
+        "spec": {"accessModes": ["ReadWriteOncePod"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+
+
+@mistake("A claim of secure-pv that is a file system", "claimName: web-data", "CC0830", set_block)
+def _(world: World) -> None:
+    claimed(world)
+    world.container["volumeMounts"] = [{"name": "share", "mountPath": "/data", "mountPropagation": "HostToContainer"}]
+    world.notes[f"{NOTE}secure-pv"] = "data:share"
+
+
+def correct_claim(world: World, hint: str) -> None:
+    assert "correct the name: that of a claim, a volumeClaimTemplate or the volume of the pod" in hint
+    world.spec["volumes"]["securePV"]["claims"] = ["web-data"]
+
+
+@mistake("The name of a claim that nobody has", "web-dat", "CC0840", correct_claim)
+def _(world: World) -> None:
+    claimed(world)
+    world.spec["volumes"] = {"securePV": {"claims": ["web-data", "web-dat"]}}
+
+
+def remove_read_only(world: World, hint: str) -> None:
+    assert hint == "remove readOnly of the volume"
+    del world.pod["volumes"][0]["persistentVolumeClaim"]["readOnly"]
+
+
+@mistake("An encrypted volume that is only read", "readOnly: true", "CC0837", remove_read_only)
+def _(world: World) -> None:
+    claimed(world)
+    world.pod["volumes"][0]["persistentVolumeClaim"]["readOnly"] = True
+    world.spec["volumes"] = {"securePV": {"claims": ["data"]}}
+
+
+def write_as_image(world: World, hint: str) -> None:
+    world.container["volumeMounts"][0]["mountPath"] = quoted(r"write the mountPath as the image does: (\S+)", hint)
+
+
+@mistake("A VOLUME of an image in another spelling", "mountPath: /data", "CC0839", write_as_image)
+def _(world: World) -> None:
+    world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["Volumes"] = {"/data/": {}}
+    world.mount("data", {"emptyDir": {}})
+    world.spec["volumes"] = {"imageVolumes": "emptyDir"}
+
+
+def correct_path(world: World, hint: str) -> None:
+    assert "correct the path" in hint
+    world.spec["volumes"]["hostPathCaches"]["paths"] = ["/models"]
+
+
+@mistake("The path of a cache that nobody mounts", "/model", "CC0840", correct_path)
+def _(world: World) -> None:
+    world.mount("models", {"hostPath": {"path": "/models", "type": "DirectoryOrCreate"}})
+    world.spec["volumes"] = {"hostPathCaches": {"paths": ["/models", "/model"]}}

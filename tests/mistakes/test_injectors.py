@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.verdict import check_output
+from krm_function.checking.check_output import check_output
 from krm_function.model.sidecar_injectors import ANY, INJECTORS, Injector, Key
 from tests.stages.deployment import Json, an_object, codes, coordinator, good, run, stream, values
 

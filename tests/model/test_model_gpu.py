@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Cause
-from krm_function.model.gpu import gpu_count, gpu_problems
+from krm_function.model.gpu import gpu_count, gpu_problems, wants_gpu
+from krm_function.model.gpu_names import PASSED, GpuName, gpu_name, passed_names
+from krm_function.model.profiles import CONTRAST, KATA
 
 
 def container(count: object, key: str = "nvidia.com/gpu", **more: object) -> dict[str, Any]:
@@ -15,11 +17,53 @@ def container(count: object, key: str = "nvidia.com/gpu", **more: object) -> dic
 @pytest.mark.parametrize(
     "key", ["nvidia.com/gpu", "nvidia.com/pgpu", "nvidia.com/GH100_H100_PCIE", "nvidia.com/GB110_B300_SXM6_AC"]
 )
-def test_any_nvidia_resource_counts(key: str) -> None:
+def test_any_nvidia_gpu_counts(key: str) -> None:
     assert gpu_count({"containers": [container("2", key)]}) == 2
 
 
-@pytest.mark.parametrize("key", ["amd.com/gpu", "gpu.nvidia.com/x", "nvidia.com", "cpu"])
+NAMES: dict[str, GpuName] = {
+    "nvidia.com/pgpu": "passed",
+    "nvidia.com/GH100_H100_PCIE": "passed",
+    "nvidia.com/GH100_H100_SXM5_80GB": "other",
+    "nvidia.com/gpu": "other",
+    "nvidia.com/anything-new": "other",
+    "amd.com/gpu": "other",
+    "gpu.intel.com/i915": "other",
+    "nvidia.com/mig-1g.5gb": "part",
+    "nvidia.com/gpu.shared": "part",
+    "volcano.sh/vgpu-number": "part",
+    "nvidia.com/gpumem": "share",
+    "nvidia.com/gpumem-percentage": "share",
+    "nvidia.com/gpucores": "share",
+    "gpu.intel.com/millicores": "share",
+    "volcano.sh/vgpu-memory": "share",
+    "nvidia.com/hostdev": "",
+    "nvidia.com/rdma_shared_device_a": "",
+    "nvidia.com/": "",
+    "example.com/dongle": "",
+    "cpu": "",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_name_stands_for_decides_whether_it_counts(name: str) -> None:
+    assert gpu_name(name) == NAMES[name]
+    spec = {"containers": [container(1024, name)]}
+    assert gpu_count(spec) == (1024 if NAMES[name] in {"passed", "other"} else 0)
+    assert wants_gpu(spec) == (NAMES[name] in {"passed", "other", "part"})
+
+
+def test_the_settings_of_the_policy_say_which_names_are_passed() -> None:
+    mine = {"devices": {"vfio": {"nvidia": {"pgpu_resource_keys": ["nvidia.com/gpu", "example.com/mine"]}}}}
+    passed = passed_names(mine, KATA)
+    assert [gpu_name(one, passed) for one in ("nvidia.com/gpu", "example.com/mine", "nvidia.com/pgpu")] == [
+        "passed", "passed", "other",
+    ]  # fmt: skip
+    assert passed_names(None, KATA) == ("nvidia.com/pgpu",)
+    assert passed_names(None, CONTRAST) == passed_names({}, None) == PASSED
+
+
+@pytest.mark.parametrize("key", ["gpu.nvidia.com/x", "nvidia.com", "cpu"])
 def test_other_resources_do_not(key: str) -> None:
     assert gpu_count({"containers": [container(2, key)]}) == 0
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.api.records import Config, SharedSecret, WorkloadPolicy
-from krm_function.manifest import decode
+from krm_function.manifest.decode import decode
 from krm_function.policy.compare.identity import given_away
 from krm_function.policy.compare.workloads import compare_workloads
 from krm_function.stages.select import select

@@ -135,7 +135,7 @@ def said(found: Identity | Cause) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def containerd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containerd]:
+def containerd(tmp_path_factory: pytest.TempPathFactory, containerd_tool: None) -> Iterator[Containerd]:
     with Containerd(tmp_path_factory.mktemp("rootfs")) as running:
         yield running
 

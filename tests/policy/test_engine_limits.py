@@ -18,6 +18,9 @@ from tests.policy.engines.lines import Lines
 from tests.policy.engines.regocpp import RegoCpp
 from tests.policy.oracle import workloads
 from tests.policy.oracle.requests import life
+from tests.real_tools import needing
+
+pytestmark = needing("regorus", "regorus-agent")
 
 HEAD = "package agent_policy\n"
 SNP = "kpt Deployment/web"

@@ -18,6 +18,7 @@ from tests.policy.engines.answer import Answer
 from tests.policy.engines.lines import Lines
 from tests.policy.oracle import workloads
 from tests.policy.oracle.requests import life
+from tests.real_tools import needing
 
 HEAD = "package agent_policy\nimport future.keywords.every\nimport future.keywords.if\nimport future.keywords.in\n"
 CODE = re.sub(r"^\s*#.*$", "", load_rules(external=True), flags=re.MULTILINE)
@@ -59,6 +60,7 @@ def _differ(answers: list[Answer]) -> bool:
     return not all(answer.same(answers[0]) for answer in answers)
 
 
+@needing("regorus", "regorus-agent")
 @pytest.mark.parametrize("rule", RULES)
 def test_the_engines_differ_and_the_rules_do_without(rule: str) -> None:
     assert _differ(_answers(rule))
@@ -96,6 +98,10 @@ def ours() -> set[str]:
     return {*quoted, *re.findall(r"`([^`]*)`", CODE), *_patterns(default_document(DEFAULT))}
 
 
+ENGINES = [*(pytest.param(name, marks=needing(name)) for name in ("regorus-agent", "regorus")), "opa"]
+
+
+@needing("regorus", "regorus-agent")
 @pytest.mark.parametrize(("pattern", "text"), PATTERNS)
 def test_the_engines_differ_on_patterns_and_ours_do_without(pattern: str, text: str) -> None:
     assert _differ(_answers(f'default x := "undefined"\nx := regex.match(`{pattern}`, "{text}")'))
@@ -108,7 +114,7 @@ def test_some_patterns_are_ours() -> None:
     assert {"^[0-9]+$", r"(^|/)\.\.($|/)", "[0-9]{1,5}"} <= ours()
 
 
-@pytest.mark.parametrize("name", ["regorus-agent", "regorus", "opa"])
+@pytest.mark.parametrize("name", ENGINES)
 def test_an_agent_that_reads_the_language_before_1_0_gives_the_same_verdicts(name: str) -> None:
     rego = workloads.gpus(CONTRAST)
     engine = Lines(name, v0=True)
@@ -131,7 +137,7 @@ def test_a_forked_process_has_engines_of_its_own(monkeypatch: pytest.MonkeyPatch
     first.communicate()
 
 
-@pytest.mark.parametrize("name", ["regorus-agent", "regorus", "opa"])
+@pytest.mark.parametrize("name", ENGINES)
 def test_an_engine_says_what_is_wrong_and_goes_on(name: str) -> None:
     engine = Lines(name)
     assert engine.ask("package", "x", {}, {}).kind == "error"

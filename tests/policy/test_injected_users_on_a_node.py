@@ -15,11 +15,12 @@ from krm_function.checking import ManifestFile, check_output
 from krm_function.hosts.stream import decode_stream
 from krm_function.model.kinds import KINDS
 from krm_function.model.workload import INITDATA, ORIGINAL, PREFIX, Workload
-from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.render import render
+from krm_function.pipeline.result import Rendered
 from krm_function.policy import decode_toml, from_annotation
 from krm_function.policy.initdata import POLICY
 from krm_function.stages.read import read
-from krm_function.yamltext import dump
+from krm_function.yamltext.writer import dump
 from tests.policy.containerd import Containerd, Found
 from tests.policy.host import Agent, Host
 from tests.policy.oracle.requests import identity
@@ -73,7 +74,7 @@ INJECTED: dict[str, tuple[Json, Json]] = {  # annotations of the pod, options of
     "initializer": ({}, {}),
     "mesh": ({PREFIX + "servicemesh-ingress": "web#8080#false"}, {}),
     "mesh and image store": ({PREFIX + "servicemesh-ingress": ""}, {"image_store": True}),
-    "mesh without initializer": ({PREFIX + "servicemesh-ingress": ""}, {"initializer": False}),
+    "mesh beside an initializer of the pod": ({PREFIX + "servicemesh-ingress": ""}, {"initializer": False}),
     "secure-pv": ({PREFIX + "secure-pv": "state:share"}, {}),
 }
 TCB = dict.fromkeys(("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion"), 3)
@@ -99,6 +100,9 @@ def shape(kind: str, context: Json, container: str, injected: str) -> Json:
     spec["containers"][0]["securityContext"] = dict(CONTAINERS[container])
     if injected == "secure-pv":
         spec["volumes"] = [STATE]
+    if injected == "mesh beside an initializer of the pod":
+        own = {"name": "first", "image": INITIALIZER, "securityContext": dict(CONTAINERS[container])}
+        spec["initContainers"] = [own]
     return an_object(kind, spec=spec, annotations=INJECTED[injected][0])
 
 
@@ -108,7 +112,7 @@ def output(made: Rendered) -> str:
 
 
 @pytest.fixture(scope="module")
-def containerd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containerd]:
+def containerd(tmp_path_factory: pytest.TempPathFactory, containerd_tool: None) -> Iterator[Containerd]:
     with Containerd(tmp_path_factory.mktemp("rootfs")) as running:
         yield running
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.policy import References
-from krm_function.policy.variable_expansion import TOKENS, escaped_argument, expand
+from krm_function.policy.variable_expansion import PATTERNS, TOKENS, escaped_argument, expand
 from tests.policy import pods
 
 Json = dict[str, Any]
@@ -66,8 +66,8 @@ def test_the_last_variable_of_a_name_counts_and_one_of_env_before_those_of_env_f
         ("metadata.name", "$(text-pattern)^$(sandbox-name)$"),
         ("metadata.namespace", "shop"),
         ("metadata.uid", r"$(text-pattern)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
-        ("status.hostIP", "$(host-ip)"),
-        ("status.podIP", "$(pod-ip)"),
+        ("status.hostIP", f"$(text-pattern)^{PATTERNS['host-ip']}$"),
+        ("status.podIP", f"$(text-pattern)^{PATTERNS['pod-ip']}$"),
         ("spec.nodeName", "$(text-pattern)^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$"),
         ("spec.serviceAccountName", "default"),
         ("metadata.labels['app']", "web"),

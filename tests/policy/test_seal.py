@@ -23,6 +23,7 @@ from krm_function.policy import (
 from krm_function.policy.seal import LONGEST_LINE
 from tests.policy import host, pods
 from tests.policy.engines.lines import Lines
+from tests.real_tools import needing
 
 
 def test_the_forms_of_a_policy_agree() -> None:
@@ -104,7 +105,8 @@ def test_every_missing_image_is_told() -> None:
     subject = pods.rich()
     known = pods.images(subject)
     del known[pods.MESH["image"]], known[pods.APP["image"]]
-    made, findings = seal(subject, known, References(), default_settings(), load_rules())
+    references = References([pods.CONFIG_MAP, pods.SECRET])
+    made, findings = seal(subject, known, references, default_settings(), load_rules())
 
     assert made is None
     assert [(found.code, found.path[-3:]) for found in findings] == [
@@ -138,6 +140,7 @@ def test_every_problem_of_a_pod_is_told_at_once() -> None:
     assert [code for code, _ in found] == ["CC0601", "CC0601", "CC0604"]
 
 
+@needing("regorus-agent")
 @pytest.mark.parametrize("character", ["x", "\u00fc", "\U0001f600"])
 def test_a_line_that_the_agent_would_refuse_is_an_error_and_the_longest_one_is_not(character: str) -> None:
     size = len(character.encode())

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from krm_function.model import allowed_variables
 from krm_function.model.profiles import DEFAULT
 from krm_function.policy import (
     CONTRAST,
@@ -48,7 +49,7 @@ def test_facts_of_kata_4_1() -> None:
     assert list(default_settings(KATA).shared) == members
     assert list(default_settings().shared) == ["profile", *members]
     assert default_settings().shared["devices"] == {"vfio": {"device_path": "/dev/vfio/devices/vfio", "nvidia": {}}}
-    assert len(default_settings().shared["request_defaults"]["CreateContainerRequest"]["allow_env_regex"]) == 15
+    assert len(default_settings(KATA).shared["request_defaults"]["CreateContainerRequest"]["allow_env_regex"]) == 15
 
 
 def test_what_contrast_changes() -> None:
@@ -62,9 +63,15 @@ def test_what_contrast_changes() -> None:
             "nvidia.com/GH100_H100_PCIE",
         ),
         "request_defaults.ReadStreamRequest": True,
+        "common.svc_name_downward_env": allowed_variables.NAME_OF_ANY_SERVICE,
+        "request_defaults.CreateContainerRequest.allow_env_regex": allowed_variables.CONTRAST,
         **{path: None for path in kata if path.startswith("volumes.image_volume.")},
     }
-    assert default_document(STRICT) == default_document(CONTRAST)
+    strict = _leaves(default_document(STRICT))
+    assert {path: strict[path] for path in contrast if strict[path] != contrast[path]} == {
+        "request_defaults.CreateContainerRequest.allow_env_regex": allowed_variables.STRICT
+    }
+    assert set(allowed_variables.STRICT) < set(allowed_variables.CONTRAST)
 
 
 def _leaves(value: Any, path: str = "") -> dict[str, Any]:
@@ -144,7 +151,11 @@ def test_profile_strict_says_so_in_the_data() -> None:
 
     assert findings == ()
     assert made.profile is STRICT
-    assert made.shared == {**default_settings().shared, "profile": "strict"}
+    requests = made.shared["request_defaults"]
+    assert requests["CreateContainerRequest"] == {"allow_env_regex": list(allowed_variables.STRICT)}
+    variables = default_settings().shared["request_defaults"]["CreateContainerRequest"]
+    same = {**requests, "CreateContainerRequest": variables}
+    assert {**made.shared, "request_defaults": same} == {**default_settings().shared, "profile": "strict"}
     assert json.loads(f"{{{made.shared_text}}}") == made.shared
 
 

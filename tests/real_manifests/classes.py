@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 
 
 class Workload(NamedTuple):
-    """A workload of a package. images: facts by reference; objects: the ConfigMaps and Secrets of the input."""
+    """A workload of a package. images: facts by reference; objects: the ConfigMaps, Secrets and claims of the input."""
 
     object: Json
     images: Json
@@ -177,6 +177,52 @@ def _host_ports(workload: Workload) -> Iterator[str]:
         yield from (f"{port}" for port in container.get("ports") or ())
 
 
+def _shared_empty_dir(workload: Workload) -> Iterator[str]:
+    """Whether an emptyDir is mounted by subPath at several places, and how."""
+    paths: dict[str, list[str]] = {}
+    for mount, source, _ in workload.mounts:
+        if source == "emptyDir":
+            paths.setdefault(mount["name"], []).append(mount.get("subPath", ""))
+    yield from (" ".join(sorted(found)) for found in paths.values() if len(found) > 1 and any(found))
+
+
+def _image_volume(workload: Workload) -> Iterator[str]:
+    for container in workload.containers:
+        places = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
+        volumes = workload.images[container["image"]]["config"].get("Volumes") or ()
+        yield from (place for place in volumes if place not in places)
+
+
+def _claim_with_object(workload: Workload) -> Iterator[str]:
+    for mount, source, spec in workload.mounts:
+        if source == "persistentVolumeClaim" and ("PersistentVolumeClaim", spec["claimName"]) in workload.objects:
+            yield f"{spec['claimName']} at {mount['mountPath']}"
+
+
+def _gpu(workload: Workload) -> Iterator[str]:
+    for container in workload.containers:
+        limits = (container.get("resources") or {}).get("limits") or {}
+        yield from (f"{key} {limits[key]}" for key in limits if key.startswith(("nvidia.com/", "amd.com/")))
+
+
+def _gpu_share(workload: Workload) -> Iterator[str]:
+    yield from (one for one in _gpu(workload) if "gpumem" in one or "gpucores" in one)
+
+
+def _bucket(workload: Workload) -> Iterator[str]:
+    for _, source, spec in workload.mounts:
+        if source == "csi" and "gcsfuse" in spec["driver"]:
+            yield spec["driver"]
+
+
+def _big_image(workload: Workload) -> Iterator[str]:
+    for container in workload.containers:
+        layers = workload.images[container["image"]].get("layers") or ()
+        if sum(one["uncompressedSize"] for one in layers) > BIG:
+            yield f"{container['image']} {(container.get('resources') or {}).get('limits')}"
+
+
+BIG = 16 << 30
 CLASSES: dict[str, Callable[[Workload], Iterator[str]]] = {
     # the pod names no user, and the image's is ...
     "user-root-in-wheel": _user(lambda user: user == "root in wheel"),
@@ -199,7 +245,11 @@ CLASSES: dict[str, Callable[[Workload], Iterator[str]]] = {
     "downward-api": _mounted("downwardAPI", "projected"),
     "object-as-volume": _mounted("configMap", "secret"),
     "sub-path": _sub_path,
+    "shared-empty-dir": _shared_empty_dir,
+    "image-volume": _image_volume,
+    "claim-with-object": _claim_with_object,
     # containers
+    "gpu": _gpu,
     "init-container": _init(sidecar=False),
     "native-sidecar": _init(sidecar=True),
     "probe-or-hook": _run_inside,
@@ -213,8 +263,14 @@ CLASSES: dict[str, Callable[[Workload], Iterator[str]]] = {
     "no-namespace": _no_namespace,
 }
 
+RARE: dict[str, Callable[[Workload], Iterator[str]]] = {  # of which one workload tells enough
+    "gpu-share": _gpu_share,
+    "bucket": _bucket,
+    "big-image": _big_image,
+}
+
 
 def classes(workload: Workload) -> dict[str, tuple[Any, ...]]:
     """The classes of a workload, each with its shape."""
-    found = {name: frozenset(details(workload)) for name, details in CLASSES.items()}
+    found = {name: frozenset(details(workload)) for name, details in (CLASSES | RARE).items()}
     return {name: workload.shape(details) for name, details in found.items() if details}

@@ -4,7 +4,8 @@
 |---|---|---|
 | first | as users have them | of a new user, config/first.yaml |
 | configured | the same | with what the package's configured.yaml adds: external sources, the namespace |
-| advised | changed as the findings advise, in `advised` of the package | the same as configured |
+| adopted | as users have them | what `adopt` writes into that of a new user, with a yes to each choice |
+| advised | changed as the findings advise, in `advised` of the package | as configured, and the package's rules.yaml |
 
 A copy has the layout that the how-to of its tool shows: the coordinator is beside the manifests, release and ImageLock
 are in the directory of the configuration.
@@ -25,7 +26,7 @@ CONFIG = HERE / "config"
 COORDINATOR = EXAMPLES / "quickstart" / "resources" / "coordinator.yaml"
 RELEASE = EXAMPLES / "quickstart" / "config" / "release.yaml"
 
-Step = Literal["first", "configured", "advised"]
+Step = Literal["first", "configured", "adopted", "advised"]
 PACKAGES: dict[str, Literal["helm", "kustomize", "kpt"]] = {
     "storefront": "helm",
     "issuer-operator": "helm",
@@ -34,8 +35,16 @@ PACKAGES: dict[str, Literal["helm", "kustomize", "kpt"]] = {
     "bookshop": "kustomize",
     "platform": "kustomize",
     "telemetry": "kpt",
+    "models": "helm",
+    "shared": "kustomize",
 }
-RELEASES = {"storefront": "shop", "issuer-operator": "issuer", "database": "db", "node-agent": "agent"}  # of Helm
+RELEASES = {
+    "storefront": "shop",
+    "issuer-operator": "issuer",
+    "database": "db",
+    "node-agent": "agent",
+    "models": "ai",
+}  # of Helm
 
 
 class Copy(NamedTuple):
@@ -62,12 +71,13 @@ class Copy(NamedTuple):
         return found
 
     def errors(self) -> dict[str, dict[str, str]]:
-        """The errors of the last render: object, by kind and name -> code -> its message; "" has those of no object."""
+        """The errors of the last render: object, by kind and name -> code -> its first message; "": of no object."""
         found: dict[str, dict[str, str]] = {}
         for one in self.findings():
             if one["severity"] == "error":
                 of = one.get("resource") or {}
-                found.setdefault(f"{of['kind']}/{of['name']}" if of else "", {})[one["code"]] = one["message"]
+                codes = found.setdefault(f"{of['kind']}/{of['name']}" if of else "", {})
+                codes[one["code"]] = min(codes.get(one["code"], one["message"]), one["message"])
         return found
 
 
@@ -149,6 +159,7 @@ def _template(package: Copy, helm: str) -> list[str]:
     """`helm template` of the package. Helm 4 alone shows hooks to a post-renderer."""
     values = ["-f", f"{package.name}/advised.yaml"] if package.step == "advised" else []
     hooks = ["--set", "migrate.runtimeClassName=contrast-cc"] if helm == "helm4" else []
+    hooks += ["--no-hooks"] if package.name == "models" else []  # which Helm 3 shows to no post-renderer
     return ["helm", "template", RELEASES[package.name], package.name, "--namespace", "shop", *values, *hooks]
 
 
@@ -160,8 +171,11 @@ def _configuration(package: Copy) -> str:
     """The ContrastGenerate of a step, as text."""
     value: dict[str, Any] = safe_load((CONFIG / "first.yaml").read_text())
     more: Mapping[str, Any] = {}
-    if package.step != "first":
+    if package.step in {"configured", "advised"}:
         more = safe_load((HERE / package.name / "configured.yaml").read_text())
+    rules = HERE / package.name / "rules.yaml"
+    if package.step == "advised" and rules.exists():
+        more = {**more, **safe_load(rules.read_text())}
     value["spec"] = {**value["spec"], **more}
     if package.profile:
         value["spec"]["policy"] = {**value["spec"].get("policy", {}), "profile": package.profile}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.api import ConfigDocument, parse_release
+from krm_function.api.contrast_release import parse_release
+from krm_function.api.document import ConfigDocument
 from krm_function.release import Fact, combine
 from krm_function.wiring import new_file
 from tests import quick_yaml as yaml
@@ -341,7 +342,7 @@ def extra(name: str, text: str) -> Callable[[dict[str, str]], None]:
         (placeholder, "CC1304", "", "is not the name of a runtime handler"),
         (other_version, "CC1301", "coordinator.yml", "version is v1."),
         (other_overhead, "CC1301", "again.yml:1", "memory: 682Mi in runtime-metal-qemu-snp.yml and memory: 1Gi"),
-        (other_measurement, "CC1301", "again.json", "metal-qemu-snp.Milan.TrustedMeasurement is 46fd2db82b2d…"),
+        (other_measurement, "CC1301", "again.json", "metal-qemu-snp.Milan.TrustedMeasurement is 46fd2db82b2d"),
         (no_version, "CC1303", "", "say it with --release"),
         (bad_measurement, "CC0901", "manifest.json", "must be 96 hex digits"),
         (not_pinned, "CC1304", "image-replacements.txt:7", "not `image = replacement@sha256:<digest>`"),

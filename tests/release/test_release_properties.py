@@ -8,7 +8,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api import ConfigDocument, parse_release
+from krm_function.api.contrast_release import parse_release
+from krm_function.api.document import ConfigDocument
 from krm_function.release import Fact, combine, existing, facts_of, new_text, updated_text
 from krm_function.release.release_text import known_facts
 from tools import release_assets as assets

@@ -8,9 +8,10 @@ import pytest
 from krm_function.cli.policy.rego_engine import rego_engine
 from krm_function.policy import read_policy_data
 from krm_function.replay.judged_requests import Ask
+from tests.real_tools import needing
 from tools.real import tool
 
-ENGINES = ("opa-cli", "regorus-cli")
+ENGINES = ("opa-cli", pytest.param("regorus-cli", marks=needing("regorus-cli")))
 
 
 @pytest.fixture(scope="module")

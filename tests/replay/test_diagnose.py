@@ -13,6 +13,7 @@ from krm_function.replay.judge import replay
 from krm_function.replay.judged_requests import Ask, Reason, Request
 from tests.policy import node, pods
 from tests.policy.host import Host
+from tests.real_tools import needing
 from tests.replay.conftest import ENGINES
 from tests.replay.logs import CANARY, created, rich_rego
 
@@ -256,7 +257,9 @@ CASES = {
 
 
 EACH = pytest.mark.parametrize(
-    ("profile", "engine"), [(CONTRAST, "opa-cli"), (STRICT, "regorus-cli")], ids=["contrast-1.25-opa", "strict-regorus"]
+    ("profile", "engine"),
+    [(CONTRAST, "opa-cli"), pytest.param(STRICT, "regorus-cli", marks=needing("regorus-cli"))],
+    ids=["contrast-1.25-opa", "strict-regorus"],
 )
 
 

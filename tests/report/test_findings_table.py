@@ -11,6 +11,7 @@ import pytest
 
 from krm_function import findings
 from krm_function.findings import Ref, Row, every_row, finding, is_code, row
+from tests.for_each import for_each
 
 ROOT = Path(findings.__file__).parents[1]
 TABLES = Path(findings.__file__).parent
@@ -27,6 +28,7 @@ CAPITALS = {
     "ConfigMap",
     "Helm",
     "LimitRange",
+    "PersistentVolumeClaim",
     "ReferenceValues",
     "ResourceQuota",
     "RTMR0",
@@ -92,7 +94,7 @@ PASSED_ON = {
     "CC0614.settings": "genpolicy",
     "CC0614.start": "the operating system",
     "CC1001": "the operating system, and hosts/files",
-    "CC1002": "the operating system, and hosts/files",
+    "CC1002.file": "the operating system, and hosts/files",
     "CC1003.kubeconfig": "the Kubernetes client",
     "CC1003.no-answer": "the Kubernetes client",
     "CC1003.text": "api/strict_json",
@@ -160,25 +162,25 @@ def tone(text: str) -> None:
     assert text == " ".join(text.split())
 
 
-@pytest.mark.parametrize("code", ROWS)
+@for_each("code", ROWS)
 def test_a_sentence_is_lower_case_and_has_no_full_stop(code: str) -> None:
     for variant in ("", *ROWS[code].variants):
         for text in filter(None, texts(ROWS[code], variant)):
             tone(text)
 
 
-@pytest.mark.parametrize("code", [code for code, kind in ROWS.items() if kind.severity != "info"])
+@for_each("code", [code for code, kind in ROWS.items() if kind.severity != "info"])
 def test_what_needs_a_reader_says_what_to_do(code: str) -> None:
     assert ROWS[code].hint
 
 
-@pytest.mark.parametrize("code", [code for code, kind in ROWS.items() if kind.severity == "info"])
+@for_each("code", [code for code, kind in ROWS.items() if kind.severity == "info"])
 def test_what_only_tells_asks_for_nothing(code: str) -> None:
     assert not ROWS[code].hint
     assert all(isinstance(said, str) for said in ROWS[code].variants.values())
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@for_each("name", VARIANTS)
 def test_a_variant_fills_its_row(name: str) -> None:
     code, variant = VARIANTS[name]
     kind = ROWS[code]
@@ -188,7 +190,7 @@ def test_a_variant_fills_its_row(name: str) -> None:
     assert "{remedy}" not in kind.hint or not isinstance(said, str), "the row leaves the hint to its variants"
 
 
-@pytest.mark.parametrize("name", [*ROWS, *VARIANTS])
+@for_each("name", [*ROWS, *VARIANTS])
 def test_placeholders_have_names_that_a_call_can_give(name: str) -> None:
     code, variant = VARIANTS.get(name, (name, ""))
     names = needed(ROWS[code], variant)
@@ -202,7 +204,7 @@ def test_placeholders_have_names_that_a_call_can_give(name: str) -> None:
     assert "{" not in found.message + found.hint
 
 
-@pytest.mark.parametrize("name", [*ROWS, *VARIANTS])
+@for_each("name", [*ROWS, *VARIANTS])
 def test_a_value_that_is_missing_is_a_bug_that_tests_find(name: str) -> None:
     code, variant = VARIANTS.get(name, (name, ""))
     if needed(ROWS[code], variant):

@@ -18,6 +18,7 @@ from krm_function.report.read_report import read_report
 from krm_function.report.sarif import render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World
+from tests.for_each import for_each
 
 SPEC = ("spec", "template", "spec")
 
@@ -147,7 +148,7 @@ def test_a_file_that_is_no_report_is_named(shop: Shop) -> None:
     assert shop("explain", "CC0604", "--report", "none").code == 3
 
 
-@pytest.mark.parametrize("code", every_row())
+@for_each("code", every_row())
 def test_a_finding_of_each_code_is_read_back(code: str) -> None:
     found = Finding(code, "error", "a: b", "do: c", Ref("v1", "Pod", "shop", "web"), ("spec", "x"))
     for text in (render_text([found]), render_json([found])):

@@ -9,7 +9,7 @@ import pytest
 
 from krm_function.findings import Ref, finding
 from krm_function.model.edits import Edit
-from krm_function.pipeline import Planned, Rendered
+from krm_function.pipeline.result import Planned, Rendered
 from krm_function.report.colour import ansi
 from krm_function.report.plan import changes_of, make_plan
 from krm_function.report.plan_json import plan_json
@@ -111,6 +111,7 @@ def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
                 "platform": "metal-qemu-snp",
                 "runtimeClassName": "contrast-cc-metal-qemu-snp-1a2b3c4d",
                 "vcpus": 2,
+                "memory": None,
                 "nodeSelector": {"a": "1", "b": "2"},
                 "nodes": None,
                 "digest": "abc",

@@ -16,7 +16,7 @@ from krm_function.model.edits import Edit
 from krm_function.model.quantity import NANO
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import workloads_of
-from krm_function.pipeline import Planned, Rendered
+from krm_function.pipeline.result import Planned, Rendered
 from krm_function.placement.node import Node
 from krm_function.placement.place import place
 from krm_function.placement.taints import Taint
@@ -132,6 +132,7 @@ def test_the_json_form_tells_all_about_the_nodes() -> None:
         "cordoned": False,
         "capacity": {"cpu": "4", "memory": "8Gi"},
         "workloads": [{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"}],
+        "memory": None,
     }
     assert data["totals"] == {"workloads": 3, "skipped": 0, "nodes": 2, "conflicts": 1, "unplaced": 1}
     assert data["failed"] is False

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.findings import finding
 from krm_function.model.workload import workloads_of
-from krm_function.pipeline import Planned
+from krm_function.pipeline.result import Planned
 from krm_function.placement.node import Node
 from krm_function.report.plan import Plan
 from krm_function.report.plan_text import plan_text

@@ -14,6 +14,7 @@ from krm_function.findings import Finding, Origin, Ref, every_row, finding, row
 from krm_function.report.sarif import render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World, canaries
+from tests.for_each import for_each
 from tests.report.test_forms import ALL, CONTROL, ERROR, FILE, INFO, WARNING, WEB, evil
 
 SCHEMA = Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json"
@@ -78,7 +79,7 @@ def test_a_result_is_known_again_when_lines_move() -> None:
     assert prints[0] != sarif([WARNING])["runs"][0]["results"][0]["partialFingerprints"]
 
 
-@pytest.mark.parametrize("code", every_row())
+@for_each("code", every_row())
 def test_every_code_makes_a_valid_result(code: str) -> None:
     class Values(dict[str, str]):
         def __missing__(self, key: str) -> str:

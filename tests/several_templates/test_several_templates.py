@@ -1,6 +1,6 @@
 """An object may have any number of pod templates: every command treats each of them as a workload.
 
-The kind is made up (program.py adds it), so that this holds before there is a real one.
+The kind is made up: contrast.yaml says where its pods are, in spec.podTemplates.
 """
 
 import json
@@ -20,6 +20,8 @@ FACTS = QUICKSTART / "config"
 HERE = ROOT / "tests/several_templates"
 FILES = (FACTS / "release.yaml", FACTS / "images.yaml", HERE / "contrast.yaml")
 OPTIONS = tuple(part for file in FILES for part in ("--config", str(file)))
+CALL = "import sys; from krm_function.cli.main import main; sys.exit(main())"
+KIND = ("--config", str(HERE / "contrast.yaml"))
 PLACES = (("spec", "leader"), ("spec", "groups", 0, "template"), ("spec", "groups", 1, "template"))
 LOCKED = next(
     name for name in yaml.safe_load((FACTS / "images.yaml").read_text())["spec"]["images"] if "edgelesssys" not in name
@@ -53,9 +55,9 @@ def fleet(*, metadata: str = "  namespace: shop\n", leader: str = "contrast-cc",
 
 
 def ran(*arguments: str, stdin: str | bytes = b"") -> Ran:
-    """One call of the program that knows the kind."""
+    """One call of the program."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.several_templates.program", *arguments],
+        [sys.executable, "-c", CALL, *arguments],
         cwd=ROOT,
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         capture_output=True,
@@ -112,7 +114,7 @@ def test_the_manifest_has_the_policy_of_each(output: bytes) -> None:
 
 def test_a_second_render_changes_nothing_and_uninject_gives_the_input_back(output: bytes) -> None:
     assert ran("generate", "-", *OPTIONS, stdin=output).ok() == output
-    assert ran("uninject", stdin=output).ok().decode() == whole(fleet())
+    assert ran("uninject", *KIND, stdin=output).ok().decode() == whole(fleet())
 
 
 def test_the_namespace_of_the_object_is_written_once() -> None:
@@ -121,19 +123,26 @@ def test_the_namespace_of_the_object_is_written_once() -> None:
     assert value_of(output)["metadata"]["namespace"] == "shop"
     record = json.loads(value_of(output)["metadata"]["annotations"]["contrast-krm.dev/original"])
     assert [one[1] for one in record].count("/metadata/namespace") == 1
-    assert ran("uninject", "--namespace", "shop", stdin=output).ok().decode() == whole(text)
+    assert ran("uninject", *KIND, "--namespace", "shop", stdin=output).ok().decode() == whole(text)
 
 
-@pytest.mark.parametrize("options", [(), OPTIONS])
-def test_check_looks_at_each(output: bytes, options: tuple[str, ...]) -> None:
-    passed = ran("check", "-", *options, stdin=output)
+def test_check_without_configuration_refuses_what_it_does_not_know(output: bytes) -> None:
+    made = ran("check", "-", stdin=output)
+    assert made.code == 1
+    assert (
+        "podTemplates: [{group: example.com, kind: Fleet, templates: [{path: 'spec.groups[*].template'}]}]" in made.err
+    )
+
+
+def test_check_looks_at_each(output: bytes) -> None:
+    passed = ran("check", "-", *OPTIONS, stdin=output)
     assert passed.code == 0, passed.err
     assert "checked 4 Contrast workloads" in passed.err + passed.out.decode()
     for name in ("leader", "small", "large"):
         ran_as = f'command: ["/bin/{name}"]'.encode()
         changed = output.replace(ran_as, b'command: ["/bin/evil"]')
         assert changed != output
-        found = ran("check", "-", *options, stdin=changed)
+        found = ran("check", "-", *OPTIONS, stdin=changed)
         assert found.code == 1
         line = changed[: changed.index(b"/bin/evil")].count(b"\n") + 1
         assert "CC1103" in found.err
@@ -194,7 +203,7 @@ def _refused(output: bytes, forged: list[Any]) -> None:
     record = [*json.loads(value_of(output)["metadata"]["annotations"]["contrast-krm.dev/original"]), forged]
     changed = text.replace(written, f"    contrast-krm.dev/original: {json.dumps(json.dumps(record))}")
     assert changed != text
-    for command in (("uninject",), ("generate", "-", *OPTIONS), ("check", "-")):
+    for command in (("uninject", *KIND), ("generate", "-", *OPTIONS), ("check", "-", *OPTIONS)):
         made = ran(*command, stdin=changed)
         assert made.code == 1
         assert "CC0115" in made.err

@@ -3,7 +3,10 @@
 import pytest
 
 from krm_function.stages.inject import inject
-from krm_function.yamltext import parse, read_undo, restore, splice
+from krm_function.yamltext import parse
+from krm_function.yamltext.edit.restore import restore
+from krm_function.yamltext.edit.splice import splice
+from krm_function.yamltext.edit.undo_read import read_undo
 from tests.stages.example import ON, RELEASE, SECRETS_MOUNT, WEB, found, names
 
 HEAD = """\

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from krm_function.api.records import Config, Generate, ManifestOptions, Release, WorkloadPolicy
-from krm_function.manifest import decode, encode
+from krm_function.manifest.decode import decode
+from krm_function.manifest.encode import encode
 from krm_function.manifest.gathered_values import ReferenceValues
 from krm_function.manifest.ordered_fields import FILE
 from krm_function.model.kinds import KINDS
@@ -236,7 +237,7 @@ def test_the_old_digest_of_a_workload_goes_and_its_names_stay() -> None:
     assert result["Policies"][digest("f")]["SANs"] == ["web", "lb.example.com"]
 
 
-@pytest.mark.parametrize("field", ["Policies", "ReferenceValues", "WorkloadOwnerPubKeys", "Nonsense"])
+@pytest.mark.parametrize("field", ["Policies", "ReferenceValues", "WorkloadOwnerPubKeys", "nonsense"])
 def test_a_base_that_is_no_manifest_is_an_error_and_no_crash(field: str) -> None:
     base = {**manifest(COORDINATOR), field: 5}
     values = gathered(told(base=base))

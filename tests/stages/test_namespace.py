@@ -8,10 +8,11 @@ from krm_function.api.records import Config, Generate, ManifestOptions
 from krm_function.model.kinds import KINDS
 from krm_function.model.objects import objects, reference
 from krm_function.model.workload import INITDATA, ORIGINAL
-from krm_function.pipeline import Rendered
+from krm_function.pipeline.result import Rendered
 from krm_function.policy import decode_toml, from_annotation, read_policy_data
 from krm_function.stages.read import read
-from krm_function.yamltext import dump, parse
+from krm_function.yamltext import parse
+from krm_function.yamltext.writer import dump
 from tests.selection import in_pairs
 from tests.stages.deployment import (
     a_list,

@@ -228,7 +228,7 @@ def test_mesh_grammar(key: str, value: str, valid: bool) -> None:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_annotations_on_the_object_itself(kind: str, key: str) -> None:
     subject = workload(kind)
-    subject.object["metadata"].setdefault("annotations", {})[key] = ""
+    subject.object["metadata"].setdefault("annotations", {})[key] = "true" if key == SKIP else ""
     expected = f"annotation {key} has no effect on the {kind} itself, only on its pod template"
     assert early(subject) == ([] if kind == "Pod" else [("CC0202", expected)])
 
@@ -241,7 +241,7 @@ def test_annotations_on_a_job_template(root: tuple[str | int, ...]) -> None:
     assert [(found.code, found.path) for found in findings] == [
         ("CC0202", (*root, "spec", "jobTemplate", "metadata", "annotations", SKIP))
     ]
-    assert findings[0].hint == "move it to the annotations of the pod template"
+    assert findings[0].hint.startswith("move it to the annotations of the pod template, or set spec.objectAnnotations ")
 
 
 def test_what_kustomize_writes_everywhere_does_no_harm() -> None:

@@ -1,7 +1,8 @@
 """Resolution of runtime classes: docs/facts/contrast.md#runtime-class-names, and the truth table of the stage."""
 
 import re
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -9,6 +10,7 @@ from krm_function.api.records import PlatformRelease, Release
 from krm_function.model.edits import Edit
 from krm_function.model.kinds import KINDS
 from krm_function.model.platforms import PLATFORMS
+from krm_function.pipeline.workload import WorkloadRender, used_platforms
 from krm_function.stages import resolve as stage
 from krm_function.stages.resolve import Resolved, resolve
 from krm_function.yamltext.comparison import ABSENT
@@ -41,9 +43,10 @@ def lacking(*names: str) -> Release:
 
 
 def outcome(made: Resolved) -> tuple[str, list[str], list[str]]:
-    """Platform, reference platforms, finding codes."""
+    """Platform, platforms whose reference values the manifest needs, finding codes."""
     name = made.platform.name if made.platform else ""
-    return name, [one.name for one in made.reference_platforms], [found.code for found in made.findings]
+    render = cast("WorkloadRender", SimpleNamespace(resolved=made))
+    return name, [one.name for one in used_platforms([render], "")], [found.code for found in made.findings]
 
 
 @pytest.mark.parametrize("name", BARE)
@@ -86,11 +89,11 @@ def test_an_explicit_platform_is_never_changed(platform: str, default: str, suff
     promoted = gpus > 0 and not platform.endswith("-gpu")
     assert outcome(made) == (
         platform,
-        [platform, GPU_OF[platform]] if promoted else [platform],
+        [platform],
         ["CC0409"] if promoted else [],
     )
     assert [edit.after for edit in made.edits] == [HANDLERS[platform]]
-    assert [found.severity for found in made.findings] == ["warning"] * promoted
+    assert [found.severity for found in made.findings] == ["error"] * promoted
 
 
 @each_platform
@@ -168,12 +171,6 @@ def test_a_gpu_pod_whose_gpu_variant_the_release_lacks_is_not_run_without_one() 
     made = decided("contrast-cc", 1, "metal-qemu-snp", lacking("metal-qemu-snp-gpu"))
     assert outcome(made) == ("", [], ["CC0403"])
     assert made.findings[0].message == "platform metal-qemu-snp-gpu is not in release v1.25.0"
-
-
-@pytest.mark.parametrize("platform", ["metal-qemu-snp", "metal-qemu-tdx"])
-def test_the_gpu_reference_values_are_left_out_when_the_release_has_none(platform: str) -> None:
-    made = decided(f"contrast-cc-{platform}", 1, release=lacking(f"{platform}-gpu"))
-    assert outcome(made) == (platform, [platform], ["CC0409"])
 
 
 def test_a_gpu_in_the_requests_alone_is_no_gpu() -> None:

@@ -9,7 +9,7 @@ from krm_function.model.class_in_text import may_ask_for_contrast
 from krm_function.model.runtime_class_names import contrast_names_in
 from tests.stages.deployment import an_object, codes, config, coordinator, good, manifest, named, pod_spec, run, stream
 
-ROLLOUT = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web", "namespace": "shop"}}
+THING = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "web", "namespace": "shop"}}
 CLASS = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "mine"}}
 HANDLER = "contrast-cc-metal-qemu-snp-1a2b3c4d"
 
@@ -40,7 +40,7 @@ def test_a_config_map_of_slash_v1_gives_its_values() -> None:
 
 @pytest.mark.parametrize("name", ["contrast-cc", HANDLER, "kata-cc-isolation", "Contrast-CC", "contrast-insecure"])
 def test_a_custom_resource_that_asks_for_a_class_is_refused(name: str) -> None:
-    asked = ROLLOUT | {"spec": {"template": {"spec": {"runtimeClassName": name}}}}
+    asked = THING | {"spec": {"template": {"spec": {"runtimeClassName": name}}}}
     (found,) = (one for one in run(coordinator(), asked).findings if one.severity == "error")
     assert (found.code, found.path) == ("CC1109", ("spec", "template", "spec", "runtimeClassName"))
     assert codes(run(asked)) == ["CC1109"], "also where there is nothing else to render"
@@ -48,7 +48,7 @@ def test_a_custom_resource_that_asks_for_a_class_is_refused(name: str) -> None:
 
 
 def test_a_custom_resource_of_another_class_passes_through() -> None:
-    other = ROLLOUT | {"spec": {"template": {"spec": {"runtimeClassName": "gvisor"}}, "note": "contrast"}}
+    other = THING | {"spec": {"template": {"spec": {"runtimeClassName": "gvisor"}}, "note": "contrast"}}
     assert codes(good(coordinator(), an_object(), other)) == []
 
 
@@ -88,7 +88,7 @@ def test_a_text_that_cannot_ask_is_not_parsed(text: str, may: bool) -> None:
 
 def test_the_documents_that_cannot_ask_are_left_as_they_are() -> None:
     odd = "kind: Thing\na: *nowhere\n"
-    (resource,) = stream(ROLLOUT)
+    (resource,) = stream(THING)
     assert unsealed([resource._replace(text=odd)], {}) == ()
     assert [one.code for one in unsealed([resource._replace(text=f"{odd}runtimeClassName: contrast-cc\n")], {})] == [
         "CC0105"

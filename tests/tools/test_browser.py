@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.real_tools import needing
 from tools import browser as tool
 from tools import npm as fetching
 from tools.cache import ToolError
 
 
+@needing("chromium")
 def test_chromium_is_of_its_pin() -> None:
     known = tool.browser()
     told = subprocess.run(

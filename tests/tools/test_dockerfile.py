@@ -66,9 +66,13 @@ def test_the_last_stage_starts_from_nothing_and_runs_nothing() -> None:
     assert "RUN" not in stage
 
 
-def test_the_base_has_no_default_and_no_digest_stands_in_the_file() -> None:
+def test_the_base_is_a_tag_in_the_file_and_the_same_one_by_digest_in_a_release() -> None:
     text = (ROOT / "Dockerfile").read_text()
-    assert [rest for keyword, rest in instructions() if keyword == "ARG" and rest.startswith("BASE")] == ["BASE"] * 2
+    bases = [rest for keyword, rest in instructions() if keyword == "ARG" and rest.startswith("BASE")]
+    assert bases == ["BASE=python:3.13-slim", "BASE"]
+    release = (ROOT / ".github/workflows/release.yml").read_text()
+    assert f"/{bases[0].removeprefix('BASE=')}\n" in release
+    assert "'{{.Digest}}'" in release
     assert [rest for keyword, rest in instructions() if keyword == "FROM"] == [
         "scratch AS wheels",
         "${BASE} AS build",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-import pytest
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 NOT_SOURCES = {"out", "build", "dist", "__pycache__", "node_modules"}
@@ -49,7 +49,7 @@ def test_no_file_is_named_after_nothing() -> None:
     assert not [path for path in sources() if words & {part.split(".")[0] for part in path.relative_to(ROOT).parts}]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(ROOT)) for path in MODULES])
+@for_each("path", MODULES)
 def test_a_module_says_what_it_is_and_is_short(path: Path) -> None:
     text = path.read_text()
     assert ast.get_docstring(ast.parse(text)), "no docstring"

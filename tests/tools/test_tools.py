@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.real_tools import needing
 from tools import build, golang, interpreters, rust
 from tools.cache import HERE, ToolError
 from tools.real import names, pinned, tool
@@ -48,7 +49,10 @@ def test_every_pin_has_a_test() -> None:
     assert apart < directories
 
 
-@pytest.mark.parametrize("name", names())
+NAMES = [name if name in build.BASIC else pytest.param(name, marks=needing(name)) for name in names()]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_answers_the_version_of_its_pin(name: str, tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "PATH": os.defpath}
     told = subprocess.run(
@@ -92,6 +96,7 @@ def test_an_unknown_tool_is_an_error() -> None:
         tool("helm5")
 
 
+@needing("goyaml")
 def test_the_identity_of_goyaml_reads_and_writes_every_document_with_its_comments() -> None:
     text = "# first\nb: 1 # one\na:\n  - 'x'\n---\n{c: 'd'} # flow\n---\nd: &d {e: f}\ng: *d\n"
     done = subprocess.run([tool("goyaml")], input=text, capture_output=True, text=True, timeout=30, check=True)
@@ -99,6 +104,7 @@ def test_the_identity_of_goyaml_reads_and_writes_every_document_with_its_comment
     assert done.stdout.startswith("# first\nb: 1 # one\na:\n  - 'x'\n---\n")
 
 
+@needing("goyaml")
 def test_the_identity_of_goyaml_fails_on_what_it_cannot_read() -> None:
     done = subprocess.run([tool("goyaml")], input="a: [", capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
@@ -173,6 +179,7 @@ def test_a_proxy_of_rustup_finds_its_toolchains_beside_itself(tmp_path: Path, mo
     assert rust.toolchain("1.87") == ("rust1.95.0", str(proxy), str(tmp_path / ".rustup"))
 
 
+@needing("python314")
 def test_an_interpreter_that_is_not_unpacked_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreters, "cache", lambda: str(tmp_path))
     with pytest.raises(ToolError, match=r"^Python 3\.14: .*run `make tools`$"):

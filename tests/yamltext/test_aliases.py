@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.yamltext import Limits, YamlError, parse, resolve_foreign_aliases, split_stream
+from krm_function.yamltext import Limits, YamlError, parse, split_stream
+from krm_function.yamltext.aliases import resolve_foreign_aliases
 
 DATA = Path(__file__).parent / "data"
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.yamltext import ItemList, YamlError, parse, replace_items, resolve_item_aliases, split_items
+from krm_function.yamltext import ItemList, YamlError, parse
+from krm_function.yamltext.split.items import resolve_item_aliases, split_items
+from krm_function.yamltext.split.list_parts import replace_items
 
 DATA = Path(__file__).parent / "data"
 HOSTS = ("kpt-render", "kustomize-transformer", "kustomize-odd", "kpt-flow-metadata")

@@ -9,24 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import (
-    Change,
-    Document,
-    MemberChanges,
-    MemberUndo,
-    Path,
-    YamlError,
-    apply,
-    parse,
-    read_undo,
-    read_value,
-    restore,
-    restore_members,
-    same,
-    splice_members,
-    split_items,
-)
-from krm_function.yamltext.edit.splice import EditedMember
+from krm_function.yamltext import Change, Document, Path, YamlError, apply, parse, read_value, same
+from krm_function.yamltext.edit.restore import MemberUndo, restore, restore_members
+from krm_function.yamltext.edit.splice import EditedMember, MemberChanges, splice_members
+from krm_function.yamltext.edit.undo_read import read_undo
+from krm_function.yamltext.split.items import split_items
 from krm_function.yamltext.writer import flow
 from tests.yamltext.conftest import Writer, changes_for
 

@@ -12,6 +12,7 @@ from benchmarks.inputs import mixed, plain
 from krm_function.yamltext import YamlError, parse
 from krm_function.yamltext.fast.plain_lines import UNREAD, read_lines
 from krm_function.yamltext.fast.values import by_events
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,14 +29,14 @@ def plainly(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("document", [*mixed(20_000, 0.3), *plain(2)], ids=len)
+@for_each("document", [*mixed(20_000, 0.3), *plain(2)])
 def test_rendered_resources_are_plain_but_for_literals(document: str) -> None:
     assert plainly(document) or ": |" in document
     assert plainly(f"---\n{document}") or ": |" in document
     assert by_events(document) == parse(document).value
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/**/*.yaml")), ids=lambda path: str(path.relative_to(ROOT)))
+@for_each("path", sorted(ROOT.glob("examples/**/*.yaml")))
 def test_every_document_of_the_examples(path: Path) -> None:
     for part in path.read_text().split("\n---\n"):
         plainly(part)

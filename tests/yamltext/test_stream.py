@@ -4,7 +4,8 @@ from time import perf_counter
 
 import pytest
 
-from krm_function.yamltext import Limits, YamlError, split_items, split_stream
+from krm_function.yamltext import Limits, YamlError, split_stream
+from krm_function.yamltext.split.items import split_items
 
 
 def cut(text: str) -> list[str]:

@@ -6,19 +6,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext import (
-    Change,
-    MemberChanges,
-    YamlError,
-    apply,
-    dump,
-    parse,
-    read_undo,
-    restore,
-    splice,
-    splice_members,
-)
+from krm_function.yamltext import Change, YamlError, apply, parse
 from krm_function.yamltext.changes import same
+from krm_function.yamltext.edit.restore import restore
+from krm_function.yamltext.edit.splice import MemberChanges, splice, splice_members
+from krm_function.yamltext.edit.undo_read import read_undo
+from krm_function.yamltext.writer import dump
 
 AT = ("metadata", "annotations", "contrast-krm.dev/original")
 DATA = Path(__file__).parent / "data"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import YamlError, dump, parse, scalar
+from krm_function.yamltext import YamlError, parse
 from krm_function.yamltext.changes import same
-from krm_function.yamltext.writer import Style, block, flow, quoted
+from krm_function.yamltext.writer import Style, block, dump, flow, quoted, scalar
 
 TRICKY = [
     "", " ", "a", "yes", "No", "on", "y", "N", "null", "NULL", "~", "true", "1", "1.5", "0o17", "0x1F", "1_000", "1e3",

@@ -1,17 +1,21 @@
 // Rule of this file: each line of standard input is one Kubernetes object as JSON; each line of standard output is the
 // same object as the API server stores it: decoded into its type, defaulted, converted to the internal version and back.
 //
+// With `--service-variables` each line is a Service, and the answer a list of the variables that the kubelet makes of it.
+//
 // The functions are Kubernetes' own. Whatever has no type there, or does not fit it, is an error. `--version` prints the
 // version of Kubernetes that is inside.
 package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
 
+	core "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
@@ -19,6 +23,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/networking/install"
 	_ "k8s.io/kubernetes/pkg/apis/node/install"
 	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
+	"k8s.io/kubernetes/pkg/kubelet/envvars"
 )
 
 const (
@@ -34,11 +39,23 @@ func stored(object []byte, out io.Writer) error {
 	return legacyscheme.Codecs.LegacyCodec(kind.GroupVersion()).Encode(internal, out)
 }
 
-func run(in io.Reader, out *bufio.Writer) error {
+func variables(object []byte, out io.Writer) error {
+	var service core.Service
+	if err := json.Unmarshal(object, &service); err != nil {
+		return err
+	}
+	pairs := []string{}
+	for _, variable := range envvars.FromServices([]*core.Service{&service}) {
+		pairs = append(pairs, variable.Name+"="+variable.Value)
+	}
+	return json.NewEncoder(out).Encode(pairs)
+}
+
+func run(answer func([]byte, io.Writer) error, in io.Reader, out *bufio.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longest)
 	for lines.Scan() {
-		if err := stored(lines.Bytes(), out); err != nil {
+		if err := answer(lines.Bytes(), out); err != nil {
 			return err
 		}
 	}
@@ -64,7 +81,11 @@ func main() {
 		fmt.Println(version())
 		return
 	}
-	if err := run(os.Stdin, bufio.NewWriter(os.Stdout)); err != nil {
+	answer := stored
+	if len(os.Args) == 2 && os.Args[1] == "--service-variables" {
+		answer = variables
+	}
+	if err := run(answer, os.Stdin, bufio.NewWriter(os.Stdout)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

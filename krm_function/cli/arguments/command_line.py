@@ -18,6 +18,7 @@ from krm_function.cli.exits import OK, USAGE
 from krm_function.cli.streams import write_out
 
 PROGRAM = "contrast-krm"
+HELM = "post-render"
 DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for Contrast, and make the manifest.
 
 Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it.
@@ -26,6 +27,9 @@ EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 envi
 environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names
 them and the option is not given; fn and post-render read neither"""
 COMMANDS = tuple(name for name in SUMMARIES if " " not in name)
+SPELLED = {  # commands below one that takes files
+    ("manifest", word): f"manifest-{word}" for word in ("keep", "workloads", "prune")
+}
 WORDS = frozenset(word for name in SUMMARIES for word in name.split())
 
 
@@ -47,6 +51,10 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     `options.parser` is the parser of the command, `options.every_parser()` that of all commands, `options.parse` this
     function.
     """
+    if list(arguments[:2]) == [HELM, HELM]:  # the plugin of Helm 4 says it, and so does who is used to Helm 3
+        arguments = arguments[1:]
+    if tuple(arguments[:2]) in SPELLED:
+        arguments = [SPELLED[arguments[0], arguments[1]], *arguments[2:]]
     first = [name for name in COMMANDS if arguments[:1] == [name]]  # to make all of them takes longer
     options, unknown = make_parser(first or COMMANDS, arguments).parse_known_args(arguments)
     if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):

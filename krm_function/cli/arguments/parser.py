@@ -10,13 +10,40 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from krm_function.cli.exits import USAGE, Exit
 from krm_function.cli.streams import flush, write_out
+from krm_function.cli.terminal import columns
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
+WIDTH = 80  # columns, where there is no terminal
+MARGIN = 2  # columns that argparse leaves free
+
+CONTRASTS_OWN = {  # commands of Contrast's program that have no counterpart here
+    name: f"contrast {name} is Contrast's own: {does}"
+    for name, does in {
+        "set": "give it the manifest, as contrast set --manifest manifest.json, after kubectl apply",
+        "verify": "it attests the coordinator and needs no render",
+        "recover": "it brings the coordinator back after a restart and needs no render",
+        "sign": "it signs the manifest, which contrast-krm manifest prints",
+    }.items()
+}
+
+
+def _untranslated(text: str | None) -> str | None:
+    """Return a sentence of argparse's as it is."""
+    return text
+
+
+# Its sentences stay English, as all others are, under every locale; each would look for a catalogue of messages.
+vars(argparse)["_"] = _untranslated
+
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
     """`-o, --output FILE` under every Python: before 3.13 argparse repeats the FILE, and the docs show the help."""
+
+    def __init__(self, prog: str) -> None:
+        """Make one as wide as the terminal; argparse makes one for each argument that is declared."""
+        super().__init__(prog, width=columns(WIDTH) - MARGIN)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.nargs == 0:
@@ -67,7 +94,8 @@ class Parser(argparse.ArgumentParser):
             return
         choices = [str(choice) for choice in action.choices]
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (argparse has no public name for it)
-            hint = _suggestion(str(value), choices) or f"use one of {', '.join(choices)}"
+            near = _suggestion(str(value), choices) or f"use one of {', '.join(choices)}"
+            hint = CONTRASTS_OWN.get(str(value), near)
             self.refuse(f"unknown command {_escaped(str(value))}", hint)
         name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
         self.refuse_value(name, str(value), choices)

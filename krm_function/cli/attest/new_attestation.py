@@ -32,7 +32,7 @@ from krm_function.provenance.statement_parts import (
 )
 
 if TYPE_CHECKING:
-    from krm_function.api import Config
+    from krm_function.api.records import Config
     from krm_function.cli.files.inputs import Inputs
     from krm_function.cli.files.readers import ReadFile
 
@@ -139,7 +139,7 @@ def _used(role: Role, data: bytes) -> bytes:
     if role not in KEYS or b"PRIVATE KEY" not in data:
         return data
     from krm_function.cli.rendering.public_key import public_key
-    from krm_function.manifest import KeyProblem
+    from krm_function.manifest.owner_keys import KeyProblem
 
     try:
         return public_key(data.decode("utf-8", "replace")).encode("utf-8")

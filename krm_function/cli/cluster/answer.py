@@ -11,8 +11,10 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from krm_function.api.strict_json import load_any
+from krm_function.checking.written_by import writers
 from krm_function.cli.cluster.connection import ApiServer, RefusalError
 from krm_function.manifest.ordered_fields import FILE
+from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import mapping
 from krm_function.record import NamedTuple
 
@@ -20,7 +22,7 @@ MOST_OBJECTS = 16  # of a page of ConfigMaps, each of which may have 1 MiB
 MOST_SMALL_OBJECTS = 250  # of a page of anything else
 MOST_PAGES = 2_000  # of one list
 MOST_VALUES = 2_000_000  # of one page, counted by the characters that begin one: what it costs to build them
-MOST_OF_ALL = 8_000_000  # of all pages
+MOST_OF_ALL = 8_000_000  # of all pages of what is kept, which pods are not
 LONGEST_TOKEN = 4096  # characters of what leads to the next page
 NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")  # a DNS subdomain
 NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a DNS label
@@ -38,7 +40,8 @@ class Listing(NamedTuple):
     def path(self) -> str:
         """Where the API server has it."""
         group = f"/apis/{self.version}" if "/" in self.version else f"/api/{self.version}"
-        plural = f"{self.kind.lower()}{'es' if self.kind.endswith('s') else 's'}"
+        name = self.kind.lower()
+        plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}{'es' if name.endswith(('s', 'x')) else 's'}"
         return f"{group}/namespaces/{quote(self.namespace)}/{plural}" if self.namespace else f"{group}/{plural}"
 
 
@@ -80,7 +83,7 @@ class Lists:
     def _page(self, path: str, listing: Listing) -> "_Page":
         data = self._server.get(path, listing.what)
         values = sum(map(data.count, (b"{", b"[", b",")))
-        self._values += values
+        self._values += values if listing.kind != "Pod" else 0
         if values > MOST_VALUES:
             raise RefusalError("CC1003.size", what=listing.what, limit=f"{MOST_VALUES} values")
         if self._values > MOST_OF_ALL:
@@ -133,8 +136,10 @@ def _name(value: Any, number: int, listing: Listing) -> str:
 
 
 def _needed(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return an object without what is large and compared with nothing: its history, a node's images, other data."""
+    """Return an object without what is large and compared with nothing: fields of writers, a node's images, data."""
     metadata = {key: part for key, part in value["metadata"].items() if key != "managedFields"}
+    if kind in KINDS and (who := writers(value["metadata"].get("managedFields"))):
+        metadata["managedFields"] = who
     needed = {**value, "metadata": metadata}
     if kind == "Node":
         needed["status"] = {key: part for key, part in mapping(value.get("status")).items() if key != "images"}

@@ -1,12 +1,13 @@
 """Objects of a live cluster, through the `kubernetes` client: an optional extra, for `--cluster` of `plan` and `check`.
 
-Rule of this file: the nodes, or each kind in each namespace, are listed once; no write, no retry storm; and nothing of
-a kubeconfig but the name of its context ever reaches a message. Secrets are never asked for. What the cluster answers
+Rule of this file: the nodes, or each kind in each namespace, are listed once, the pods last and one by one, since there
+may be more of them than memory; nothing is stored there, no retry storm; and nothing of a kubeconfig but the name of
+its context ever reaches a message. Secrets are never asked for. What the cluster answers
 is believed in nothing: connection.py bounds it, answer.py looks at its shape.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from krm_function.findings import Finding, finding
 from krm_function.model.kinds import KINDS
@@ -14,6 +15,7 @@ from krm_function.record import NamedTuple
 
 if TYPE_CHECKING:
     from krm_function.cli.cluster.answer import Lists
+    from krm_function.cli.cluster.connection import ApiServer
 
 FORBIDDEN = 403
 CONFIG_MAP = ("v1", "ConfigMap")
@@ -27,56 +29,97 @@ class ClusterClasses(NamedTuple):
 
 
 class ClusterNodes(NamedTuple):
-    """document: a NodeList as plain data. context: the name of the kubeconfig context it came from."""
+    """document: a NodeList as plain data, None if the cluster does not show it, and why is in `findings`.
+
+    context: the name of the kubeconfig context it came from. server: to ask for more, None if it does not answer.
+    """
 
     document: Any = None
     classes: ClusterClasses = ClusterClasses()
     context: str = ""
     findings: tuple[Finding, ...] = ()
+    server: "ApiServer | None" = None
 
 
 def read_cluster_nodes() -> ClusterNodes:
     """Read the nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
-    answer, context, findings = _asked(lambda lists: (_nodes(lists), _runtime_classes(lists)))
-    document, classes = answer or (None, ClusterClasses())
-    return ClusterNodes(document, classes, context, findings)
+    asked = ask_cluster(lambda lists: (_nodes(lists), _runtime_classes(lists)))
+    (document, findings), classes = asked.answer or ((None, ()), ClusterClasses())
+    return ClusterNodes(document, classes, asked.context, (*asked.findings, *findings), asked.server)
 
 
-def _nodes(lists: "Lists") -> Any:
+def _nodes(lists: "Lists") -> tuple[Any, tuple[Finding, ...]]:
+    """Return the nodes; without the right to list them, which not every user of a namespace has, a finding."""
     from krm_function.cli.cluster.answer import Listing
+    from krm_function.cli.cluster.connection import RefusalError
 
     nodes = Listing("v1", "Node", "the nodes")
-    return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}
+    try:
+        return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}, ()
+    except RefusalError as problem:
+        if problem.status != FORBIDDEN:
+            raise
+        return None, (finding("CC1134", answer=problem.values["answer"]),)
+
+
+class TakesPods(Protocol):
+    """What is given one pod after another."""
+
+    def add(self, pod: Any) -> None:
+        """Take one pod, which is not kept."""
 
 
 class ClusterObjects(NamedTuple):
     """objects: the workloads and ConfigMaps of some namespaces as plain data; None if the cluster does not answer.
 
-    context: the name of the kubeconfig context.
+    pods: what took their pods. context: the name of the kubeconfig context. server: to ask for more.
     """
 
     objects: tuple[Any, ...] | None = None
+    pods: Any = None
     classes: ClusterClasses = ClusterClasses()
     context: str = ""
     findings: tuple[Finding, ...] = ()
+    server: "ApiServer | None" = None
 
 
-def read_cluster_objects(namespaces: Iterable[str]) -> ClusterObjects:
-    """Read the objects of the current context. Never raises."""
-    names = list(namespaces)
-    answer, context, findings = _asked(lambda lists: (tuple(_objects(lists, names)), _runtime_classes(lists)))
-    objects, classes = answer or (None, ClusterClasses())
-    return ClusterObjects(objects, classes, context, findings)
+def read_cluster_objects(
+    namespaces: Iterable[str],
+    taker: Callable[[tuple[Any, ...]], TakesPods],
+    more: Iterable[tuple[str, str]] = (),
+) -> ClusterObjects:
+    """Read the objects of the current context. Never raises.
+
+    more: apiVersion and kind of the custom resources that are read as well. taker: makes, of all other objects, what
+    takes the pods.
+    """
+    names, others = list(namespaces), list(more)
+
+    def read(lists: "Lists") -> tuple[tuple[Any, ...], TakesPods, ClusterClasses]:
+        objects = tuple(_objects(lists, names, others))
+        pods = taker(objects)
+        for name in names:
+            for pod in lists.objects(_listing("v1", "Pod", name)):
+                pods.add(pod)
+        return objects, pods, _runtime_classes(lists)
+
+    asked = ask_cluster(read)
+    objects, pods, classes = asked.answer or (None, None, ClusterClasses())
+    return ClusterObjects(objects, pods, classes, asked.context, asked.findings, asked.server)
 
 
-def _objects(lists: "Lists", namespaces: Iterable[str]) -> Iterator[Any]:
-    """Yield each object as `kubectl get -o yaml` has it."""
+def _objects(lists: "Lists", namespaces: Iterable[str], more: Iterable[tuple[str, str]]) -> Iterator[Any]:
+    """Yield each object but the pods as `kubectl get -o yaml` has it."""
+    kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
+    for namespace in namespaces:
+        for version, kind in (*kinds, *more, CONFIG_MAP):
+            yield from lists.objects(_listing(version, kind, namespace))
+
+
+def _listing(version: str, kind: str, namespace: str) -> Any:
     from krm_function.cli.cluster.answer import Listing
 
-    kinds = [(version, kind) for kind, (version, *_) in KINDS.items()]
-    for namespace in namespaces:
-        for version, kind in (*kinds, CONFIG_MAP):
-            yield from lists.objects(Listing(version, kind, f"the {kind}s of namespace {namespace}", namespace))
+    return Listing(version, kind, f"the {kind}s of namespace {namespace}", namespace)
 
 
 def _runtime_classes(lists: "Lists") -> ClusterClasses:
@@ -93,8 +136,17 @@ def _runtime_classes(lists: "Lists") -> ClusterClasses:
         return ClusterClasses(None, (finding("CC1121", answer=problem.values["answer"]),))
 
 
-def _asked(ask: Callable[["Lists"], Any]) -> tuple[Any, str, tuple[Finding, ...]]:
-    """Return the answer and the name of the context; or None, and a finding. ask: is given what lists objects."""
+class Asked(NamedTuple):
+    """answer: None if there is none, and why in `findings`."""
+
+    answer: Any = None
+    context: str = ""
+    findings: tuple[Finding, ...] = ()
+    server: "ApiServer | None" = None
+
+
+def ask_cluster(ask: Callable[["Lists"], Any]) -> Asked:
+    """Return the answer and the name of the context; or a finding. ask: is given what lists objects."""
     try:
         from kubernetes import client, config
 
@@ -103,7 +155,7 @@ def _asked(ask: Callable[["Lists"], Any]) -> tuple[Any, str, tuple[Finding, ...]
     except ImportError:
         from krm_function.cli.install.extras import not_installed
 
-        return None, "", (not_installed("--cluster", "kubernetes", "cluster"),)
+        return Asked(findings=(not_installed("--cluster", "kubernetes", "cluster"),))
     import logging
 
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
@@ -116,7 +168,7 @@ def _asked(ask: Callable[["Lists"], Any]) -> tuple[Any, str, tuple[Finding, ...]
     except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
         return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
     try:
-        return ask(Lists(server)), context, ()
+        return Asked(ask(Lists(server)), context, (), server)
     except RefusalError as problem:
         return _unanswered(problem.code, **problem.values)
 
@@ -132,5 +184,5 @@ def _context(config: Any, configuration: Any) -> str:
     return str(active["name"])
 
 
-def _unanswered(code: str, **values: Any) -> tuple[None, str, tuple[Finding, ...]]:
-    return None, "", (finding(code, **values),)
+def _unanswered(code: str, **values: Any) -> Asked:
+    return Asked(findings=(finding(code, **values),))

@@ -1,4 +1,4 @@
-"""One GET after another from the API server of a kubeconfig, each with bounds for its time, its pace and its length.
+"""One request after another to the API server of a kubeconfig, each with bounds for its time, its pace and its length.
 
 Rule of this file: the client for Kubernetes reads the kubeconfig and holds the connections, no more. It would follow
 redirects, unpack what is compressed, and read any answer, that of an error included, as a whole and without end; so the
@@ -6,7 +6,7 @@ request is made here, below it, over connections that count each read (lock/wire
 
     an answer                      is
     that is redirected             not followed, so that no token goes anywhere else
-    that is not 2xx                told by its status alone; its body is not read
+    that is not 2xx                told by its status alone; its body is read where a dry run is refused: MOST_WORDS
     that is compressed             refused: none is asked for
     that breaks off                asked for once more
     that is too slow, or too long  given up: Pace, MOST_ANSWER
@@ -16,7 +16,7 @@ request is made here, below it, over connections that count each read (lock/wire
 from collections.abc import Callable, Mapping
 from http.client import HTTPException, responses
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import urllib3
 from urllib3.exceptions import HTTPError
@@ -25,9 +25,14 @@ from urllib3.util.ssl_ import create_urllib3_context
 from krm_function.lock.budget import Budget
 from krm_function.lock.lock_problem import LockProblem
 from krm_function.lock.wire import CURRENT, POOLS, Pace, Wire, WireError, secured
+from krm_function.record import NamedTuple
+
+Answer = TypeVar("Answer")
 
 MOST_ANSWER = 64 << 20  # bytes: a page (answer.py) of objects as large as etcd takes them
 MOST_BYTES = 1 << 30  # of all answers
+MOST_WORDS = 1 << 16  # bytes of what the server says of a pod that it refuses
+MOST_POD = 8 << 20  # of a pod that it accepts
 SECONDS = 300.0  # for all answers
 PACE = Pace(connect=5.0, quiet=30.0)
 CHUNK = 1 << 16
@@ -45,6 +50,13 @@ class RefusalError(Exception):
         self.code, self.status, self.values = code, status, values
 
 
+class Reply(NamedTuple):
+    """What the server answered to a dry run. status: of HTTP. data: its body as far as it is JSON, else b""."""
+
+    status: int
+    data: bytes
+
+
 class ApiServer:
     """The API server that a client is configured for."""
 
@@ -59,9 +71,17 @@ class ApiServer:
 
     def get(self, path: str, what: str) -> bytes:
         """Fetch the body of an answer. what: the name of what is asked for, for messages. Raises RefusalError."""
+        return self._answered(lambda: self._once("GET", path, what, None, MOST_ANSWER).data, what)
+
+    def dry_run(self, path: str, body: bytes, what: str) -> Reply:
+        """Post an object that is not to be stored; path: with dryRun=All. Raises RefusalError if nothing answers."""
+        return self._answered(lambda: self._once("POST", path, what, body, MOST_POD), what)
+
+    def _answered(self, ask: Callable[[], Answer], what: str) -> Answer:
+        """Ask, and once more if the answer breaks off."""
         for last in (False, True):
             try:
-                return self._once(path, what)
+                return ask()
             except (HTTPError, HTTPException, OSError, ValueError) as problem:
                 if last:
                     name = type(getattr(problem, "reason", None) or problem).__name__
@@ -78,13 +98,15 @@ class ApiServer:
                 raise RefusalError("CC1003.time", seconds=problem.values["seconds"]) from None
         raise AssertionError("unreachable")  # pragma: no cover
 
-    def _once(self, path: str, what: str) -> bytes:
+    def _once(self, method: str, path: str, what: str, body: bytes | None, most: int) -> Reply:
+        """Ask once. body: of a dry run, whose refusal is read, too. most: bytes of the answer."""
         CURRENT.set(Wire(PACE, self._budget, 0))
         seconds = min(PACE.connect, self._budget.left)
         reply = self._manager.request(
-            "GET",
+            method,
             f"{self._host}{path}",
-            headers=self._headers,
+            body=body,
+            headers=self._headers if body is None else {**self._headers, "Content-Type": "application/json"},
             redirect=False,
             retries=False,
             preload_content=False,
@@ -92,25 +114,30 @@ class ApiServer:
         )
         whole = False
         try:
-            _must_be_json(reply, what)
-            CURRENT.set(Wire(PACE, self._budget, MOST_ANSWER))
-            data = self._read(lambda: reply.read1(CHUNK, decode_content=False), what)
+            if body is not None and not 200 <= reply.status <= 299:
+                if not _is_json(reply):
+                    return Reply(reply.status, b"")
+                most = MOST_WORDS
+            else:
+                _must_be_json(reply, what)
+            CURRENT.set(Wire(PACE, self._budget, most))
+            data = self._read(lambda: reply.read1(CHUNK, decode_content=False), what, most)
             whole = True
-            return data
+            return Reply(reply.status, data)
         finally:
             if whole:
                 reply.release_conn()
             else:
                 reply.close()
 
-    def _read(self, piece: Callable[[], bytes], what: str) -> bytes:
+    def _read(self, piece: Callable[[], bytes], what: str, most: int) -> bytes:
         data = bytearray()
         while part := piece():
             self._budget.check()
             data += part
             self._bytes += len(part)
-            if len(data) > MOST_ANSWER:
-                raise RefusalError("CC1003.size", what=what, limit=_size(MOST_ANSWER))
+            if len(data) > most:
+                raise RefusalError("CC1003.size", what=what, limit=_size(most))
             if self._bytes > MOST_BYTES:
                 raise RefusalError("CC1003.size-of-all", limit=_size(MOST_BYTES))
         return bytes(data)
@@ -121,11 +148,22 @@ def _must_be_json(reply: Any, what: str) -> None:
     if not 200 <= reply.status <= 299:
         status = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
         raise RefusalError("CC1003.status", reply.status, answer=status, what=what)
-    if reply.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+    if _is_compressed(reply):
         raise RefusalError("CC1003.compressed", what=what)
-    kind = reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RefusalError("CC1003.type", what=what, found=kind[:LONGEST_TYPE] or "none")
+    if not _is_json(reply):
+        raise RefusalError("CC1003.type", what=what, found=_type(reply)[:LONGEST_TYPE] or "none")
+
+
+def _is_compressed(reply: Any) -> bool:
+    return reply.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity")
+
+
+def _is_json(reply: Any) -> bool:
+    return _type(reply) == "application/json" and not _is_compressed(reply)
+
+
+def _type(reply: Any) -> str:
+    return str(reply.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
 
 
 def _login(configuration: Any) -> dict[str, str]:
@@ -151,4 +189,4 @@ def _bounded(manager: Any, configuration: Any) -> Any:
 
 
 def _size(limit: int) -> str:
-    return f"{limit >> 20} MiB"
+    return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"

@@ -7,7 +7,7 @@ an error, because the plan would silently show less.
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_function.cli.files.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref, finding
@@ -17,17 +17,22 @@ from krm_function.placement.node import KINDS, Node, read_nodes
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse
 
+if TYPE_CHECKING:
+    from krm_function.cli.cluster.connection import ApiServer
+
 
 class KnownNodes(NamedTuple):
     """The nodes, or None if no source was given. source: its label for messages.
 
-    classes: the RuntimeClass objects of a cluster by name, None if none was asked or it does not show them.
+    classes: the RuntimeClass objects of a cluster by name, None if none was asked or it does not show them. server: of
+    a cluster that was asked.
     """
 
     nodes: tuple[Node, ...] | None = None
     source: str = ""
     findings: tuple[Finding, ...] = ()
     classes: Mapping[str, Any] | None = None
+    server: "ApiServer | None" = None
 
 
 def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
@@ -36,11 +41,12 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         from krm_function.cli.cluster.cluster_objects import read_cluster_nodes
 
         cluster = read_cluster_nodes()
-        if cluster.findings:
+        if cluster.server is None:
             return KnownNodes(findings=cluster.findings)
-        live = _named("--cluster", f"context {cluster.context}", _read(cluster.document))
-        classes = cluster.classes
-        return live._replace(findings=(*live.findings, *classes.findings), classes=classes.objects)
+        source, classes = f"context {cluster.context}", cluster.classes
+        live = KnownNodes() if cluster.document is None else _named("--cluster", source, _read(cluster.document))
+        findings = (*live.findings, *cluster.findings, *classes.findings)
+        return live._replace(findings=findings, classes=classes.objects, server=cluster.server)
     if options.nodes:
         if "-" in options.nodes and (not options.paths or "-" in options.paths):
             return KnownNodes(findings=(finding("CC0909.stdin-resources", option="--nodes"),))

@@ -11,7 +11,7 @@ from krm_function.cli.arguments.options import add_config, add_findings, add_nam
 from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.api import Config
+    from krm_function.api.records import Config
     from krm_function.checking import ManifestFile
     from krm_function.cli.attest.given_attestation import FilesRead
     from krm_function.cli.files.inputs import Inputs
@@ -65,7 +65,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.policy.differing_policies import STRONGER_FINDING, weaker_findings
     from krm_function.cli.streams import write_out
-    from krm_function.findings import has_errors
+    from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import read_file
     from krm_function.hosts.resource_list import DecodedList, encode_failure
     from krm_function.report.krm_results import krm_results
@@ -80,14 +80,23 @@ def run(options: Namespace) -> int:
         options, inputs, files_read.reader("config") if files_read and options.config else read_file
     )
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
-    checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config)
+    live = None
+    if options.cluster and not has_errors(findings):
+        from krm_function.cli.cluster.comparison import read_live
+
+        live = read_live(inputs.resources, config)
+    elsewhere = live.digests if live else ()
+    checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config, elsewhere=elsewhere)
     findings += checked.findings
     line = ""
     if options.no_weaker and not has_errors(findings):
         findings += weaker_findings(options.no_weaker, output_of(inputs))
-    if options.cluster and not has_errors(findings):
-        compared, line = _compared_with_the_cluster(inputs, config)
+    if live and not has_errors(findings):
+        compared, line = live.compared(checked.beside)
         findings += compared
+    elif options.cluster:
+        findings += (finding("CC1117.cluster"),)
+        line = f"{findings[-1].message}\n"
     told = ""
     if files_read and not has_errors(inputs.findings):
         attested, told = _attested(files_read, options, inputs, file)
@@ -102,7 +111,7 @@ def run(options: Namespace) -> int:
 
 def _config(options: Namespace, inputs: "Inputs", read: "ReadFile") -> "tuple[Config | None, tuple[Finding, ...]]":
     """Return the configuration to render again under, None unless the operator named one. read: reads a file of it."""
-    from krm_function.api import collect
+    from krm_function.api.collect_config import collect
     from krm_function.cli.configuration import from_files_and_resources, with_namespace
 
     if not options.config:
@@ -135,27 +144,3 @@ def _attested(
         return tuple(findings), ""
     errors = tuple(one for one in findings if one.severity == "error")
     return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in findings if one not in errors)
-
-
-def _compared_with_the_cluster(inputs: "Inputs", config: "Config | None") -> "tuple[tuple[Finding, ...], str]":
-    """Return what a live cluster has otherwise, and the line that says what was compared."""
-    from krm_function.checking.live import Rendered, compare_live, described
-    from krm_function.checking.output import parse_output
-    from krm_function.cli.cluster.cluster_objects import read_cluster_objects
-    from krm_function.model.objects import reference
-    from krm_function.policy import References
-    from krm_function.stages.manifest_config_map import manifest_of
-    from krm_function.stages.runtime_classes import known_classes
-    from krm_function.stages.select import select
-
-    parsed = parse_output(inputs.resources)
-    values = [value for _, _, value in parsed.objects()]
-    workloads = [one for resource in parsed.parsed for one in select(resource.value).workloads]
-    manifests = {reference(value): value for value in values if manifest_of(value) is not None}
-    output = Rendered(workloads, manifests, known_classes(values, config))
-    read = read_cluster_objects(output.namespaces)
-    if read.objects is None:
-        return read.findings, ""
-    findings = compare_live(output, read.objects, read.classes.objects, References(values))
-    line = described(output, read.context, classes=read.classes.objects is not None)
-    return (*findings, *read.classes.findings), line

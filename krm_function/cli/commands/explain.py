@@ -79,7 +79,8 @@ def _explain_code(options: Namespace) -> int:
     code = options.address.upper()
     if not is_code(code):
         codes = list(every_row())
-        near = nearest(code, [known for known in codes if known[:4] == code[:4]] or codes)
+        numbered = len(code) == len(codes[0]) and code[2:].isdecimal()
+        near = nearest(code, [known for known in codes if known[:4] == code[:4]] or ([] if numbered else codes))
         unknown = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
         return print_findings([unknown], options.format)
     reported: tuple[Reported, ...] = ()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
     from krm_function.hosts.write_together import NewFile
-    from krm_function.pipeline import Rendered
+    from krm_function.pipeline.result import Rendered
     from krm_function.policy.genpolicy import Engine
 
 DESCRIPTION = "Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written."
@@ -111,7 +111,7 @@ def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tup
     from krm_function.hosts.temporary_files import sweep
     from krm_function.hosts.write_together import NewFile, write_files
     from krm_function.input_checks.plain_pods import plain_line
-    from krm_function.pipeline import render
+    from krm_function.pipeline.render import render
 
     if options.in_place and (not options.paths or "-" in options.paths):
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]

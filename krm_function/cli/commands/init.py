@@ -66,7 +66,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Wire a directory. Raises FileProblem."""
-    from krm_function.api import CONFIG_KINDS
+    from krm_function.api.document import CONFIG_KINDS
     from krm_function.api.modeline import schema_file
     from krm_function.cli.files.schema_copies import write_all
     from krm_function.cli.init.next_steps import steps

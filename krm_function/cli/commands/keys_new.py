@@ -46,7 +46,8 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Make one pair. Raises FileProblem, with nothing left behind."""
     from krm_function.cli.messages import print_findings
-    from krm_function.hosts.files import FileProblem, read_file
+    from krm_function.findings import finding
+    from krm_function.hosts.files import read_file
     from krm_function.hosts.temporary_files import sweep
     from krm_function.hosts.write_together import NewFile
     from krm_function.manifest.generate_keys import new_seedshare_owner, new_workload_owner
@@ -63,7 +64,8 @@ def run(options: Namespace) -> int:
     sweep((private, public, options.add_to))
     for path in filter(None, (private, public)):
         if path != STANDARD_OUTPUT and os.path.lexists(path):  # before seconds go by; writing checks again
-            raise FileProblem(path, "exists; a key is never overwritten, name another file", writing=True)
+            option = "--public" if path == public else "-o"
+            return print_findings([finding("CC1002.key", file=path, option=option)], options.format, options.report)
     pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
     if options.add_to:
         data = with_owner_key(read_file(options.add_to), field, pair.public)

@@ -71,7 +71,7 @@ def _problems(path: str) -> "list[Finding]":
     from krm_function.checking.manifests import manifest_findings
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
-    from krm_function.manifest import ManifestError, decode
+    from krm_function.manifest.decode import ManifestError, decode
 
     try:
         manifest = decode(read_file(path))

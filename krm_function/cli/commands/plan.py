@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krm_function.cli.files.inputs import Inputs
     from krm_function.findings import Finding
     from krm_function.model.runtime_class_objects import RuntimeClass
-    from krm_function.pipeline import Rendered
+    from krm_function.pipeline.result import Rendered
     from krm_function.placement.place import Placement
     from krm_function.report.plan import Plan
 
@@ -97,6 +97,7 @@ def run(options: Namespace) -> int:
     placements, about = _place(rendered, node_list, classes)
     printed += about
     printed += _refusals(rendered, inputs)
+    printed += _made_by_the_cluster(rendered, node_list, inputs)
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
@@ -178,6 +179,25 @@ def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
     from krm_function.admission.refusals import refusals
 
     return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
+
+
+def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: "Inputs") -> "list[Finding]":
+    """Return what a cluster, asked by dry runs, says of the pods of each workload that was rendered."""
+    if node_list.server is None:
+        return []
+    from krm_function.checking.parse_output import parse_output
+    from krm_function.cli.cluster.dry_run import dry_run, names_of
+    from krm_function.model.objects import reference
+    from krm_function.policy import References
+
+    broken = {found.ref for found in rendered.findings if found.severity == "error"}
+    sealed = [one for one in rendered.plan if one.workload is not None and one.digest and one.ref not in broken]
+    workloads = [one.workload for one in sealed if one.workload is not None]
+    values = [*(value for _, _, value in parse_output(inputs.resources).objects()), *rendered.added]
+    namespaces = sorted({one.ref.namespace for one in workloads if one.ref.namespace}) or ["default"]
+    placed = [(one, one.ref.namespace or namespaces[0]) for one in workloads]
+    planned = [*names_of(inputs.resources), *map(reference, values)]
+    return dry_run(node_list.server, placed, planned, References(values))
 
 
 def format_and_file(values: Sequence[str]) -> tuple[str, str]:

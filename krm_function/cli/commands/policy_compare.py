@@ -94,7 +94,7 @@ def run(options: Namespace) -> int:
 
 def _settings(options: Namespace, inputs: "Inputs") -> Mapping[str, Any] | None:
     """Return the settings that the render had, None for the built-in ones; rendered output does not say which."""
-    from krm_function.api import collect
+    from krm_function.api.collect_config import collect
     from krm_function.cli.configuration import from_files_and_resources
 
     documents, _ = from_files_and_resources(options.config, inputs.resources, options.config_from)

@@ -12,7 +12,7 @@ from krm_function.cli.arguments.options import add_findings
 from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
-    from krm_function.api import Release
+    from krm_function.api.records import Release
     from krm_function.cli.files.release_file import Before
     from krm_function.findings import Finding
     from krm_function.release import Combined, Fact

@@ -11,36 +11,45 @@ from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
     "One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no "
-    "namespace and belong to the whole cluster: apply them once, in place of those in the release's own files."
+    "namespace and belong to the whole cluster: apply them once, in place of those in the release's own files. With "
+    "these files, runtime-*.yml, it prints them: the scheduling of each platform is added to its RuntimeClass and to "
+    "its node installer."
 )
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add configuration and findings."""
+    """Add the release's own files, configuration and findings."""
+    parser.add_argument("paths", metavar="FILE", nargs="*", help="files runtime-*.yml of the release (default: none)")
     add_config(parser)
     add_findings(parser)
 
 
 def run(options: Namespace) -> int:
-    """Print the RuntimeClass objects as YAML documents."""
-    from krm_function.api import collect
+    """Print the RuntimeClass objects as YAML documents. Raises FileProblem."""
+    from krm_function.api.collect_config import collect
     from krm_function.cli.configuration import from_files
+    from krm_function.cli.files.inputs import Inputs, read_inputs
     from krm_function.cli.messages import print_findings
+    from krm_function.cli.rendering.one_stream import one_stream
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
-    from krm_function.hosts.stream import Stream, encode_stream
-    from krm_function.model.platforms import PLATFORMS
-    from krm_function.stages.runtime_classes import runtime_classes
+    from krm_function.model.finding_position import yaml_finding
+    from krm_function.pipeline.cluster_objects import cluster_objects
+    from krm_function.pipeline.result import Rendered
+    from krm_function.yamltext import YamlError
 
     documents, problems = from_files(options.config, options.config_from)
     config, unmet = collect(documents)
-    findings = [*problems, *unmet]
+    inputs = read_inputs(options.paths) if options.paths else Inputs((), ())
+    findings = [*problems, *unmet, *inputs.findings]
     if config is not None and not has_errors(findings):
-        release, generate = config.release, config.generate._replace(runtime_classes="emit")
-        classes = runtime_classes(generate, release, [PLATFORMS[name] for name in release.platforms], ())
-        findings += [found for found in classes.findings if found.code != "CC0307"]
-        findings += [] if classes.added else [finding("CC0909.no-platform", option="--config")]
+        try:
+            made = cluster_objects(inputs.resources, config)
+        except YamlError as problem:
+            return print_findings([*findings, yaml_finding(problem, "")], options.format, options.report)
+        findings += made.findings
+        findings += [] if config.release.platforms else [finding("CC0909.no-platform", option="--config")]
         if not has_errors(findings):
-            values = [{**one, "metadata": {"name": one["metadata"]["name"]}} for one in classes.added]
-            write_out(encode_stream(Stream(()), (), values))
+            values = [{**one, "metadata": {"name": one["metadata"]["name"]}} for one in made.added]
+            write_out(one_stream(inputs, Rendered(made.texts, tuple(values))))
     return print_findings(findings, options.format, options.report)

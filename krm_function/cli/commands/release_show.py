@@ -20,7 +20,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print a summary of the one ContrastRelease of the input."""
-    from krm_function.api import parse_release
+    from krm_function.api.contrast_release import parse_release
     from krm_function.api.profile_of_version import profile_of
     from krm_function.cli.configuration import from_resources
     from krm_function.cli.files.inputs import read_inputs

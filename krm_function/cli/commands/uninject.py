@@ -1,23 +1,28 @@
 """`contrast-krm uninject`: rendered output back to its input.
 
-Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read;
-a record that would change more than a render does is an error. One that takes a namespace away is a warning, because
-only the configuration of the render could prove it: `--namespace` says what that was. One that takes a runtime class
-away is a warning as well: only the configuration makes these pods confidential again.
+Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read
+but where custom resources have their pods, if only `spec.podTemplates` of the render said so; a record that would
+change more than a render does is an error. One that takes a namespace away is a warning, because only the configuration
+of the render could prove it: `--namespace` says what that was. One that takes a runtime class away is a warning as
+well: only the configuration makes these pods confidential again.
 """
 
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_findings, add_paths
+from krm_function.cli.arguments.options import add_config, add_findings, add_paths
 from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.cli.files.inputs import InputFile
+    from krm_function.findings import Finding
+    from krm_function.model.pod_kinds import Kinds
     from krm_function.model.resource import Resource
 
-DESCRIPTION = "Prints one stream, unless -o or --in-place is given. Needs no configuration."
+DESCRIPTION = (
+    "Prints one stream, unless -o or --in-place is given. Needs no configuration, but for custom resources of its own."
+)
 
 
 def add_arguments(parser: Parser) -> None:
@@ -35,6 +40,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="NAME",
         help="the namespace that the render gave to workloads which named none; only this one is taken away again",
     )
+    add_config(parser, variable=False)
     add_findings(parser)
 
 
@@ -45,6 +51,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.input_checks.prove import taken_classes, taken_namespaces
+    from krm_function.model.resource import knowing
     from krm_function.pipeline.proof import unproven
     from krm_function.stages.read import read
 
@@ -52,8 +59,10 @@ def run(options: Namespace) -> int:
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(printed, options.format, options.report)
     inputs = read_inputs(options.paths)
-    resources, findings = read(inputs.resources, ())
-    findings = (*inputs.findings, *findings, *unproven(resources, None, rendered=False, seals=False, taken_back=True))
+    kinds, configured = _kinds(options.config)
+    resources, findings = read(knowing(inputs.resources, kinds), ())
+    findings = (*inputs.findings, *configured, *findings)
+    findings += unproven(resources, None, rendered=False, seals=False, taken_back=True)
     if not has_errors(findings):
         findings += (*taken_namespaces(resources, options.namespace), *taken_classes(resources))
     if has_errors(findings):
@@ -73,13 +82,25 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
+def _kinds(paths: "Sequence[str]") -> "tuple[Kinds, tuple[Finding, ...]]":
+    """Return the kinds with pod templates that are known with these files of configuration."""
+    if not paths:
+        from krm_function.model.pod_kinds import SHIPPED
+
+        return SHIPPED, ()
+    from krm_function.cli.files.configured_kinds import configured_kinds
+
+    return configured_kinds(paths)
+
+
 def _without_additions(resource: "Resource") -> "Resource":
     """Return a restored resource as it leaves, without what a render had added, also where a host moved it into a List.
 
     A resource that was added as a whole is dropped.
     """
     from krm_function.model.objects import emitted_objects
-    from krm_function.yamltext import Change, splice
+    from krm_function.yamltext import Change
+    from krm_function.yamltext.edit.splice import splice
 
     document = resource.document
     if document is None or resource.state == "added":

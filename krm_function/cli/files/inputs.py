@@ -5,17 +5,22 @@ because `kustomize build (which fails) | contrast-krm check` must not be green.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from krm_function.cli.streams import read_in
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
-from krm_function.hosts.resource_list import DecodedList, NotAResourceListError, cut_list
 from krm_function.hosts.stream import Stream, cut_stream
-from krm_function.krm.resource_list import is_resource_list
+from krm_function.krm.errors import NotAResourceListError
 from krm_function.model.finding_position import stream_finding, yaml_finding
 from krm_function.model.resource import Resource
 from krm_function.record import NamedTuple
-from krm_function.yamltext import YamlError, decode
+from krm_function.yamltext import Source, YamlError, decode
+
+if TYPE_CHECKING:
+    from krm_function.hosts.resource_list import DecodedList
+
+LIST = "ResourceList"  # a text without it is none, and needs nothing that reads one
 
 
 class InputFile(NamedTuple):
@@ -23,7 +28,7 @@ class InputFile(NamedTuple):
 
     file: str
     data: bytes
-    decoded: Stream | DecodedList
+    decoded: "Stream | DecodedList"
     start: int
     end: int
 
@@ -54,8 +59,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     findings: list[Finding] = []
     for file, data in raw:
         try:
-            text = decode(data)
-            decoded = cut_list(text) if is_resource_list(text.text) else cut_stream(text, file)
+            decoded = _decoded(decode(data), file)
         except NotAResourceListError as problem:
             findings.append(finding("CC0108", file=file, problem=str(problem)))
             continue
@@ -68,3 +72,14 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         resources += [resource._replace(file=file) for resource in decoded.resources]
         sources.append(InputFile(file, data, decoded, start, len(resources)))
     return Inputs(tuple(sources), tuple(resources), tuple(findings))
+
+
+def _decoded(text: Source, file: str) -> "Stream | DecodedList":
+    """Cut a ResourceList into its items, any other text into documents."""
+    if LIST in text.text:
+        from krm_function.hosts.resource_list import cut_list
+        from krm_function.krm.resource_list import is_resource_list
+
+        if is_resource_list(text.text):
+            return cut_list(text)
+    return cut_stream(text, file)

@@ -7,13 +7,14 @@ that a render would refuse.
 import os
 from collections.abc import Sequence
 
-from krm_function.api import Release, parse_release
+from krm_function.api.contrast_release import parse_release
+from krm_function.api.records import Release
 from krm_function.cli.configuration import as_configuration, from_resources
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.stream import decode_stream
 from krm_function.hosts.streams_by_path import is_stream
-from krm_function.manifest import PRODUCTS
+from krm_function.manifest.ordered_fields import PRODUCTS
 from krm_function.model.finding_position import yaml_finding
 from krm_function.record import NamedTuple
 from krm_function.release import Combined, Fact, existing

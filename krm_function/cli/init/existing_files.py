@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_function.api import is_config
-from krm_function.api.document import ConfigKind
+from krm_function.api.document import ConfigKind, is_config
 from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, PlaceProblem, read_file
 from krm_function.model.lookup import mapping
 from krm_function.model.objects import objects

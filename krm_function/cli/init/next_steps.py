@@ -215,7 +215,7 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             yield "install it with Helm 3", f"{renderer} --post-renderer-args post-render {arguments}"
             yield (
                 "or with Helm 4, whose plugin is contrast-krm-VERSION.tgz of a release, or the directory helm_plugin",
-                f"{renderer} {arguments}",
+                f"{renderer} {arguments} --post-renderer-args --report --post-renderer-args findings.txt",
             )
 
 

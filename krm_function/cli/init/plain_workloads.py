@@ -10,7 +10,6 @@ from typing import Any
 from krm_function.cli.init.existing_files import data_of, values_of
 from krm_function.hosts.files import FoundFile
 from krm_function.model.address import address_of
-from krm_function.model.kinds import KINDS
 from krm_function.model.objects import reference
 from krm_function.model.runtime_class_names import FIELD, is_contrast_name
 from krm_function.model.workload import Workload, workloads_of
@@ -38,5 +37,4 @@ def plain_workloads(resources: Sequence[FoundFile]) -> list[str] | None:
 def _workloads(values: Sequence[dict[str, Any]]) -> Iterator[Workload]:
     for value in values:
         ref = reference(value)
-        if ref.kind in KINDS and ref.api_version == KINDS[ref.kind][0]:
-            yield from workloads_of(value, (), ref)
+        yield from workloads_of(value, (), ref)

@@ -9,8 +9,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from krm_function.api import CONFIG_KINDS
-from krm_function.api.document import ConfigKind
+from krm_function.api.document import CONFIG_KINDS, ConfigKind
 from krm_function.api.modeline import DIRECTORY
 from krm_function.cli.files.schema_copies import missing_schemas
 from krm_function.cli.init.existing_files import (

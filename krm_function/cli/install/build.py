@@ -3,14 +3,16 @@
 Truth table, first row that holds:
 
     what is known                                           kind       commit
-    its own Python stands beside it (cli/install/bundle.py)         bundle     of the release, if it is one
-    it is below lib/ of a `contrast-krm install`            copy       of the release, if it is one
-    its environment is where the Dockerfile makes it        image      of the release, if it is one
-    the release workflow has written the commit             release    that
+    its own Python stands beside it (cli/install/bundle.py) bundle     that which the build wrote
+    it is below lib/ of a `contrast-krm install`            copy       that which the build wrote
+    its environment is where the Dockerfile makes it        image      that which the build wrote
+    the release workflow has written commit and address     release    that
     pip has noted a repository                              git        the one that pip noted
     pip has noted an editable directory                     editable   not known
-    pip has noted anything else, or nothing                 package    not known
+    pip has noted anything else, or nothing                 package    that which the build wrote
     there are no notes of any installer                     source     not known
+
+A build writes the commit where it is made in a clone without changes (tools/commit_hook.py).
 
 Source: https://packaging.python.org/en/latest/specifications/direct-url/.
 """
@@ -23,6 +25,7 @@ from typing import Any, Literal
 
 import krm_function
 from krm_function.cli.install.bundle import bundle_root
+from krm_function.findings.documentation import DOCUMENTATION
 from krm_function.record import NamedTuple
 
 PROGRAM = "contrast-krm"
@@ -49,13 +52,13 @@ def this_build() -> Build:
         return Build(version, "copy", commit)
     if sys.prefix == IMAGE:
         return Build(version, "image", commit)
-    if commit:
+    if commit and DOCUMENTATION:
         return Build(version, "release", commit)
     try:
         note = distribution(PROGRAM).read_text(NOTE)
     except PackageNotFoundError:
         return Build(version, "source")
-    return _noted(version, note)
+    return _noted(version, note, commit)
 
 
 def _is_copy(directory: str) -> bool:
@@ -63,8 +66,11 @@ def _is_copy(directory: str) -> bool:
     return os.path.basename(parent) == "lib" and name.startswith(f"{PROGRAM}-")
 
 
-def _noted(version: str, note: str | None) -> Build:
-    """Return the build as pip has noted it. note: the text of direct_url.json, None if there is none."""
+def _noted(version: str, note: str | None, written: str) -> Build:
+    """Return the build as pip has noted it.
+
+    note: the text of direct_url.json, None if there is none. written: the commit of the build, "" if not known.
+    """
     try:
         noted: Any = json.loads(note or "{}")
     except ValueError:
@@ -75,4 +81,4 @@ def _noted(version: str, note: str | None) -> Build:
         case {"dir_info": {"editable": True}}:
             return Build(version, "editable")
         case _:
-            return Build(version, "package")
+            return Build(version, "package", written)

@@ -9,8 +9,8 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.api import ConfigDocument, parse_image_lock
-from krm_function.api.image_lock import KIND
+from krm_function.api.document import ConfigDocument
+from krm_function.api.image_lock import KIND, parse_image_lock
 from krm_function.cli.configuration import from_files
 from krm_function.cli.lock.directory_lock import DirectoryLock, locked
 from krm_function.cli.streams import write_out

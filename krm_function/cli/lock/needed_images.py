@@ -11,12 +11,11 @@ from krm_function.api.records import Config
 from krm_function.findings import Finding, Path, finding, has_errors
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.image import Image, parse_image, printable_reference
-from krm_function.model.kinds import KINDS
 from krm_function.model.lookup import mapping, maps
 from krm_function.model.pod_types import type_findings
 from krm_function.model.resource import Resource
 from krm_function.model.workload import Workload
-from krm_function.pipeline import prepare
+from krm_function.pipeline.prepare import prepare
 from krm_function.pipeline.proof import unproven
 from krm_function.record import NamedTuple
 from krm_function.stages.select import select
@@ -45,12 +44,12 @@ class Needed(NamedTuple):
     uses: tuple[tuple[Image, Use], ...] = ()
 
 
-def needed(resources: Sequence[Resource], config: Config | None) -> Needed:
-    """Find the images, and what is wrong with the resources."""
-    return _as_they_stand(resources) if config is None else _rendered(resources, config)
+def needed(resources: Sequence[Resource], config: Config | None, *, refused_too: bool = False) -> Needed:
+    """Find the images, and what is wrong with the resources. refused_too: also those of workloads with errors."""
+    return _as_they_stand(resources) if config is None else _rendered(resources, config, refused_too=refused_too)
 
 
-def _rendered(resources: Sequence[Resource], config: Config) -> Needed:
+def _rendered(resources: Sequence[Resource], config: Config, *, refused_too: bool) -> Needed:
     """Find the images of the workloads with what a render injects and replaces."""
     log, read, injected = prepare(resources, config, without=SETTLED)
     forged = unproven(read, config, rendered=False, seals=False)
@@ -58,8 +57,8 @@ def _rendered(resources: Sequence[Resource], config: Config) -> Needed:
     uses: list[tuple[Image, Use]] = []
     # a forged record may name an image of anybody's
     for outcome in injected.workloads if injected and not forged else ():
-        log.add(outcome.placed_findings)
-        if not outcome.failed:
+        log.add(outcome.findings)
+        if refused_too or not outcome.failed:
             used, problems = _uses(outcome.workload)
             uses += used
             log.add(problems)
@@ -71,7 +70,7 @@ def _as_they_stand(resources: Sequence[Resource]) -> Needed:
     uses: list[tuple[Image, Use]] = []
     findings: list[Finding] = []
     for resource in resources:
-        if not resource.may_be((*KINDS, "List")):
+        if not resource.may_have_pods and resource.kind != "List":
             continue
         try:
             given = resource.given()

@@ -4,6 +4,7 @@
     has no digest                                  CC1216.tag     whatever the lock has: pods have to name the digest
     is no entry of the lock                        CC1216.absent
     is an entry without passwd or group            CC1216.silent
+    is an entry without sizes that are wanted      CC1216.unsized
     is an entry whose tag nobody has looked up     CC0510, a warning, which `lock` repeats
     an entry that no image of the resources uses   CC1217, with --prune
 
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.cli.lock.lock_file import known_entries
-from krm_function.cli.lock.task import Task
+from krm_function.cli.lock.task import Task, lacks
 from krm_function.cli.lock.upgrade import doubtful_tags
 from krm_function.findings import Finding, finding
 from krm_function.lock import silent
@@ -29,7 +30,7 @@ def check_lock(task: Task, *, prune: bool) -> list[Finding]:
     findings = [
         use.place(finding(problem, image=str(image), lock=lock))
         for image, use in task.images.items()
-        if (problem := _problem(image, entries))
+        if (problem := _problem(image, entries, sizes=task.sizes))
     ]
     findings += doubtful_tags(task.images, entries)
     if prune:
@@ -38,11 +39,13 @@ def check_lock(task: Task, *, prune: bool) -> list[Finding]:
     return findings
 
 
-def _problem(image: Image, entries: Mapping[str, dict[str, Any]]) -> str:
+def _problem(image: Image, entries: Mapping[str, dict[str, Any]], *, sizes: bool) -> str:
     """Return the code of what is wrong with the lock about one image, or ""."""
     if not image.pinned:
         return "CC1216.tag"
     entry = entries.get(str(image))
     if entry is None:
         return "CC1216.absent"
-    return "CC1216.silent" if silent(entry) else ""
+    if silent(entry):
+        return "CC1216.silent"
+    return "CC1216.unsized" if lacks(entry, sizes=sizes) else ""

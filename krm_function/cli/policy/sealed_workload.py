@@ -6,7 +6,7 @@ configuration the input is rendered first, by the same pipeline as always.
 
 from argparse import Namespace
 
-from krm_function.api import is_config
+from krm_function.api.document import is_config
 from krm_function.cli.files.inputs import Inputs
 from krm_function.cli.files.rendered_output import READ_KINDS, RenderedOutput, of_documents, output_of
 from krm_function.cli.rendering.render_inputs import render_inputs
@@ -28,7 +28,7 @@ def sealed_workload(
         kept = [
             text
             for text, resource in zip(rendered.texts, inputs.resources, strict=True)
-            if text is not None and resource.may_be(READ_KINDS)
+            if text is not None and (resource.may_have_pods or resource.may_be(READ_KINDS))
         ]
         output = of_documents([parse(text).value for text in kept]) if not rendered.failed else RenderedOutput()
     else:

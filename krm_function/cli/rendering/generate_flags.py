@@ -14,7 +14,8 @@ from krm_function.cli.files.readers import Read, read_plainly
 from krm_function.cli.rendering.public_key import public_key
 from krm_function.cli.rendering.settings_files import SettingsProblem, read_settings
 from krm_function.findings import Finding, finding
-from krm_function.manifest import KeyProblem, ManifestError, decode, seedshare_owner, workload_owner
+from krm_function.manifest.decode import ManifestError, decode
+from krm_function.manifest.owner_keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.model.platforms import PLATFORMS, find_platform
 from krm_function.release.replacement_lines import replacements
 from krm_function.schema.nearest import nearest

@@ -11,7 +11,7 @@ from krm_function.cli.files.inputs import InputFile, Inputs
 from krm_function.hosts.files import FileProblem, read_file, same_file
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
-from krm_function.pipeline import Rendered
+from krm_function.pipeline.result import Rendered
 from krm_function.stages.read import read
 from krm_function.yamltext import YamlError
 

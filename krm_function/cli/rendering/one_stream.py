@@ -7,12 +7,12 @@ documents, like those of one file or of standard input, keep their order.
 
 from collections.abc import Iterator
 
-from krm_function.api import is_config
+from krm_function.api.document import is_config
 from krm_function.cli.files.inputs import Inputs
 from krm_function.findings import Finding, finding
 from krm_function.hosts.resource_list import DecodedList, encode_list
 from krm_function.hosts.stream import Stream, encode_stream
-from krm_function.pipeline import Rendered
+from krm_function.pipeline.result import Rendered
 from krm_function.report.krm_results import krm_results
 from krm_function.yamltext import parse
 from krm_function.yamltext.errors import LIMITS

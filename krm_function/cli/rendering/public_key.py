@@ -3,7 +3,7 @@
 Rule of this file: nothing of a private key leaves it, not even in a digest or in a message.
 """
 
-from krm_function.manifest import KeyProblem
+from krm_function.manifest.owner_keys import KeyProblem
 
 
 def public_key(text: str) -> str:

@@ -8,12 +8,15 @@ from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 
-from krm_function.api import Config, ConfigDocument, collect
+from krm_function.api.collect_config import collect
+from krm_function.api.document import ConfigDocument
+from krm_function.api.records import Config
 from krm_function.cli.configuration import from_files_and_resources, with_namespace
 from krm_function.cli.files.inputs import Inputs
 from krm_function.cli.files.readers import Read, read_plainly
 from krm_function.findings import Finding
-from krm_function.pipeline import Rendered, render
+from krm_function.pipeline.render import render
+from krm_function.pipeline.result import Rendered
 from krm_function.policy.genpolicy import Engine
 
 

@@ -10,6 +10,7 @@
 
 _shtab_contrast_krm_commands() {
   local _commands=(
+    adopt:'Write what the pods of an application need of the configuration: rules, sources, selection, lock. Asks all stages of a render at once what the pods need, and writes into the ContrastGenerate of --config what is chosen, and the lock. On a terminal it asks; else nothing is chosen but what the options name. Exit code 1 if a render would still refuse a pod.'
     assess:'Say which pods of an application are confidential, and which cannot be; writes nothing. Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where nothing reads it). Exit code 1 if one is misplaced.'
     check:'Verify rendered output: placeholders, policies, images, manifest. Checks what will be applied; needs no configuration. With one it also renders again and compares; this also finds changes that a policy cannot show, such as a removed command or a changed CPU limit on TDX.'
     completion:'Print the completion script of a shell. For bash: eval "$(contrast-krm completion bash)". For zsh: the same into a file _contrast-krm of your fpath. For fish: contrast-krm completion fish | source.'
@@ -17,26 +18,35 @@ _shtab_contrast_krm_commands() {
     explain:'Explain every edit of one workload, or the code of a finding; writes nothing. Of a workload every edit in order, with its rule, its reason and where that is documented; of the code of a finding, such as CC0304, its meaning with an example and the remedy. A code with many problems takes words of yours in place of PATH, or with --report the file that an earlier call wrote, and explains that one.'
     fn:'KRM function: ResourceList from standard input to standard output (the default). On an error the items are printed unchanged, with results.'
     generate:'Render files and directories. Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written.'
+    guard:'Print admission policies by which a cluster refuses what nobody has rendered, and plain pods. Prints ValidatingAdmissionPolicies with their bindings: an API server then refuses placeholders that nobody has rendered, Contrast pods without a sealed policy or with containers that it lacks, and plain pods in namespaces with the label guard.contrast-krm.dev/pods: confidential. They belong to the whole cluster: apply them once. They are for honest mistakes: nothing confidential may depend on a host'"'"'s API server.'
     help:'Print the help of a command. The same as contrast-krm COMMAND --help; without a command the list of all. A code: see explain.'
     init:'Add the function to kustomization.yaml or Kptfile. Adds what is missing and keeps the rest, comments included. A second run changes nothing.'
     install:'Copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins. Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a KUSTOMIZE_PLUGIN_HOME. A bundle copies itself and needs no Python. A second run changes nothing.'
-    keys:'Make owner keys.'
+    keys:'Make owner keys, and list, add and remove them in a configuration.'
     lock:'Look up every image of the Contrast workloads, and write an ImageLock. Uses the network, unless --from names files only. On an error nothing is printed or written.'
     manifest:'Print the exact manifest.json bytes out of rendered output. These are what `contrast set` and `contrast verify` take.'
+    manifest-keep:'Make a manifest the base of which renders keep the policies; also spelled `manifest keep`. Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier render may restart while the next one rolls out; --end takes keep out again.'
+    manifest-prune:'Print the manifest without what manifest.keep has kept; also spelled `manifest prune`. Renders the input without spec.manifest.keep and prints that manifest.json; with --cluster prints nothing while a pod of the earlier render is left.'
+    manifest-workloads:'Print the workloads of a manifest for contrast set; also spelled `manifest workloads`. `contrast set` wants each policy of the manifest exactly once among the workloads that it is given. With manifest.keep the manifest also has policies of the earlier render: name both outputs.'
     plan:'Show what a render would change, one line per workload; writes nothing. Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an error.'
     policy:'Print the policy of one workload, compare it with genpolicy'"'"'s, or replay a log against it.'
     post-render:'Helm post-renderer: documents from standard input to standard output. On an error nothing is printed. Helm 4 hides standard error: use --report.'
     release:'Make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses.'
     schema:'Print the JSON Schema of a kind. Without a kind: of all, in one object.'
-    uninject:'Turn rendered output back into its input. Prints one stream, unless -o or --in-place is given. Needs no configuration.'
+    uninject:'Turn rendered output back into its input. Prints one stream, unless -o or --in-place is given. Needs no configuration, but for custom resources of its own.'
+    upgrade:'Print the way to another release of Contrast in waves, with commands and what to check; runs nothing. From the ContrastRelease of the configuration to that of --to: what changes, and the waves in which runtime, classes, manifest, coordinator and workloads follow each other, so that no pod that restarts is refused.'
     version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), image, copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
+    why:'Say what keeps a pod from starting, from its status, events and sealed policy, and what to do. Reads status, events and the sealed policy of a pod that does not start, from the cluster or from what `kubectl get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints, and says which step of its start failed, by what, and what to do. Exit code 1 if a cause is found, 0 if the pod runs.'
   )
   _describe 'contrast-krm commands' _commands
 }
 
 _shtab_contrast_krm_keys_commands() {
   local _commands=(
+    add:'Add an owner'"'"'s public key to a configuration, with its name and date. Adds a public key to the ContrastGenerate in a file: an ECDSA key as a workload owner'"'"'s, an RSA key as a seedshare owner'"'"'s. KEY may be the file of a private key as well; only its public half is used.'
+    list:'Show the owner keys of a configuration and of a manifest, by name, date and fingerprint. Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a manifest, such as the one that was set last: a key of one alone is on its way in or out.'
     new:'Make the key pair of an owner; the public key goes to standard output. The private key goes into a new file that only you can read. An existing file is never overwritten.'
+    remove:'Remove an owner'"'"'s public key from a configuration. Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. The private key is not looked for. What was set before still has the key, until the next manifest is set.'
   )
   _describe 'contrast-krm keys commands' _commands
 }
@@ -53,7 +63,7 @@ _shtab_contrast_krm_policy_commands() {
 _shtab_contrast_krm_release_commands() {
   local _commands=(
     import:'Make a ContrastRelease out of a release'"'"'s own files. Takes runtime-*.yml, coordinator.yml, an image-replacements file, a manifest.json of `contrast generate`, the CLI'"'"'s reference values, and an older ContrastRelease. Prints the result, unless -o is given.'
-    runtime-classes:'Print the RuntimeClass objects of a release with the configured scheduling. One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no namespace and belong to the whole cluster: apply them once, in place of those in the release'"'"'s own files.'
+    runtime-classes:'Print the RuntimeClass objects of a release with the configured scheduling. One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no namespace and belong to the whole cluster: apply them once, in place of those in the release'"'"'s own files. With these files, runtime-*.yml, it prints them: the scheduling of each platform is added to its RuntimeClass and to its node installer.'
     show:'Show what a ContrastRelease holds, and what it lacks.'
   )
   _describe 'contrast-krm release commands' _commands
@@ -66,6 +76,37 @@ _shtab_contrast_krm_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_defaults_added=0
+
+_shtab_contrast_krm_adopt_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
+  "*--yes-to[take these choices, and ask nothing\; the report names each with its consequence (repeatable)]:CHOICE,...:"
+  "*--confidential[make this workload confidential, though it does not ask\: an entry of spec.workloads\; \* in the name stands for any text, and the word all for every one (repeatable)]:KIND/NAME:"
+  "*--plain[name this workload as plain, and why (repeatable)]:KIND/NAME=REASON:"
+  "*--keys[the keys that a Secret or ConfigMap has in the cluster, where envFrom takes all of them (repeatable)]:KIND/NAME=KEY,...:"
+  "--lock[the lock (default\: that of --config, else images.yaml beside it)]:FILE:_files"
+  "--no-lock[look no image up, and leave the lock as it is]"
+  "*--from[where images are\: registry (the default), oci\:PATH (a layout, directory or tar) or docker-archive\:PATH\; repeatable, tried in this order]:SOURCE:"
+  "*--insecure-registry[use plain HTTP for this registry, host or host\:port (repeatable)]:HOST:"
+  "--max-layer-size[refuse images with a larger layer (default\: 8Gi)]:SIZE:"
+  "--sizes[read every layer for the memory that it takes in a VM, also for images that the lock has without\; so it is where the configuration says memory\: calculate]"
+  "--jobs[images at a time (default\: 4)]:N:"
+  "--timeout[time for one image (default\: 900)]:SECONDS:"
+  "--write-kustomize[also write the digests of images without one, or with an older one, into images\: of this kustomization, beside their tags]:FILE|DIR:"
+  "--write-values[also write them into this file of Helm values, behind their tags]:FILE:_files"
+  "*--write-files[also write them into the image fields of this file, or of all files in this directory, behind their tags (repeatable)]:PATH:_files"
+  "--dry-run[write nothing and look no image up]"
+  {-o,--output}"[output format]:output:(text json)"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  "(*)::files or directories (default\: standard input):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_adopt_defaults_added=0
 
 _shtab_contrast_krm_assess_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -193,6 +234,23 @@ _shtab_contrast_krm_generate_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_generate_defaults_added=0
 
+_shtab_contrast_krm_guard_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
+  "--warn[warn, and write into the audit log, but refuse nothing]"
+  "*--sealed[print ConfigMaps instead, with the containers of this rendered output, for the policy that compares them\; apply them with it (file, directory or -\; repeatable)]:FILE:_files"
+  "--name[name of these ConfigMaps, one of each release (default\: sealed-containers)]:NAME:"
+  {-o,--output}"[write this file (default\: standard output)]:FILE:_files"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_guard_defaults_added=0
+
 _shtab_contrast_krm_help_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "(*)::the command, such as generate or release import:"
@@ -244,6 +302,37 @@ _shtab_contrast_krm_keys_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_keys_defaults_added=0
 
+_shtab_contrast_krm_keys_add_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--to[the file with the ContrastGenerate]:FILE:_files"
+  "--name[whose key it is, such as alice]:NAME:"
+  "--since[since when, as 2026-11-25 (default\: today)]:DATE:"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  ":file of the key, PEM:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_keys_add_defaults_added=0
+
+_shtab_contrast_krm_keys_list_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
+  "--manifest[also show the keys of this manifest.json]:FILE:_files"
+  {-o,--output}"[output format]:output:(text json)"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_keys_list_defaults_added=0
+
 _shtab_contrast_krm_keys_new_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--workload-owner[who may update the manifest\: ECDSA, P-384]"
@@ -262,6 +351,21 @@ _shtab_contrast_krm_keys_new_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_keys_new_defaults_added=0
 
+_shtab_contrast_krm_keys_remove_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--from[the file with the ContrastGenerate]:FILE:_files"
+  "--last[also if it is the last key of its owners]"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  ":name of the key, or the beginning of its fingerprint:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_keys_remove_defaults_added=0
+
 _shtab_contrast_krm_lock_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   {-o,--output}"[the lock\: a new file, or one whose entries and comments are kept (default\: standard output)]:FILE:_files"
@@ -271,6 +375,7 @@ _shtab_contrast_krm_lock_options=(
   "*--from[where images are\: registry (the default), oci\:PATH (a layout, directory or tar) or docker-archive\:PATH\; repeatable, tried in this order]:SOURCE:"
   "*--insecure-registry[use plain HTTP for this registry, host or host\:port (repeatable)]:HOST:"
   "--max-layer-size[refuse images with a larger layer (default\: 8Gi)]:SIZE:"
+  "--sizes[read every layer for the memory that it takes in a VM, also for images that the lock has without\; so it is where the configuration says memory\: calculate]"
   "--jobs[images at a time (default\: 4)]:N:"
   "--timeout[time for one image (default\: 900)]:SECONDS:"
   "--write-kustomize[also write the digests of images without one, or with an older one, into images\: of this kustomization, beside their tags]:FILE|DIR:"
@@ -301,6 +406,50 @@ _shtab_contrast_krm_manifest_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_manifest_defaults_added=0
+
+_shtab_contrast_krm_manifest_keep_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--in[the file with the ContrastGenerate, which is changed]:FILE:_files"
+  "--end[take keep out\; the base stays, and nothing is read]"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  "(*)::rendered output, such as what is deployed (default\: standard input):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_manifest_keep_defaults_added=0
+
+_shtab_contrast_krm_manifest_prune_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
+  "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
+  "--cluster[only if the cluster of the current kubeconfig context has no pod of the earlier render left]"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  "(*)::the input of the render, or rendered output (default\: standard input):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_manifest_prune_defaults_added=0
+
+_shtab_contrast_krm_manifest_workloads_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  "(*)::rendered outputs, the newest last (default\: standard input):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_manifest_workloads_defaults_added=0
 
 _shtab_contrast_krm_plan_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -431,6 +580,7 @@ _shtab_contrast_krm_release_runtime_classes_options=(
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
   {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
   {-q,--quiet}"[print nothing but errors in text]"
+  "(*)::files runtime-\*.yml of the release (default\: none):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -463,6 +613,7 @@ _shtab_contrast_krm_uninject_options=(
   {-o,--output}"[write everything to this file]:FILE:_files"
   "--in-place[rewrite the files that change, and remove those in which everything was added by a render]"
   "--namespace[the namespace that the render gave to workloads which named none\; only this one is taken away again]:NAME:"
+  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)]:FILE:_files"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
@@ -474,6 +625,27 @@ _shtab_contrast_krm_uninject_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_uninject_defaults_added=0
 
+_shtab_contrast_krm_upgrade_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
+  "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
+  "--to[the next ContrastRelease, as contrast-krm release import writes it]:FILE:_files"
+  "--from[the present ContrastRelease, once the configuration has the next one (default\: the configuration\'s)]:FILE:_files"
+  "*--host[whose commands to print (repeatable\; default\: of those whose files are found, else of all)]:host:(kubectl kustomize helm3 helm4 kpt argo-cd flux)"
+  "*--nodes[what \`kubectl get nodes -o yaml\` printed (repeatable)\: which of them have the next runtime]:FILE:_files"
+  "--cluster[also say which waves are done in the cluster of the current kubeconfig context]"
+  {-o,--output}"[output format]:output:(text json)"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  "(*)::the input of the render, or rendered output (default\: standard input):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_upgrade_defaults_added=0
+
 _shtab_contrast_krm_version_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[the same as JSON, with the Contrast release of each profile\; a commit that is not known is left out]"
@@ -481,6 +653,23 @@ _shtab_contrast_krm_version_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_version_defaults_added=0
+
+_shtab_contrast_krm_why_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--cluster[ask the cluster of the current kubeconfig context (needs contrast-krm\[cluster\])]"
+  "--namespace[namespace of the pod (--cluster\: default)]:NAME:"
+  {-o,--output}"[output format]:output:(text json)"
+  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
+  "--report[also write the findings to FILE, in the same format]:FILE:_files"
+  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
+  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
+  {-q,--quiet}"[print nothing but errors in text]"
+  ":pod\/NAME, KIND\/NAME or KIND\/NAMESPACE\/NAME, such as deploy\/web\: then its worst pod:"
+  "(*)::objects of the cluster (default\: standard input):_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_contrast_krm_why_defaults_added=0
 
 
 _shtab_contrast_krm() {
@@ -501,6 +690,7 @@ _shtab_contrast_krm() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_contrast_krm-$line[1]:"
       case $line[1] in
+        adopt) _arguments -C -s $_shtab_contrast_krm_adopt_options ;;
         assess) _arguments -C -s $_shtab_contrast_krm_assess_options ;;
         check) _arguments -C -s $_shtab_contrast_krm_check_options ;;
         completion) _arguments -C -s $_shtab_contrast_krm_completion_options ;;
@@ -508,19 +698,25 @@ _shtab_contrast_krm() {
         explain) _arguments -C -s $_shtab_contrast_krm_explain_options ;;
         fn) _arguments -C -s $_shtab_contrast_krm_fn_options ;;
         generate) _arguments -C -s $_shtab_contrast_krm_generate_options ;;
+        guard) _arguments -C -s $_shtab_contrast_krm_guard_options ;;
         help) _arguments -C -s $_shtab_contrast_krm_help_options ;;
         init) _arguments -C -s $_shtab_contrast_krm_init_options ;;
         install) _arguments -C -s $_shtab_contrast_krm_install_options ;;
         keys) _shtab_contrast_krm_keys ;;
         lock) _arguments -C -s $_shtab_contrast_krm_lock_options ;;
         manifest) _arguments -C -s $_shtab_contrast_krm_manifest_options ;;
+        manifest-keep) _arguments -C -s $_shtab_contrast_krm_manifest_keep_options ;;
+        manifest-prune) _arguments -C -s $_shtab_contrast_krm_manifest_prune_options ;;
+        manifest-workloads) _arguments -C -s $_shtab_contrast_krm_manifest_workloads_options ;;
         plan) _arguments -C -s $_shtab_contrast_krm_plan_options ;;
         policy) _shtab_contrast_krm_policy ;;
         post-render) _arguments -C -s $_shtab_contrast_krm_post_render_options ;;
         release) _shtab_contrast_krm_release ;;
         schema) _arguments -C -s $_shtab_contrast_krm_schema_options ;;
         uninject) _arguments -C -s $_shtab_contrast_krm_uninject_options ;;
+        upgrade) _arguments -C -s $_shtab_contrast_krm_upgrade_options ;;
         version) _arguments -C -s $_shtab_contrast_krm_version_options ;;
+        why) _arguments -C -s $_shtab_contrast_krm_why_options ;;
       esac
   esac
 }
@@ -543,7 +739,10 @@ _shtab_contrast_krm_keys() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_contrast_krm_keys-$line[1]:"
       case $line[1] in
+        add) _arguments -C -s $_shtab_contrast_krm_keys_add_options ;;
+        list) _arguments -C -s $_shtab_contrast_krm_keys_list_options ;;
         new) _arguments -C -s $_shtab_contrast_krm_keys_new_options ;;
+        remove) _arguments -C -s $_shtab_contrast_krm_keys_remove_options ;;
       esac
   esac
 }

@@ -15,6 +15,7 @@ SECURE_PV = PREFIX + "secure-pv"
 LONGEST_NAME = 63  # characters of a volume's name
 INITIALIZER = "contrast-initializer"
 INITIALIZER_IMAGE = "ghcr.io/edgelesssys/contrast/initializer:latest"
+MESH_DISABLED = "CONTRAST_SERVICE_MESH_DISABLED"  # takes the firewall's default-deny rule away
 CRYPT_DEVICE = "/dev/csi0"
 STATE_PATHS = ("/state",)  # where it mounts the volume that shares an encrypted one; of all shapes, the oldest first
 STATE = STATE_PATHS[-1]
@@ -51,7 +52,7 @@ def initializer(
     if secure_pv:
         env["CRYPTSETUP_DEVICE"] = CRYPT_DEVICE
     if mesh_disabled:
-        env["CONTRAST_SERVICE_MESH_DISABLED"] = "true"
+        env[MESH_DISABLED] = "true"
     if secure_pv is None:
         return {
             "name": INITIALIZER,

@@ -57,7 +57,7 @@ def given_away(workloads: Iterable[Workload], manifest: Mapping[str, Any] | None
         entry = entries.pop(_digest(workload), None)
         if entry is None:
             chosen = workload.annotations.get(PREFIX + "workload-secret-id")
-            secret = chosen if isinstance(chosen, str) and chosen else secret_id(*workload.ref)
+            secret = chosen if isinstance(chosen, str) and chosen else secret_id(*workload.ref[:4])
             given = Given(str(workload.labels.get(POD_ROLE) or ""), frozenset((workload.ref.name,)), secret)
         else:
             given = Given(entry.role, frozenset(entry.names), entry.secret)

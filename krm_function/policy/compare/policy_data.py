@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Path, dotted
+from krm_function.model.allowed_variables import NAME_OF_ANY_SERVICE, NAME_OF_API_SERVER, NAME_OF_SERVICE
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.profiles import KATA
 from krm_function.policy.compare.difference import (
@@ -141,6 +142,14 @@ SHARED: Mapping[Path, FieldRule] = {
         )
         for name in ("default_caps", "privileged_caps")
     },
+    ("common", "svc_name_downward_env"): FieldRule(
+        "common.svc_name_downward_env",
+        ranked(
+            (NAME_OF_API_SERVER, NAME_OF_SERVICE, NAME_OF_ANY_SERVICE),
+            "the host may set variables of more Services",
+            "the host may set variables of fewer Services",
+        ),
+    ),
     ("sandbox", "storages"): FieldRule(
         "sandbox storages",
         unordered_list(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.policy.bound_values import bound_argument, bound_value
+from krm_function.policy.bound_values import WIDER, bound_argument, bound_value
 from krm_function.policy.compare.difference import (
     DIFFERENT,
     STRONGER,
@@ -27,6 +27,9 @@ from krm_function.policy.variable_expansion import OPEN
 # a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
 BOUND = "the value is bound by its form"
+_ANY = "the host may choose from more values"
+_IPV6 = "an address of IPv6 is allowed, too"
+_IPV4 = "an address of IPv6 is no longer allowed"
 _texts = list_of(str)
 _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
 
@@ -64,17 +67,19 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     for name in sorted(before.keys() | after.keys()):
         gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
         if gone and set(map(bound_value, gone)) == came:
-            yield FieldChange("changed", as_text(name), STRONGER, BOUND)
+            wider = bool(came & WIDER)
+            yield FieldChange("changed", as_text(name), WEAKER if wider else STRONGER, _IPV6 if wider else BOUND)
             continue
         if came and set(map(bound_value, came)) == gone:
-            yield FieldChange("changed", as_text(name), WEAKER, "the host may choose from more values")
+            narrower = bool(gone & WIDER)
+            yield FieldChange("changed", as_text(name), STRONGER if narrower else WEAKER, _IPV4 if narrower else _ANY)
             continue
         free, was_free = any(map(_TOKEN.search, came)), any(map(_TOKEN.search, gone))
         any_value, was_any = OPEN in came, OPEN in gone
         if gone and came:
             open_ended = any_value or (free and not was_any) or len(came) > len(gone)
             verdict: Verdict = WEAKER if open_ended else STRONGER if was_free else DIFFERENT
-            more = "any value is allowed" if any_value else "the host may choose from more values"
+            more = "any value is allowed" if any_value else _ANY
             fewer = "not every value is allowed any more" if free else "the host no longer chooses the value"
             whys = {WEAKER: more, STRONGER: fewer}
             yield FieldChange("changed", as_text(name), verdict, whys.get(verdict, "the variable has another value"))

@@ -28,7 +28,7 @@ class WorkloadDifferences(NamedTuple):
 
 def workload_key(ref: Ref) -> WorkloadKey:
     """Return the key by which a workload is matched in two outputs."""
-    return ref.kind, ref.namespace, ref.name
+    return ref.kind, ref.namespace, f"{ref.name}#{ref.part}" if ref.part else ref.name
 
 
 def compare_workloads(

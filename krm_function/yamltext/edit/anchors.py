@@ -7,7 +7,6 @@ dropped, every alias of it is written out.
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 
-from krm_function.yamltext.aliases import written
 from krm_function.yamltext.changes import same
 from krm_function.yamltext.edit.tree import EditedCollection, NewValue, Part, value_of
 from krm_function.yamltext.nodes import Node
@@ -86,6 +85,12 @@ def _anchored(node: Node) -> list[Node]:
     return found
 
 
+def _written_out(alias: Node, text: str) -> NewValue:
+    from krm_function.yamltext.aliases import written
+
+    return NewValue(alias.data, written(text, alias))
+
+
 def _with_aliases_written_out(part: Part, lost: set[int], text: str) -> Part:
     if isinstance(part, NewValue):
         return part
@@ -104,7 +109,7 @@ def _with_aliases_written_out(part: Part, lost: set[int], text: str) -> Part:
             return copy
         return part
     if part.kind == "alias":
-        return NewValue(part.data, written(text, part)) if _is_lost(part, lost) else part
+        return _written_out(part, text) if _is_lost(part, lost) else part
     if not part.parts:
         return part
     edited = EditedCollection(part)

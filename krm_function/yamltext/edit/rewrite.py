@@ -6,7 +6,6 @@ A value is replaced from behind its colon or dash to the end of its last token, 
 
 from krm_function.yamltext import offsets, writer
 from krm_function.yamltext.edit.block import BlockEdit
-from krm_function.yamltext.edit.flow_and_json import edit_flow
 from krm_function.yamltext.edit.pointer import addresses
 from krm_function.yamltext.edit.replacements import CollectionSpans, ReplacedValue, Replacements
 from krm_function.yamltext.edit.tree import EditedCollection, NewValue, Part
@@ -67,6 +66,8 @@ def _edit_collection(replacements: Replacements, records: UndoRecords, edited: E
     mark = len(replacements.edits)
     _edit_entries(replacements, records, collection)
     if edited.node.style == "flow":
+        from krm_function.yamltext.edit.flow_and_json import edit_flow
+
         edit_flow(replacements, records, collection)
     else:
         edit = BlockEdit(replacements, collection)

@@ -17,7 +17,6 @@ from krm_function.libyaml import (
     YAMLError,
 )
 from krm_function.yamltext import offsets
-from krm_function.yamltext.aliases import crosses, inline
 from krm_function.yamltext.errors import LIMITS, Limits, YamlError, of_template
 from krm_function.yamltext.events import check_separators, located, open_events
 from krm_function.yamltext.split.chunk import Chunk
@@ -59,7 +58,13 @@ def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None
     if type(value.event) is not SequenceStartEvent and not value.header.empty:
         return None
     item_list = _list(text, reader, root)
-    return item_list._replace(shared_anchors=reader.aliases > 0 and crosses(text, limits, _edges(item_list)))
+    return item_list._replace(shared_anchors=_shares_anchors(text, limits, item_list)) if reader.aliases else item_list
+
+
+def _shares_anchors(text: str, limits: Limits, item_list: ItemList) -> bool:
+    from krm_function.yamltext.aliases import crosses
+
+    return crosses(text, limits, _edges(item_list))
 
 
 def _read(text: str, reader: NodeReader) -> RootMapping | None:
@@ -120,7 +125,11 @@ def _edges(item_list: ItemList) -> list[int]:
 def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     """Write out the aliases of a list document that leave their item, so that each item can be parsed alone."""
     item_list = split_items(text, limits)
-    return text if item_list is None or not item_list.shared_anchors else inline(text, limits, _edges(item_list))
+    if item_list is None or not item_list.shared_anchors:
+        return text
+    from krm_function.yamltext.aliases import inline
+
+    return inline(text, limits, _edges(item_list))
 
 
 def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple[Chunk, ...], int]:

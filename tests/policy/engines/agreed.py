@@ -8,7 +8,7 @@ the next one and has the agent's limits. So 0.9.1 is asked about every policy th
 
 rego-cpp needs four times the time of the others together. So in the default run of the tests it is asked one question
 in twelve, and in each test function at least one; `pytest --nightly` and `make bench-policy` ask it all of them. The
-older regorus is asked every second one.
+older regorus is asked every second one. `make test` builds no regorus: it asks OPA and rego-cpp.
 """
 
 import functools
@@ -20,6 +20,7 @@ from tests.policy.engines.answer import Answer, Disagreement, Engine, Json
 from tests.policy.engines.limits import PUBLISHED
 from tests.policy.engines.lines import Lines
 from tests.policy.engines.regocpp import RegoCpp
+from tools.real import ONLY
 
 
 class Turns:
@@ -48,8 +49,8 @@ TURNS = Turns()
 
 @functools.cache
 def engines() -> tuple[Engine, ...]:
-    """All of them, started when first asked."""
-    return (Lines("regorus-agent"), Lines("regorus"), Lines("opa"), RegoCpp())
+    """All of them, started when first asked; without what `make test` does not build."""
+    return (*(Lines(name) for name in ("regorus-agent", "regorus", "opa") if not ONLY or name in ONLY), RegoCpp())
 
 
 @functools.lru_cache(maxsize=64)

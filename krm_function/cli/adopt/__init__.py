@@ -1,0 +1,1 @@
+"""`adopt`: the files of a configuration, the lock, and the questions on a terminal."""

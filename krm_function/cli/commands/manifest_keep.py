@@ -1,0 +1,56 @@
+"""`contrast-krm manifest keep`: a manifest as the base of the next render, which keeps its policies.
+
+Rule of this file: the ContrastGenerate gets two fields, or loses one; nothing else is written.
+"""
+
+from argparse import Namespace
+
+from krm_function.cli.arguments.options import add_findings, add_paths
+from krm_function.cli.arguments.parser import Parser
+
+DESCRIPTION = (
+    "Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier "
+    "render may restart while the next one rolls out; --end takes keep out again."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add rendered output, the file to change, findings."""
+    add_paths(parser, what="rendered output, such as what is deployed")
+    parser.add_argument(
+        "--in", dest="into", metavar="FILE", required=True, help="the file with the ContrastGenerate, which is changed"
+    )
+    parser.add_argument("--end", action="store_true", help="take keep out; the base stays, and nothing is read")
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Change the file. Raises FileProblem."""
+    from krm_function.cli.messages import print_findings
+    from krm_function.findings import Finding, finding, has_errors
+    from krm_function.hosts.files import read_file
+    from krm_function.hosts.write_together import write_file
+    from krm_function.report.order import on_one_line
+    from krm_function.wiring import with_kept_base, without_keep
+
+    if options.end and options.paths:
+        options.parser.error("--end reads no rendered output")
+    findings: tuple[Finding, ...] = ()
+    manifest = ""
+    if not options.end:
+        from krm_function.cli.files.rendered_output import manifest_among, read_rendered_output
+
+        output = read_rendered_output(options.paths)
+        manifest, problems = manifest_among(output)
+        findings = (*output.findings, *problems)
+    if has_errors(findings):
+        return print_findings(findings, options.format, options.report)
+    data = read_file(options.into)
+    try:
+        changed = without_keep(data) if options.end else with_kept_base(data, manifest)
+    except ValueError as problem:
+        wrong = finding("CC0909.add-to", option="--in", file=options.into, error=str(problem))
+        return print_findings((*findings, wrong), options.format, options.report)
+    write_file(options.into, changed)
+    done = "spec.manifest.keep is gone from" if options.end else "spec.manifest.base and keep: previous are in"
+    return print_findings(findings, options.format, options.report, f"{on_one_line(f'{done} {options.into}')}\n")

@@ -1,0 +1,55 @@
+"""`contrast-krm manifest workloads`: the objects that `contrast set` has to be given with a manifest.
+
+Rule of this file: each policy of the manifest once, whichever output has its workload; what is not in the manifest is
+left out and named. Source: docs/facts/contrast-manifest.md#set-and-verify.
+"""
+
+from argparse import Namespace
+
+from krm_function.cli.arguments.options import add_findings, add_paths
+from krm_function.cli.arguments.parser import Parser
+
+DESCRIPTION = (
+    "`contrast set` wants each policy of the manifest exactly once among the workloads that it is given. With "
+    "manifest.keep the manifest also has policies of the earlier render: name both outputs."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add rendered outputs, findings."""
+    add_paths(parser, what="rendered outputs, the newest last")
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print one document for each policy."""
+    import json
+
+    from krm_function.checking.judge_pod import sealed_digest
+    from krm_function.cli.files.rendered_output import manifest_among, read_rendered_output
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.findings import finding, has_errors
+    from krm_function.manifest.decode import decode
+    from krm_function.model.listed_names import listed
+    from krm_function.model.lookup import mapping
+    from krm_function.report.order import on_one_line
+
+    output = read_rendered_output(options.paths)
+    text, problems = manifest_among(output)
+    findings = (*output.findings, *problems)
+    if has_errors(findings):
+        return print_findings(findings, options.format, options.report)
+    policies = mapping(decode(text.encode("utf-8")).get("Policies"))
+    sealed = {sealed_digest(one): one for one in output.workloads}
+    lacking = [digest for digest in policies if digest not in sealed]
+    if lacking:
+        names = ", ".join("/".join(map(str, (mapping(policies[one]).get("SANs") or [one[:16]])[:1])) for one in lacking)
+        findings += (finding("CC1376", names=names),)
+        return print_findings(findings, options.format, options.report)
+    objects = {id(sealed[digest].object): sealed[digest].object for digest in policies}
+    write_out("".join(f"---\n{json.dumps(value)}\n" for value in objects.values()).encode())
+    left = sorted({f"{one.ref.kind}/{one.ref}" for one in output.workloads if sealed_digest(one) not in policies})
+    summary = f"{len(policies)} policies, {len(objects)} workloads"
+    summary += f"; not in the manifest, and left out: {listed(left)}" if left else ""
+    return print_findings(findings, options.format, options.report, f"{on_one_line(summary)}\n")

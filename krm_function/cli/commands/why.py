@@ -1,0 +1,76 @@
+"""`contrast-krm why`: what keeps a pod from starting, and the remedy.
+
+Rule of this file: it reads and writes nothing but standard output; a pod that runs is exit code 0, a cause is 1.
+"""
+
+from argparse import Namespace
+from typing import Any
+
+from krm_function.cli.arguments.options import add_findings, add_output_format, add_paths
+from krm_function.cli.arguments.parser import Parser
+
+DESCRIPTION = (
+    "Reads status, events and the sealed policy of a pod that does not start, from the cluster or from what `kubectl "
+    "get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints, and says which step of its start failed, by what, and "
+    "what to do. Exit code 1 if a cause is found, 0 if the pod runs."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the pod, where it is looked for, output, findings."""
+    parser.add_argument(
+        "pod", metavar="POD", help="pod/NAME, KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web: then its worst pod"
+    )
+    add_paths(parser, what="objects of the cluster")
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help="ask the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
+    )
+    parser.add_argument("--namespace", metavar="NAME", default="", help="namespace of the pod (--cluster: default)")
+    add_output_format(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print why a pod does not start."""
+    from krm_function.cli.exits import exit_code
+    from krm_function.cli.messages import print_findings
+    from krm_function.cli.streams import write_out
+    from krm_function.diagnosis.evidence import gather
+    from krm_function.diagnosis.why import state_of, why
+    from krm_function.findings import Finding, has_errors
+    from krm_function.report.diagnosis_forms import diagnosis_json, diagnosis_text
+
+    if options.cluster and options.paths:
+        options.parser.error("--cluster and files exclude each other")
+    objects, findings = _of_the_cluster(options) if options.cluster else _of_files(options)
+    if has_errors(findings):
+        return print_findings(findings, options.format, options.report)
+    evidence = gather(objects, options.pod, options.namespace)
+    if isinstance(evidence, Finding):
+        return print_findings((*findings, evidence), options.format, options.report)
+    causes = why(evidence)
+    form = diagnosis_json if options.output == "json" else diagnosis_text
+    write_out(form(evidence.ref, state_of(evidence), causes).encode("utf-8"))
+    return max(print_findings(findings, options.format, options.report), exit_code(causes))
+
+
+def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
+    """Return the objects of files or standard input. Raises FileProblem."""
+    from krm_function.checking.parse_output import parse_output
+    from krm_function.cli.files.inputs import read_inputs
+
+    inputs = read_inputs(options.paths)
+    parsed = parse_output(inputs.resources)
+    return [value for _, _, value in parsed.objects()], (*inputs.findings, *parsed.findings)
+
+
+def _of_the_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
+    """Return the objects of the pod's namespace in the cluster."""
+    from krm_function.cli.cluster.namespace_objects import read_namespace
+
+    parts = options.pod.split("/")
+    space = parts[1] if len(parts) > 2 else options.namespace or "default"
+    read = read_namespace(space)
+    return list(read.objects or ()), read.findings

@@ -1,0 +1,86 @@
+"""Tell what the name of an extended resource stands for.
+
+Truth table, first row that fits:
+
+    name                                            stands for         counted   example
+    one that the settings of the policy pass        a GPU of the VM    yes       nvidia.com/pgpu
+    memory, cores or priority of a GPU              a share            no        nvidia.com/gpumem, of HAMi
+    a partition, or a GPU that pods share           a part             no        nvidia.com/mig-1g.5gb
+    of a network card of nvidia.com                 no GPU             no        nvidia.com/hostdev
+    any other of nvidia.com; gpu of amd.com or      another GPU        yes       nvidia.com/gpu
+    gpu.intel.com
+    anything else                                   no GPU             no        example.com/dongle
+
+Rule of this file: an unknown name of nvidia.com is a GPU, so that no pod is sealed without the one that it asks for.
+Nodes of a Contrast GPU platform offer GPUs of the first row alone (docs/facts/contrast.md#gpus).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from krm_function.model.lookup import dig, mapping
+from krm_function.model.profiles import CONTRAST, Profile
+from krm_function.record import NamedTuple
+
+GpuName = Literal["passed", "share", "part", "other", ""]
+
+POINTER = "/devices/vfio/nvidia/pgpu_resource_keys"
+KEYS = ("devices", "vfio", "nvidia", "pgpu_resource_keys")
+USUAL = "nvidia.com/pgpu"  # whatever the model is; also the only one in Kata's own settings
+PASSED: tuple[str, ...] = dict(CONTRAST.settings)[POINTER]
+
+_SHARE = re.compile(
+    r"nvidia\.com/(gpumem(-percentage)?|gpu-?memory|gpucores|priority|vgpu-?(memory|cores))"
+    r"|amd\.com/gpu-?(memory|mem|cores)"
+    r"|gpu\.intel\.com/(millicores|memory\.max|tiles|\w*monitoring)"
+    r"|volcano\.sh/(vgpu|gpu)-(memory|memory-percentage|cores)"
+    r"|aliyun\.com/gpu-(mem|core\.percentage)|tencent\.com/vcuda-(core|memory)|nos\.nebuly\.com/gpu-memory"
+)
+_PART = re.compile(
+    r"nvidia\.com/(mig-.+|.+\.shared|mps-.+|vgpu-?number)"
+    r"|amd\.com/[a-z]+_nps\d+|volcano\.sh/(vgpu|gpu)-number|aliyun\.com/gpu-count"
+)
+_NETWORK = re.compile(r"nvidia\.com/(hostdev|mlnx|.*(rdma|sriov|roce|nic|vf)).*", re.IGNORECASE)
+_OTHER = re.compile(r"nvidia\.com/.+|amd\.com/gpu|gpu\.intel\.com/.+")
+_PASSABLE = re.compile(r"nvidia\.com/(pgpu|[A-Z][A-Z0-9_]*)")  # as the device plugin of such nodes names what it passes
+
+
+class AskedGpu(NamedTuple):
+    """A limit of a container that has to do with GPUs. name: of the resource; what: a row of the table."""
+
+    name: str
+    what: GpuName
+    value: Any
+
+
+def gpu_name(name: str, passed: tuple[str, ...] = PASSED) -> GpuName:
+    """Return what a resource name stands for; "" for no GPU. passed: the names that the settings of the policy pass."""
+    if name in passed:
+        return "passed"
+    if _SHARE.fullmatch(name):
+        return "share"
+    if _PART.fullmatch(name):
+        return "part"
+    return "other" if _OTHER.fullmatch(name) and not _NETWORK.fullmatch(name) else ""
+
+
+def is_passable(name: str) -> bool:
+    """Tell whether nodes that pass GPUs to VMs may offer one under this name."""
+    return _PASSABLE.fullmatch(name) is not None
+
+
+def asked_gpus(container: Mapping[str, Any], passed: tuple[str, ...] = PASSED) -> Iterator[AskedGpu]:
+    """Yield the limits of a container that have to do with GPUs."""
+    for key, value in mapping(mapping(container.get("resources")).get("limits")).items():
+        what = gpu_name(str(key), passed) if "/" in str(key) else ""
+        if what:
+            yield AskedGpu(str(key), what, value)
+
+
+def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) -> tuple[str, ...]:
+    """Return the names of GPUs that a policy passes. settings: what replaces those of the profile, of any shape."""
+    given = dig(settings or {}, KEYS)
+    if isinstance(given, list | tuple):
+        return tuple(map(str, given))
+    return tuple(dict((profile or CONTRAST).settings).get(POINTER, (USUAL,)))

@@ -1,0 +1,191 @@
+"""Work out what memory a pod's VM gets, and what its images and containers take in it. In bytes.
+
+    own       the VM's own: the annotation default_memory in MiB, else the overhead of its class less what is outside
+              of the VM, else that of the platform
+    limits    of the pod as a whole if it has one, else `asked`
+    asked     the larger of: containers and native sidecars together; the other init containers together
+    images    of all containers, each reference once; nothing with an image store, which is a disk
+
+    the VM gets own + limits; it needs images + asked, and with a GPU at least GPU_LEAST
+
+Rule of this file: the sums are those of `contrast generate --calculate-pod-memory` (docs/facts/contrast.md#memory). A
+limit that is missing counts as nothing; who has none is named.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from krm_function.findings import Path
+from krm_function.model.gpu import wants_gpu
+from krm_function.model.image_sizes import ImageSize
+from krm_function.model.injected.image_store import STORE_DEVICE
+from krm_function.model.lookup import dig, maps
+from krm_function.model.owned import CONTAINERS
+from krm_function.model.platforms import Platform
+from krm_function.model.quantity import units
+from krm_function.model.runtime_annotations import DEFAULT_MEMORY
+from krm_function.model.workload import PodContainer, Workload
+from krm_function.record import NamedTuple
+
+MIB = 1 << 20
+OUTSIDE = 170 * MIB  # of a class's overhead: docs/facts/contrast.md#runtime-file
+OWN = {False: 512 * MIB, True: 1024 * MIB}  # by whether the platform has GPUs: docs/facts/contrast.md#platforms
+GPU_LEAST = 8 * 10**9
+LIMIT: Path = ("resources", "limits", "memory")
+REQUEST: Path = ("resources", "requests", "memory")
+
+
+class PodMemory(NamedTuple):
+    """What a VM gets and needs, in bytes; see the head of this file.
+
+    unlimited: containers of the user without a limit, if the pod as a whole has none; asked_by_user: whether another
+    has one. own_set: by an annotation.
+    images_least: what the images take in any case. exact: whether nothing of `images` is estimated. unknown: images
+    whose sizes are not known, so that nothing is compared; stored: whether images are on a disk of their own.
+    """
+
+    own: int
+    limits: int
+    asked: int
+    images: int = 0
+    images_least: int = 0
+    exact: bool = True
+    unknown: tuple[str, ...] = ()
+    estimated: tuple[str, ...] = ()
+    unlimited: tuple[str, ...] = ()
+    asked_by_user: bool = False
+    own_set: bool = False
+    stored: bool = False
+    gpu: bool = False
+
+    @property
+    def gets(self) -> int:
+        """What the VM gets."""
+        return self.own + self.limits
+
+    @property
+    def needs(self) -> int | None:
+        """What the images and the limits of the containers take in it; None if it is not known."""
+        least = GPU_LEAST if self.gpu else 0
+        return None if self.unknown else max(self.images + self.asked, least)
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything but the class says how large the VM is."""
+        return self.own_set or not self.unlimited
+
+
+SizeOf = Callable[[str], ImageSize | None]
+
+
+def pod_memory(
+    workload: Workload, platform: Platform | None, overhead: Mapping[str, Any], size_of: SizeOf
+) -> PodMemory:
+    """Work out the memory of a pod with all of its containers.
+
+    overhead: of its class. size_of: tells what an image takes, by its reference; None if that is not known.
+    """
+    whole, asked = memory_of(workload.pod_spec, LIMIT), asked_memory(workload)
+    unlimited = () if whole is not None else tuple(_unlimited(workload))
+    given = default_memory(workload)
+    known = PodMemory(
+        given if given is not None else _own(platform, overhead),
+        asked if whole is None else whole,
+        asked,
+        unlimited=unlimited,
+        asked_by_user=any(_is_of_user(one) and memory_of(one.container, LIMIT) for one in workload.all_containers),
+        own_set=given is not None,
+        stored=has_image_store(workload),
+        gpu=wants_gpu(workload.pod_spec),
+    )
+    return known if known.stored else _with_images(known, workload, size_of)
+
+
+def asked_memory(workload: Workload) -> int:
+    """Add up the memory limits of the containers."""
+    containers = workload.all_containers
+    regular = sum(memory_of(one.container, LIMIT) or 0 for one in containers if _stays(one))
+    return max(regular, sum(memory_of(one.container, LIMIT) or 0 for one in containers if not _stays(one)))
+
+
+def requested_memory(workload: Workload) -> int:
+    """Add up the memory that the containers request as Kubernetes does, which a pod as a whole must request as well."""
+    regular = peak = 0
+    for one in workload.all_containers:
+        request = memory_of(one.container, REQUEST)
+        amount = (memory_of(one.container, LIMIT) or 0) if request is None else request
+        regular += amount if _stays(one) else 0
+        peak = max(peak, regular if _stays(one) else regular + amount) if one.is_init else peak
+    return max(regular, peak)
+
+
+def has_image_store(workload: Workload) -> bool:
+    """Tell whether images are pulled to a block device of the pod, and not into the memory of its VM."""
+    return any(
+        device.get("devicePath") == STORE_DEVICE
+        for one in workload.all_containers
+        for device in maps(one.container.get("volumeDevices"))
+    )
+
+
+def default_memory(workload: Workload) -> int | None:
+    """Return the VM's own memory as the annotation says it; None without, or if it is no number."""
+    value = workload.annotations.get(DEFAULT_MEMORY)
+    text = value if isinstance(value, str) else ""
+    return int(text) * MIB if re.fullmatch("[1-9][0-9]{0,8}", text) else None
+
+
+def memory_of(owner: Mapping[str, Any], path: Path) -> int | None:
+    """Return an amount of memory of a container or a pod; None if there is none, or it is no quantity."""
+    value = dig(owner, path)
+    try:
+        return None if value is None else max(0, units(value))
+    except ValueError:
+        return None
+
+
+def _stays(one: PodContainer) -> bool:
+    """Whether a container runs as long as the pod: it is regular, or a native sidecar."""
+    return not one.is_init or one.container.get("restartPolicy") == "Always"
+
+
+def _unlimited(workload: Workload) -> Iterator[str]:
+    for one in workload.all_containers:
+        if _is_of_user(one) and memory_of(one.container, LIMIT) is None:
+            yield one.name
+
+
+def _is_of_user(one: PodContainer) -> bool:
+    """Whether a container stays and is none that a render adds."""
+    return _stays(one) and not (one.is_init and one.name in CONTAINERS)
+
+
+def _own(platform: Platform | None, overhead: Mapping[str, Any]) -> int:
+    told = memory_of(dict(overhead), ("memory",))
+    if told is not None and told > OUTSIDE:
+        return told - OUTSIDE
+    return OWN[platform is not None and platform.gpu]
+
+
+def _with_images(known: PodMemory, workload: Workload, size_of: SizeOf) -> PodMemory:
+    names = dict.fromkeys(str(one.container.get("image")) for one in workload.all_containers)
+    found = {name: size for name in names if (size := size_of(name)) is not None}
+    return known._replace(
+        images=sum(size.total for size in found.values()),
+        images_least=sum(size.least for size in found.values()),
+        exact=all(size.exact for size in found.values()),
+        unknown=tuple(name for name in names if name not in found),
+        estimated=tuple(name for name, size in found.items() if not size.exact),
+    )
+
+
+def memory_text(amount: int) -> str:
+    """Write an amount to be read, in two or more digits: `562Mi`, `12.3Gi`."""
+    size = amount / MIB
+    return f"{size:.0f}Mi" if size < 10 * 1024 else f"{size / 1024:.1f}Gi"
+
+
+def memory_figure(amount: int) -> str:
+    """Write an amount as a quantity that holds it, in whole MiB."""
+    return f"{-(-amount // MIB)}Mi"

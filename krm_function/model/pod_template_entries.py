@@ -1,0 +1,173 @@
+"""`podTemplates` of ContrastGenerate, and the catalogue, which has the same form: where objects of a kind have pods.
+
+Rule of this file: what an author of entries writes, and the kinds that it stands for. An entry never says what a pod is
+allowed beside its template, only what the controller of its kind adds: a text known from the object, or a form that is
+narrow (model/template_texts.py).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from krm_function.model.pod_kind import PodKind, PodTemplate
+from krm_function.model.template_texts import FIELD, text_problem
+from krm_function.record import Annotated, NamedTuple
+from krm_function.schema.check import faults
+from krm_function.schema.kinds import Anything, Choice, Field, ListOf, MapOf, Problems, Record, Text
+from krm_function.schema.table import EMPTY, table
+
+GROUP = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+"
+PATH = r"[A-Za-z][A-Za-z0-9]*(?:\[\*\])?(?:\.[A-Za-z][A-Za-z0-9]*(?:\[\*\])?)*"
+VARIABLE = "[-._a-zA-Z][-._a-zA-Z0-9]*"
+TEXTS = Text("a text in which {FIELD} stands for a field of the object", check=text_problem)
+KEYS = Text("a label or annotation key", "[A-Za-z0-9./_-]+", 317)
+LINE = Text("a sentence, on one line", r"[^\r\n]+", 500)
+WHICH = ("all", "containers", "first")
+
+CONDITIONS = MapOf(Text("a field of the object", FIELD), ListOf(Text()))
+WHEN = "only where each of these fields has one of these values; an empty text stands for an absent field"
+UNLESS = "not where one of these fields has one of these values"
+
+
+def _check_variable(entry: dict[str, Any]) -> Problems:
+    if (entry.get("value") is None) == (entry.get("fieldPath") is None):
+        return (((), "needs either value or fieldPath"),)
+    return ()
+
+
+VARIABLES = Record(
+    {
+        "name": Field(Text("the name of a variable", VARIABLE, 253), required=True),
+        "value": Field(TEXTS, "its value"),
+        "fieldPath": Field(
+            Text("a field of the pod", r"[^\0\r\n]+", 400), "the field of the pod that it has, as fieldRef"
+        ),
+        "containers": Field(
+            Choice(WHICH), "all, init containers included; only containers; or the first of these", default="all"
+        ),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    },
+    check=_check_variable,
+)
+OBJECT = MapOf(Text(), Anything())
+ADDS = Record(
+    {
+        "labels": Field(MapOf(KEYS, TEXTS), "labels of each pod, for variables that are made of them"),
+        "annotations": Field(MapOf(KEYS, TEXTS), "annotations of each pod, for variables that are made of them"),
+        "env": Field(ListOf(VARIABLES), "variables of its containers"),
+        "volumes": Field(ListOf(OBJECT), "volumes, as in a pod spec"),
+        "volumeMounts": Field(ListOf(OBJECT), "mounts of each container, as in a pod spec"),
+        "initContainers": Field(ListOf(OBJECT), "init containers behind those of the template, as in a pod spec"),
+    }
+)
+
+
+class TemplateEntry(NamedTuple):
+    """Where one pod template stands, and what becomes of it."""
+
+    path: Annotated[
+        str,
+        Field(
+            Text("a path such as spec.workers[*].template", PATH, 400, "spec.template"),
+            "from the object to the pod template; [*] stands for each entry of a list",
+        ),
+    ]
+    part: Annotated[
+        str,
+        Field(
+            Text("a short text", check=text_problem, longest=200),
+            "the name of the workload behind # in addresses, such as workers-{.groupName}; "
+            "absent: made of the path, none for an only template",
+        ),
+    ] = ""
+    names: Annotated[
+        tuple[str, ...],
+        Field(ListOf(TEXTS), "what names the controller gives to the pods; absent: any name"),
+    ] = ()
+    when: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, WHEN)] = EMPTY
+    unless: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, UNLESS)] = EMPTY
+    claims: Annotated[
+        str,
+        Field(
+            Choice(("spec.volumeClaimTemplates",)),
+            "where the claim templates of the pods are, if they are as in a StatefulSet",
+        ),
+    ] = ""
+    adds: Annotated[  # a map of ADDS, which a schema beside people's files would be too long with
+        Mapping[str, Any],
+        Field(
+            MapOf(
+                Text(f"one of {', '.join(ADDS.fields)}", "|".join(ADDS.fields)),
+                Anything(),
+            ),
+            "what the controller adds to each pod: labels, annotations, env, volumes, volumeMounts, initContainers",
+        ),
+    ] = EMPTY
+
+
+def _check_template(entry: dict[str, Any]) -> Problems:
+    return tuple((("adds", *fault.path), fault.problem) for fault in faults(ADDS, entry.get("adds") or {}))
+
+
+class KindEntry(NamedTuple):
+    """A kind of custom resources whose pods are sealed, or why they are not."""
+
+    group: Annotated[str, Field(Text("an API group, such as example.com", GROUP, 253), "of the kind")]
+    kind: Annotated[str, Field(Text("a kind, such as Thing", "[A-Z][A-Za-z0-9]*", 63), "of the objects")]
+    versions: Annotated[
+        tuple[str, ...], Field(ListOf(Text("a version, such as v1", "v[0-9][a-z0-9]*", 63)), "absent: any")
+    ] = ()
+    templates: Annotated[
+        tuple[TemplateEntry, ...], Field(ListOf(table(TemplateEntry, _check_template)), "its pod templates")
+    ] = ()
+    refused: Annotated[str, Field(Text("a reason, on one line", r"[^\r\n]+", 500), "why its pods cannot be sealed")] = (
+        ""
+    )
+    instead: Annotated[str, Field(Text("a remedy, on one line", r"[^\r\n]+", 500), "what to do in place of that")] = ""
+    sources: Annotated[
+        tuple[str, ...], Field(ListOf(Text("a source", r"[^\r\n]+", 500)), "where this is known from, for readers")
+    ] = ()
+
+
+def _check(entry: dict[str, Any]) -> Problems:
+    if bool(entry.get("templates")) == bool(entry.get("refused")):
+        return (((), "needs either templates or refused"),)
+    return ()
+
+
+def _check_once(entries: list[Any]) -> Problems:
+    keys = [(entry["group"], entry["kind"]) for entry in entries]
+    return tuple(((index,), "is there twice") for index, key in enumerate(keys) if key in keys[:index])
+
+
+KIND_ENTRY = table(KindEntry, _check)
+ENTRIES = ListOf(KIND_ENTRY, check=_check_once)
+
+
+def kinds_of(
+    entries: Iterable[KindEntry], source: Literal["catalogue", "configuration"]
+) -> Mapping[tuple[str, str], PodKind]:
+    """Return the kinds that entries stand for, by group and kind."""
+    return {
+        (one.group, one.kind): PodKind(
+            one.group,
+            one.kind,
+            tuple(_template(each) for each in one.templates),
+            one.versions,
+            one.refused,
+            one.instead,
+            source,
+        )
+        for one in entries
+    }
+
+
+def _template(entry: TemplateEntry) -> PodTemplate:
+    claims = tuple(entry.claims.split(".")) if entry.claims else ()
+    conditions = {"when": entry.when, "unless": entry.unless}
+    return PodTemplate(_pattern(entry.path), entry.part, entry.names, entry.adds, claims, conditions)
+
+
+def _pattern(path: str) -> tuple[str, ...]:
+    return tuple(re.sub(r"\[\*\]", ".*", path).split("."))

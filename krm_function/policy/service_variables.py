@@ -1,0 +1,145 @@
+"""Find the Services whose variables a policy denies, so that no pod beside them starts.
+
+The kubelet gives each container variables of every Service in the pod's namespace. The settings of a policy say which
+of them a host may set; those of the profiles for Contrast allow all that a legal Service makes, Kata's do not.
+
+Rule of this file: the variables are the kubelet's (docs/facts/kubernetes.md#service-variables), the patterns those that
+the rules ask. A pattern that only the rules' engine can read counts as one that allows: a finding is never a guess.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from krm_function.findings import Finding, finding
+from krm_function.krm.group_version import plain_api_version
+from krm_function.model.lookup import mapping, maps
+from krm_function.model.workload import Workload
+from krm_function.record import NamedTuple
+
+# an address of each family, for a Service that has none yet
+ADDRESSES = {"IPv4": "10.96.0.1", "IPv6": "fd00::1"}
+
+
+class Denied(NamedTuple):
+    """A Service with a variable that a policy denies. variable: its name; code: a variant of CC0684."""
+
+    service: str
+    variable: str
+    code: str
+
+
+def service_variables(service: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the kubelet sets in the containers of the namespace: none for a Service without an address."""
+    spec, name = mapping(service.get("spec")), str(mapping(service.get("metadata")).get("name") or "")
+    address = _address(spec)
+    ports = [port for port in maps(spec.get("ports")) if isinstance(port.get("port"), int)]
+    if not (name and address and ports):
+        return {}
+    prefix = _variable(name)
+    out = {f"{prefix}_SERVICE_HOST": address, f"{prefix}_SERVICE_PORT": str(ports[0]["port"])}
+    for port in ports:
+        if port.get("name"):
+            out[f"{prefix}_SERVICE_PORT_{_variable(str(port['name']))}"] = str(port["port"])
+    host = f"[{address}]" if ":" in address else address
+    for index, port in enumerate(ports):
+        protocol, number = str(port.get("protocol") or "TCP"), port["port"]
+        link = f"{protocol.lower()}://{host}:{number}"
+        if index == 0:
+            out[f"{prefix}_PORT"] = link
+        begin = f"{prefix}_PORT_{number}_{protocol.upper()}"
+        out |= {
+            begin: link,
+            f"{begin}_PROTO": protocol.lower(),
+            f"{begin}_PORT": str(number),
+            f"{begin}_ADDR": address,
+        }
+    return out
+
+
+def denied_services(services: Iterable[Any], data: Mapping[str, Any], *, whole: bool) -> Iterator[Denied]:
+    """Yield the Services with a variable that a policy denies, with the first one.
+
+    data: policy_data, of which `common` and `request_defaults` are read. whole: the rules take a pattern for the whole
+    text, as those of profile strict do.
+    """
+    patterns = _patterns(data, whole=whole)
+    for service in services:
+        variables = service_variables(service)
+        for name, value in variables.items():
+            if not any(pattern.search(f"{name}={value}") for pattern in patterns):
+                yield Denied(str(service["metadata"]["name"]), name, _code(name, value, variables))
+                break
+
+
+def service_findings(
+    workload: Workload, services: Iterable[Any], data: Mapping[str, Any], *, whole: bool
+) -> tuple[Finding, ...]:
+    """Return CC0684 for each Service of the workload's namespace that keeps its pods from starting."""
+    if workload.pod_spec.get("enableServiceLinks") is False:
+        return ()
+    near = [one for one in services if is_service(one) and _is_near(one, workload.ref.namespace)]
+    where = workload.spec_path
+    return tuple(
+        finding(denied.code, workload.ref, where, service=denied.service, variable=denied.variable)
+        for denied in denied_services(near, data, whole=whole)
+    )
+
+
+def is_service(value: Any) -> bool:
+    """Tell whether an object is a Service of Kubernetes."""
+    of_core = isinstance(value, Mapping) and plain_api_version(str(value.get("apiVersion"))) == "v1"
+    return of_core and value.get("kind") == "Service"
+
+
+def _is_near(service: Mapping[str, Any], namespace: str) -> bool:
+    """Tell whether a Service could be of a namespace: one of the two may have none yet."""
+    own = mapping(service.get("metadata")).get("namespace")
+    return not own or not namespace or own == namespace
+
+
+def _address(spec: Mapping[str, Any]) -> str:
+    """Return the address of a Service, "" for one that has none; a usual one of its family if the cluster chooses."""
+    given = spec.get("clusterIP")
+    if given == "None" or spec.get("type") == "ExternalName":
+        return ""
+    if isinstance(given, str) and given:
+        return given
+    families = spec.get("ipFamilies")
+    first = families[0] if isinstance(families, list) and families else "IPv4"
+    return ADDRESSES.get(str(first), ADDRESSES["IPv4"])
+
+
+def _variable(name: str) -> str:
+    return name.replace("-", "_").upper()
+
+
+def _patterns(data: Mapping[str, Any], *, whole: bool) -> list[re.Pattern[str]]:
+    """Return the patterns for variables that a host may set, as the rules fill them in."""
+    common = mapping(data.get("common"))
+    names = ("ipv4_a", "ip_p", "svc_name_downward_env", "dns_label")
+    out = []
+    for pattern in mapping(mapping(data.get("request_defaults")).get("CreateContainerRequest"))["allow_env_regex"]:
+        text = pattern
+        for name in names:
+            text = text.replace(f"$({name})", str(common.get(name)))
+        if whole and not pattern.startswith("^"):
+            continue
+        try:
+            out.append(re.compile(rf"^(?:{text})\Z" if whole else text))
+        except re.error:
+            return [re.compile("")]
+    return out
+
+
+def _code(name: str, value: str, variables: Mapping[str, str]) -> str:
+    """Return which variant of CC0684 a denied variable is."""
+    if name[0].isdigit():
+        return "CC0684.digit"
+    if value.startswith("sctp") or "_SCTP" in name:
+        return "CC0684.sctp"
+    return (
+        "CC0684.ipv6"
+        if any(":" in one for end, one in variables.items() if end.endswith("_SERVICE_HOST"))
+        else "CC0684.other"
+    )

@@ -1,0 +1,146 @@
+"""An adoption as text: what was decided, what was written, what is left and why; and as JSON.
+
+Rule of this file: every choice is told with its consequence and with what stands in the configuration for it. The JSON
+is version 1, which only ever gains fields.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_function.adoption import Adoption, Choice
+from krm_function.findings import Finding, Ref, dotted
+from krm_function.model.address import address_of
+from krm_function.report.colour import Paint, plain
+from krm_function.report.order import on_one_line
+from krm_function.yamltext.writer import dump
+
+
+def headline(adoption: Adoption) -> str:
+    """Write `12 pods ask for Contrast: 7 were refused, 2 are now`."""
+    count, before = len(adoption.pods), sum(bool(pod.before) for pod in adoption.pods)
+    asks = "pod asks" if count == 1 else "pods ask"
+    return f"{count} {asks} for Contrast: {before} refused before, {len(adoption.refused)} with this configuration"
+
+
+def adoption_text(adoption: Adoption, written: Sequence[str], paint: Paint = plain) -> str:
+    """Write the report. written: what became of files, a line each. paint: colours for a terminal."""
+    return "".join(f"{line}\n" for line in _lines(adoption, written, paint))
+
+
+def _lines(adoption: Adoption, written: Sequence[str], paint: Paint) -> Iterator[str]:
+    yield headline(adoption)
+    if adoption.taken or adoption.selected:
+        yield ""
+        yield f"{paint('chosen', 'place')}:"
+        for entry in adoption.selected:
+            yield f"  {_entry(entry)}"
+        for choice in adoption.taken:
+            yield from choice_lines(choice)
+    if adoption.offered:
+        yield ""
+        names = on_one_line(",".join(choice.name for choice in adoption.offered))
+        yield f"{paint('not chosen', 'warning')}, each with --yes-to (--yes-to {names} for all):"
+        for choice in adoption.offered:
+            yield from choice_lines(choice)
+    if written:
+        yield ""
+        yield from map(on_one_line, written)
+    if adoption.refused or adoption.left:
+        yield ""
+        yield f"{paint('left', 'error')}: a render refuses these"
+        yield from _left(adoption)
+    if adoption.plain:
+        yield ""
+        yield f"{paint('plain', 'place')}: these do not ask; --confidential KIND/NAME or --plain KIND/NAME=REASON"
+        yield from (f"  {on_one_line(address_of(ref))}" for ref in adoption.plain)
+
+
+def choice_lines(choice: Choice) -> Iterator[str]:
+    """Say what a choice is: for whom, what follows, and what is written."""
+    count = len(choice.workloads)
+    yield f"  {on_one_line(choice.name)}, for {count} workload{'' if count == 1 else 's'}: {_names(choice.workloads)}"
+    yield from (f"    consequence: {on_one_line(said)}" for said in choice.consequences)
+    yield from (f"    {line}" for line in dump({"spec": dict(choice.spec)}).splitlines())
+
+
+def _names(refs: Sequence[Ref]) -> str:
+    return on_one_line(", ".join(map(address_of, refs)))
+
+
+def _entry(entry: dict[str, Any]) -> str:
+    named = "/".join(str(entry[key]) for key in ("kind", "namespace", "name") if entry.get(key))
+    as_what = f"plain: {entry['plain']}" if entry.get("plain") else f"confidential {entry.get('platform', '')}".strip()
+    return on_one_line(f"{named} is {as_what}")
+
+
+def _left(adoption: Adoption) -> Iterator[str]:
+    hints: dict[str, str] = {}
+    for found in adoption.left:
+        yield f"  {_sentence(found, with_object=True)}"
+        hints.setdefault(found.hint, found.code)
+    for pod in adoption.refused:
+        several = sum(one.ref == pod.ref for one in adoption.pods) > 1
+        yield f"  {on_one_line(address_of(pod.ref) + (f' {dotted(pod.place)}' if several else ''))}"
+        for found in pod.after:
+            yield f"    {_sentence(found)}"
+            hints.setdefault(found.hint, found.code)
+    for hint, code in hints.items():
+        yield f"  hint for {code}: {on_one_line(hint)}"
+
+
+def _sentence(found: Finding, *, with_object: bool = False) -> str:
+    place = dotted(found.path)
+    said = f"{place}: {found.message}" if place else found.message
+    of = f"{address_of(found.ref)} " if with_object and found.ref else ""
+    return f"{found.code} {on_one_line(of + said)}"
+
+
+def adoption_json(adoption: Adoption, written: Sequence[str]) -> str:
+    """Write `{"version": 1, "totals": {...}, "chosen": [...], "offered": [...], "pods": [...], ...}`.
+
+    A pod has apiVersion, kind, namespace, name, podSpec, and the findings before and after: code, field, message, hint.
+    """
+    data = {
+        "version": 1,
+        "totals": {
+            "asking": len(adoption.pods),
+            "refusedBefore": sum(bool(pod.before) for pod in adoption.pods),
+            "refused": len(adoption.refused),
+            "plain": len(adoption.plain),
+        },
+        "chosen": [_choice(one) for one in adoption.taken],
+        "offered": [_choice(one) for one in adoption.offered],
+        "selected": list(adoption.selected),
+        "keys": [{"kind": kind, "name": name} for kind, name in adoption.keys],
+        "written": list(written),
+        "left": [_finding(found) for found in adoption.left],
+        "plain": [_object(ref) for ref in adoption.plain],
+        "pods": [
+            {
+                **_object(pod.ref),
+                "podSpec": dotted(pod.place),
+                "before": [_finding(found) for found in pod.before],
+                "after": [_finding(found) for found in pod.after],
+            }
+            for pod in adoption.pods
+        ],
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _choice(choice: Choice) -> dict[str, Any]:
+    return {
+        "name": choice.name,
+        "consequences": list(choice.consequences),
+        "spec": dict(choice.spec),
+        "workloads": [address_of(ref) for ref in choice.workloads],
+    }
+
+
+def _object(ref: Ref) -> dict[str, str]:
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    return {"code": found.code, "field": dotted(found.path), "message": found.message, "hint": found.hint}

@@ -1,0 +1,120 @@
+"""`adopt` offers the rules that rewrite pods, each with what follows, and what it writes renders."""
+
+from typing import Any
+
+import pytest
+
+from krm_function.adoption import Request, adopt, is_choice
+from krm_function.api.document import ConfigDocument
+from tests.adoption.test_sources import GENERATE, codes
+from tests.stages.deployment import Json, an_object, config, coordinator, pod_spec, stream
+
+
+def mounting(name: str, volume: Json, *mounts: Json, **more: Any) -> Json:
+    spec = pod_spec(volumes=[{"name": "data", **volume}])
+    spec["containers"][0]["volumeMounts"] = [{"name": "data", **one} for one in mounts]
+    return an_object(name=name, spec=spec, **more)
+
+
+def adopted(*objects: Json, spec: Json | None = None, yes: tuple[str, ...] = ()) -> Any:
+    document = ConfigDocument({**GENERATE, "spec": {"platform": "metal-qemu-snp", **(spec or {})}})
+    return adopt(stream(coordinator(), *objects), document, config(), Request(yes=frozenset(yes)))
+
+
+CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "files"}, "spec": {}}
+CASES: dict[str, tuple[Json, Json]] = {
+    "splitSubPaths": (
+        mounting("web", {"emptyDir": {}}, {"mountPath": "/a", "subPath": "a"}, {"mountPath": "/b", "subPath": "b"}),
+        {"volumes": {"splitSubPaths": True}},
+    ),
+    "securePV": (
+        mounting("web", {"persistentVolumeClaim": {"claimName": "files"}}, {"mountPath": "/a"}),
+        {"volumes": {"securePV": {"claims": ["files"]}}},
+    ),
+    "renameGPUs": (
+        an_object(
+            spec=pod_spec(containers=[{**pod_spec()["containers"][0], "resources": {"limits": {"nvidia.com/gpu": 1}}}])
+        ),
+        {"gpus": {"rename": {"nvidia.com/gpu": "nvidia.com/pgpu"}}},
+    ),
+    "hostPathCaches=/models": (
+        mounting("web", {"hostPath": {"path": "/models"}}, {"mountPath": "/a"}),
+        {"volumes": {"hostPathCaches": {"paths": ["/models"]}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_rule_is_offered_with_its_consequence_and_taken_only_by_name(name: str) -> None:
+    pod, part = CASES[name]
+    made = adopted(pod)
+    assert [choice.name for choice in made.offered] == [name]
+    assert made.offered[0].spec == part
+    assert made.offered[0].consequences
+    assert made.taken == ()
+    assert codes(made) != []
+    made = adopted(pod, yes=(name,))
+    assert made.spec == {"platform": "metal-qemu-snp", **part}
+    assert codes(made) == []
+    again = adopted(pod, spec=made.spec, yes=(name,))
+    assert (again.spec, again.taken, again.offered) == (made.spec, (), ())
+
+
+def test_what_is_on_a_node_is_chosen_path_by_path() -> None:
+    pods = (
+        mounting("web", {"hostPath": {"path": "/models"}}, {"mountPath": "/a"}),
+        mounting("agent", {"hostPath": {"path": "/var/log/pods"}}, {"mountPath": "/a"}),
+        mounting("driver", {"hostPath": {"path": "/dev/dri"}}, {"mountPath": "/a"}),
+    )
+    made = adopted(*pods, yes=("hostPathCaches=/models",))
+    assert [choice.name for choice in made.offered] == ["hostPathCaches=/var/log/pods"], "/dev can be no cache"
+    assert [pod.ref.name for pod in made.refused] == ["agent", "driver"]
+    assert not is_choice("hostPathCaches")
+    assert not is_choice("hostPathCaches=")
+    assert not is_choice("securePV=files")
+
+
+def test_a_rule_that_is_on_gets_what_it_lacks() -> None:
+    other = mounting("api", {"persistentVolumeClaim": {"claimName": "other"}}, {"mountPath": "/a"})
+    made = adopted(
+        CASES["securePV"][0], other, spec={"volumes": {"securePV": {"claims": ["files"]}}}, yes=("securePV",)
+    )
+    assert made.spec["volumes"] == {"securePV": {"claims": ["files", "other"]}}
+    assert codes(made) == []
+
+
+def test_a_claim_of_a_workload_that_the_configuration_puts_into_a_namespace_is_its_own() -> None:
+    pod = CASES["securePV"][0] | {"metadata": {"name": "web"}}
+    made = adopted(pod, CLAIM, spec={"namespace": "shop"}, yes=("securePV",))
+    assert codes(made) == []
+
+
+def test_several_rules_are_taken_in_one_round() -> None:
+    spec = pod_spec(volumes=[{"name": "a", "hostPath": {"path": "/models"}}, {"name": "b", "emptyDir": {}}])
+    spec["containers"][0] |= {
+        "env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "db", "key": "a"}}}],
+        "volumeMounts": [
+            {"name": "a", "mountPath": "/models"},
+            {"name": "b", "mountPath": "/x", "subPath": "x"},
+            {"name": "b", "mountPath": "/y", "subPath": "y"},
+        ],
+    }
+    made = adopted(an_object(spec=spec), yes=("externalSources", "splitSubPaths", "hostPathCaches=/models"))
+    assert [choice.name for choice in made.taken] == ["externalSources", "hostPathCaches=/models", "splitSubPaths"]
+    assert codes(made) == []
+
+
+def test_an_object_with_several_templates_gets_one_entry() -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": pod_spec(runtimeClassName=None)}
+    groups = {"leaderTemplate": template, "workerTemplate": template, "size": 2}
+    value = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "vllm", "namespace": "shop"},
+        "spec": {"leaderWorkerTemplate": groups},
+    }
+    document = ConfigDocument({**GENERATE, "spec": {"platform": "metal-qemu-snp"}})
+    made = adopt(stream(coordinator(), value), document, config(), Request(confidential=("all",)))
+    assert made.selected == ({"kind": "LeaderWorkerSet", "name": "vllm", "namespace": "shop"},)
+    assert made.plain == ()
+    assert [str(pod.ref) for pod in made.pods] == ["shop/coordinator", "shop/vllm#leader", "shop/vllm#worker"]

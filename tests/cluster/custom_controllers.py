@@ -1,0 +1,246 @@
+"""A controller of custom resources, as its module builds it, beside the control plane, with its webhooks.
+
+Rule of this file: the CRDs and the webhooks are those of the module that `tools/NAME/go.mod` pins; only the address of
+the webhooks and their certificate are the test's.
+"""
+
+import base64
+import copy
+import functools
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from krm_function.api.document import ConfigDocument
+from krm_function.api.image_lock import parse_image_lock
+from krm_function.model.workload import INITDATA
+from krm_function.policy import References, decode_toml, default_settings, from_annotation, load_rules
+from krm_function.policy.seal import seal
+from tests import quick_yaml as yaml
+from tests.cluster.api import Api, until
+from tests.cluster.control_plane import ControlPlane, free_ports
+from tests.custom_resources.objects import FACTS, OPTIONS, stream
+from tests.hosts.running import called
+from tests.policy import pods
+from tests.policy.host import Agent, Host
+from tools import golang
+from tools.real import tool
+
+Json = dict[str, Any]
+CREATE = "CreateContainerRequest"
+
+
+class Controller(NamedTuple):
+    """Where things are in the module of a controller. path: of its objects, for a namespace.
+
+    flags: with the numbers of two free ports. configuration: the apiVersion of its configuration file, "" if it has
+    none. webhooks: "" for none.
+    """
+
+    name: str
+    crds: tuple[str, ...]
+    path: str
+    flags: tuple[str, ...] = ()
+    configuration: str = ""
+    webhooks: str = ""
+
+
+LWS = Controller(
+    "lws",
+    ("config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",),
+    "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets",
+    (),
+    "config.lws.x-k8s.io/v1alpha1",
+    "config/webhook/manifests.yaml",
+)
+JOB_SET = Controller(
+    "jobset",
+    ("config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",),
+    "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
+    (),
+    "config.jobset.x-k8s.io/v1alpha1",
+    "config/components/webhook/manifests.yaml",
+)
+ROLLOUTS = Controller(
+    "rollouts",
+    tuple(
+        f"manifests/crds/{name}-crd.yaml"
+        for name in ("rollout", "analysis-run", "analysis-template", "cluster-analysis-template", "experiment")
+    ),
+    "/apis/argoproj.io/v1alpha1/namespaces/{}/rollouts",
+    ("--leader-elect=false", "--metricsport={}", "--healthzPort={}"),
+)
+SANDBOX = Controller(
+    "sandbox",
+    ("k8s/crds/agents.x-k8s.io_sandboxes.yaml",),
+    "/apis/agents.x-k8s.io/v1alpha1/namespaces/{}/sandboxes",
+    ("--leader-elect=false", "--metrics-bind-address=127.0.0.1:{}", "--health-probe-bind-address=127.0.0.1:{}"),
+)
+
+
+@contextmanager
+def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPlane]:
+    """Run a controller for a block."""
+    name = controller.name
+    here = cluster.kubeconfig.parent
+    source = Path(golang.source(golang.Tool(name, ()), str(here / "modules")))
+    files = [argument for crd in controller.crds for argument in ("-f", str(source / crd))]
+    applied = cluster.kubectl("apply", "--server-side", *files)
+    assert applied.returncode == 0, applied.stderr
+    (port, *others) = free_ports(3)
+    certificates = here / name
+    certificates.mkdir()
+    for part in ("crt", "key"):
+        (certificates / f"tls.{part}").write_bytes((here / f"server.{part}").read_bytes())
+    config = {
+        "apiVersion": controller.configuration,
+        "kind": "Configuration",
+        "leaderElection": {"leaderElect": False},
+        "internalCertManagement": {"enable": False},
+        "webhook": {"port": port, "host": "127.0.0.1", "certDir": str(certificates)},
+        "metrics": {"bindAddress": "0"},
+        "health": {"healthProbeBindAddress": "0"},
+    }
+    (certificates / "config.yaml").write_text(json.dumps(config))
+    environment = {"HOME": str(here), "KUBECONFIG": str(cluster.kubeconfig), "PATH": os.environ["PATH"]}
+    flags = ["--config", str(certificates / "config.yaml")] if controller.configuration else []
+    free = iter(others)
+    flags += [flag.format(next(free)) if "{}" in flag else flag for flag in controller.flags]
+    command = ["setpriv", "--pdeathsig", "KILL", tool(name), *flags]
+    with (here / f"{name}.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=here, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
+        webhooks = list(_webhooks(source / controller.webhooks, name, here, port)) if controller.webhooks else []
+        try:
+            for one in webhooks:
+                cluster.api("POST", _collection(one), one).ok()
+            yield cluster
+        finally:
+            for one in webhooks:
+                cluster.api("DELETE", f"{_collection(one)}/{one['metadata']['name']}")
+            process.terminate()
+            process.wait(20)
+
+
+def _webhooks(manifests: Path, name: str, here: Path, port: int) -> Iterator[Json]:
+    """The configurations of the module, with this machine's address in place of a Service's."""
+    authority = base64.b64encode((here / "ca.crt").read_bytes()).decode()
+    for value in yaml.safe_load_all(manifests.read_text()):
+        value["metadata"]["name"] = f"{name}-{value['kind'].lower()}"
+        for hook in value["webhooks"]:
+            path = hook["clientConfig"]["service"]["path"]
+            hook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": authority}
+        yield value
+
+
+def _collection(configuration: Json) -> str:
+    return f"/apis/admissionregistration.k8s.io/v1/{configuration['kind'].lower()}s"
+
+
+def made_pods(api: Api, namespace: str, count: int) -> list[Json]:
+    """The pods of a namespace, once there are that many."""
+
+    def enough() -> bool:
+        return len(api.items("Pod", namespace)) >= count
+
+    until(f"{count} pods", enough)
+    return api.items("Pod", namespace)
+
+
+def create(cluster: ControlPlane, controller: Controller, value: Json) -> None:
+    """Create an object and the RuntimeClasses that its templates name, once the webhooks answer."""
+    for handler in set(re.findall(r"contrast-cc-metal-qemu-[a-z-]+-[0-9a-f]{8}", json.dumps(value))):
+        head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": handler}}
+        if cluster.api.get("RuntimeClass", handler).code == 404:
+            cluster.api.create({**head, "handler": handler}).ok()
+    path = controller.path.format(value["metadata"]["namespace"])
+    until("the webhooks of the controller", lambda: cluster.api("POST", path, value).code in (201, 409), 120)
+
+
+@functools.cache
+def locked() -> Any:
+    value = yaml.safe_load((FACTS / "images.yaml").read_text())
+    images, findings = parse_image_lock(ConfigDocument(value, "images.yaml", 1, None))
+    assert images is not None, findings
+    return images
+
+
+def as_made(pod: Json) -> Json:
+    """A pod of the cluster as an object that can be sealed by itself, without what the API server adds to every pod."""
+    spec = copy.deepcopy(pod["spec"])
+    spec["volumes"] = [one for one in spec.get("volumes", ()) if not one["name"].startswith("kube-api-access")]
+    for container in (*spec["containers"], *spec.get("initContainers", ())):
+        mounts = container.get("volumeMounts", ())
+        container["volumeMounts"] = [one for one in mounts if not one["name"].startswith("kube-api-access")]
+    kept = {key: pod["metadata"][key] for key in ("name", "namespace", "labels")}
+    notes = {key: text for key, text in pod["metadata"]["annotations"].items() if key != INITDATA}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {**kept, "annotations": notes}, "spec": spec}
+
+
+def host_of(pod: Json) -> Host:
+    """A correct host of a pod: it asks for what the pod says."""
+    subject = pods.of(as_made(pod))
+    made, findings = seal(subject, locked(), References(), default_settings(), load_rules(), {})
+    assert made is not None, findings
+    return Host(made.rego, pod["metadata"]["name"], pod["metadata"]["namespace"])
+
+
+def agent_of(pod: Json) -> Agent:
+    """The agent of a pod: it has the policy of the template."""
+    initdata = decode_toml(from_annotation(pod["metadata"]["annotations"][INITDATA]))
+    return Agent(initdata.data["policy.rego"], quick=True, kept=False)
+
+
+def names(host: Host) -> list[str]:
+    key = "io.kubernetes.cri.container-name"
+    return [one["OCI"]["Annotations"].get(key, "pause") for one in host.data["containers"]]
+
+
+def generated(value: Json) -> bytes:
+    """What a render makes of an object and the coordinator."""
+    return called("generate", "-", *OPTIONS, stdin=stream(value).encode()).ok()
+
+
+def object_of(output: bytes, kind: str) -> Json:
+    """The first object of a kind in rendered output."""
+    return next(one for one in yaml.safe_load_all(output) if one["kind"] == kind)
+
+
+def assert_starts(pod: Json) -> None:
+    """A node creates the sandbox and each container of a pod."""
+    host, agent = host_of(pod), agent_of(pod)
+    for name in names(host):
+        assert agent.allows(CREATE, host.create(name)), (pod["metadata"]["name"], name)
+
+
+def assert_denied(pod: Json, container: str, variable: str) -> None:
+    """A node creates the sandbox of a pod, and not a container with another value of a variable, `NAME=value`."""
+    host, agent = host_of(pod), agent_of(pod)
+    assert agent.allows(CREATE, host.create("pause"))
+    request = host.create(container)
+    env, name = request["OCI"]["Process"]["Env"], variable.partition("=")[0]
+    request["OCI"]["Process"]["Env"] = [*(one for one in env if not one.startswith(f"{name}=")), variable]
+    assert not agent.allows(CREATE, request)
+
+
+def beside_the_coordinator(cluster: ControlPlane, namespace: str, resource: str, output: bytes) -> list[str]:
+    """Errors of `check --cluster` of the output, and of `check` of what kubectl lists.
+
+    Not those that coordinator and manifest lack, neither of which was applied.
+    """
+    environment = {"KUBECONFIG": str(cluster.kubeconfig)}
+    compared = called("check", "-", "--cluster", stdin=output, env=environment).err
+    listed = cluster.kubectl("-n", namespace, "get", f"{resource},statefulsets,jobs,pods", "-o", "yaml")
+    assert listed.returncode == 0, listed.stderr
+    own = called("check", "-", stdin=listed.stdout.encode()).err
+    return [
+        line
+        for text in (compared, own)
+        for line in text.splitlines()
+        if line.startswith("error")
+        and not re.match("error CC1120 shop/contrast-manifest and 1 more|error CC1106", line)
+    ]

@@ -1,0 +1,1 @@
+"""Pods that custom resources make: the catalogue, spec.podTemplates, and what controllers add."""

@@ -1,0 +1,167 @@
+"""Whatever kind of object holds a placeholder: its pods are sealed, or it is refused with the reason; never silent."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from krm_function.model.kinds import CATALOGUED
+from krm_function.model.kinds import REFUSED as REFUSED_KINDS
+from krm_function.model.pod_kinds import SHIPPED
+from krm_function.model.shipped_kinds import DIRECTORY, of_group
+from tests import quick_yaml as yaml
+from tests.custom_resources.kinds import REFUSED, SEALED, Planted, thing
+from tests.custom_resources.objects import CONTRAST, OPTIONS, stream, template
+from tests.hosts.running import called
+
+
+def _name(planted: Planted) -> str:
+    return f"{planted.value['apiVersion']} {planted.value['kind']}"
+
+
+def _rendered(planted: Planted, *options: str) -> Any:
+    return called("generate", "-", *OPTIONS, *options, stdin=stream(planted.value).encode())
+
+
+def _policies(output: bytes) -> Any:
+    found = next(one for one in yaml.safe_load_all(output) if one["kind"] == "ConfigMap")
+    return json.loads(found["data"]["manifest.json"])["Policies"]
+
+
+@pytest.mark.parametrize("planted", SEALED, ids=_name)
+def test_every_kind_of_the_catalogue_goes_all_the_way(planted: Planted) -> None:
+    made = _rendered(planted)
+    output = made.ok()
+    text = stream(planted.value).encode()
+    assert called("generate", "-", *OPTIONS, stdin=output).ok() == output
+    assert called("uninject", stdin=output).ok() == text
+    assert called("check", "-", stdin=output).code == 0
+    assert called("check", "-", *OPTIONS, stdin=output).code == 0
+    plan = json.loads(called("plan", "-", "-o", "json", *OPTIONS, stdin=text).ok())
+    assert len(plan["workloads"]) == len(planted.sealed) + 1
+    for address in planted.sealed:
+        assert called("policy", "show", address, stdin=output).code == 0
+        assert called("explain", address, "-", *OPTIONS, stdin=text).code == 0
+    assert called("lock", "--check", "-o", OPTIONS[3], "-", *OPTIONS, stdin=text).code == 0
+    assert called("diff", "-", *OPTIONS, stdin=text).code in (0, 1)
+    assert len(_policies(output)) == len(planted.sealed) + 1
+
+
+@pytest.mark.parametrize("planted", REFUSED, ids=_name)
+@pytest.mark.parametrize("command", ["generate", "plan", "diff", "check"])
+def test_every_other_kind_is_refused_with_the_reason(planted: Planted, command: str) -> None:
+    made = called(command, "-", *OPTIONS, stdin=stream(planted.value).encode())
+    assert made.code == 1
+    assert "CC1109" in made.err
+    assert planted.said in made.err
+    if command == "generate":
+        assert made.out == b""
+
+
+@pytest.mark.parametrize("planted", REFUSED, ids=_name)
+def test_assess_says_that_it_is_blocked(planted: Planted) -> None:
+    made = called("assess", "-", stdin=json.dumps(planted.value).encode())
+    assert "blocked 0" not in made.out.decode()
+
+
+@pytest.mark.parametrize("planted", [one for one in REFUSED if one.said.startswith("podTemplates")], ids=_name)
+def test_the_entry_that_the_error_shows_is_all_that_is_missing(planted: Planted, tmp_path: Any) -> None:
+    made = _rendered(planted)
+    entry = made.err[made.err.index("podTemplates: [") :].splitlines()[0]
+    config = yaml.safe_load(CONTRAST.read_text())
+    config["spec"] |= yaml.safe_load(entry)
+    (tmp_path / "contrast.yaml").write_text(json.dumps(config))
+    options = (*OPTIONS[:4], "--config", str(tmp_path / "contrast.yaml"))
+    output = called("generate", "-", *options, stdin=stream(planted.value).encode()).ok()
+    assert len(_policies(output)) == 2
+    assert called("check", "-", *options, stdin=output).code == 0
+
+
+def test_an_entry_of_workloads_for_an_object_of_unknown_kind_is_an_error(tmp_path: Any) -> None:
+    """Of a version that the catalogue does not have: neither silent nor plain."""
+    config = yaml.safe_load(CONTRAST.read_text())
+    config["spec"]["workloads"] = [{"kind": "CloneSet", "name": "llm"}]
+    (tmp_path / "contrast.yaml").write_text(json.dumps(config))
+    options = (*OPTIONS[:4], "--config", str(tmp_path / "contrast.yaml"))
+    value = thing("apps.kruise.io/v1beta1", "CloneSet", template=template())
+    del value["spec"]["template"]["spec"]["runtimeClassName"]
+    made = called("generate", "-", *options, stdin=stream(value).encode())
+    assert made.code == 1
+    assert "known of v1alpha1 only" in made.err
+
+
+def test_the_index_of_the_catalogue_is_its_files() -> None:
+    groups = sorted(name.removesuffix(".yaml") for name in os.listdir(DIRECTORY))
+    entries = [entry for group in groups for entry in of_group(group).values()]
+    found = {(entry.group, entry.kind): bool(entry.refused) for entry in entries}
+    sealed = {(group, kind): False for kind, names in CATALOGUED.items() for group in names}
+    assert found == sealed | {(group, kind): True for group, kinds in REFUSED_KINDS.items() for kind in kinds}
+    assert all(entry.instead for entry in entries if entry.refused)
+    assert all(entry.versions and entry.templates for entry in entries if not entry.refused)
+
+
+def test_every_kind_of_the_catalogue_is_planted_here() -> None:
+    planted = {(one.value["apiVersion"].partition("/")[0], one.value["kind"]) for one in SEALED}
+    assert planted == {(group, kind) for kind, groups in CATALOGUED.items() for group in groups}
+    assert {one.value["kind"] for one in SEALED} <= SHIPPED.names
+
+
+CHART = "kind: Deployment\nspec: {template: {spec: {runtimeClassName: contrast-cc}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        ({"apiVersion": "v1", "kind": "ConfigMap", "data": {"pod_template.yaml": CHART}}, "data"),
+        ({"apiVersion": "v1", "kind": "ConfigMap", "data": {"runtimeClass": "contrast-cc"}}, "data.runtimeClass"),
+        ({"apiVersion": "v1", "kind": "Secret", "stringData": {"a": CHART}}, "stringData.a"),
+        (
+            {
+                "apiVersion": "helm.toolkit.fluxcd.io/v2",
+                "kind": "HelmRelease",
+                "spec": {"postRenderers": [{"kustomize": {"patches": [{"patch": CHART}]}}]},
+            },
+            "spec.postRenderers[0].kustomize.patches[0].patch",
+        ),
+    ],
+)
+def test_a_placeholder_in_text_is_named(value: Any, field: str) -> None:
+    value = {**value, "metadata": {"name": "profiles", "namespace": "shop"}}
+    for command in (("check", "-"), ("assess", "-")):
+        made = called(*command, stdin=json.dumps(value).encode())
+        assert "CC0285" in made.err
+        assert field in made.err
+
+
+def test_the_output_of_a_render_has_no_placeholder_in_text() -> None:
+    output = _rendered(SEALED[0]).ok()
+    assert "CC0285" not in called("check", "-", stdin=output).err
+    assert "CC0285" not in called("assess", "-", stdin=output).err
+
+
+def test_an_entry_in_place_of_the_catalogue_counts_and_the_plan_says_so(tmp_path: Any) -> None:
+    config = yaml.safe_load(CONTRAST.read_text())
+    entry = {"group": "argoproj.io", "kind": "Rollout", "templates": [{"path": "spec.template", "names": ["other"]}]}
+    config["spec"]["podTemplates"] = [entry]
+    (tmp_path / "contrast.yaml").write_text(json.dumps(config))
+    options = (*OPTIONS[:4], "--config", str(tmp_path / "contrast.yaml"))
+    text = stream(thing("argoproj.io/v1alpha1", "Rollout", template=template())).encode()
+    plan = called("plan", "-", *options, stdin=text).ok().decode()
+    assert "in place of the catalogue" in " ".join(plan.split())
+    output = called("generate", "-", *options, stdin=text).ok()
+    assert b"^other$" in called("policy", "show", "Rollout/shop/llm", "-o", "data", stdin=output).ok()
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "PYTHONPATH", "HTTP_PROXY"])
+def test_a_variable_that_steers_programs_gets_no_form(name: str, tmp_path: Any) -> None:
+    config = yaml.safe_load(CONTRAST.read_text())
+    adds = {"env": [{"name": name, "value": "/lib/{hash}.so"}]}
+    entry = {"group": "argoproj.io", "kind": "Rollout", "templates": [{"path": "spec.template", "adds": adds}]}
+    config["spec"]["podTemplates"] = [entry]
+    (tmp_path / "contrast.yaml").write_text(json.dumps(config))
+    options = (*OPTIONS[:4], "--config", str(tmp_path / "contrast.yaml"))
+    text = stream(thing("argoproj.io/v1alpha1", "Rollout", template=template())).encode()
+    made = called("generate", "-", *options, stdin=text)
+    assert (made.code, made.out) == (1, b"")
+    assert "CC0693" in made.err
