@@ -62,6 +62,7 @@ def node(name: str, *handlers: str) -> Json:
 def nodes(api: Api, shop: str) -> Iterator[None]:
     """Nodes with the runtime of the earlier release, as long as the namespace has pods."""
     assert shop
+    remove_namespace(api, "contrast-system")  # other tests of the same control plane leave theirs
     add_namespace(api, "contrast-system")
     with made_up_nodes(api, [node("first", OLD), node("second", OLD)]):
         yield
