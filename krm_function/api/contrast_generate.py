@@ -15,6 +15,7 @@ from krm_function.api.policy_options import POLICY, PolicyOptions
 from krm_function.api.volume_rules import VOLUMES, VolumeRules
 from krm_function.api.workload_entries import ENTRY, REQUIRED, WorkloadEntry, kind_problems
 from krm_function.findings import Finding, Ref
+from krm_function.measurement.vcpu_count import MAX_VCPUS
 from krm_function.model.labels import DNS_LABEL, LABEL_KEY, LABEL_VALUE, matches_label_key
 from krm_function.model.platforms import PLATFORMS
 from krm_function.model.pod_kinds import SHIPPED, Kinds
@@ -38,6 +39,11 @@ from krm_function.schema.table import EMPTY, only, table
 
 KIND: ConfigKind = "ContrastGenerate"
 CALCULATE = "calculate"
+GPUS_OF_POD = "gpus"
+MINIMUM = (
+    "the least that the VM of a confidential pod has, by a cpu limit of the pod as a whole: a number, or gpus for as "
+    "many as the pod has GPUs"
+)
 SHORT = "short"  # the mark of a field that a ConfigMap may set by the name of the map around it
 LABEL_KEYS = Text("a label key", LABEL_KEY, 317, matches=matches_label_key)
 LABEL_VALUES = Text("a label value", LABEL_VALUE, 63)
@@ -119,6 +125,13 @@ class Generate(NamedTuple):
         Field(VOLUMES, "rules that rewrite volumes which no confidential pod can have; none is on by itself"),
     ] = VolumeRules()
     gpus: Annotated[GpuRules, Field(GPUS, "names of GPUs")] = GpuRules()
+    vcpus: Annotated[  # 0 for no rule
+        int | Literal["gpus"],
+        Field(
+            Record({"minimum": Field(Word(GPUS_OF_POD, Number(2, MAX_VCPUS)), MINIMUM, required=True)}, make=only),
+            "how many vCPUs VMs have; without it as many as the cpu limits make",
+        ),
+    ] = 0
     object_annotations: Annotated[
         Literal["refuse", "move"],
         "annotations of Contrast's that stand on a workload instead of its pod template, where nothing reads them: "

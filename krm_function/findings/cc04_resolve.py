@@ -24,7 +24,8 @@ ROWS: dict[str, Row] = {
     "CC0406": Row(
         "error",
         "the pod needs {gpus} GPUs but its VM gets {vcpus}",
-        "raise the cpu limits: at least one vCPU a GPU, which is cpu limits of {cpus} in all",
+        "raise the cpu limits: at least one vCPU a GPU, which is cpu limits of {cpus} in all; or set vcpus.minimum:"
+        " gpus in the ContrastGenerate",
     ),
     "CC0407": Row("error", "the pod's VM would have {vcpus}; between 1 and 220 are possible", "lower the cpu limits"),
     "CC0408": Row(
@@ -87,6 +88,7 @@ ROWS: dict[str, Row] = {
         "annotation {key} has no effect: the pod gets no GPU",
         "remove it, or write a limit of {name} and a class of a platform with GPUs",
     ),
+    "CC0417": Row("info", "the cpu limit of the pod becomes {after}"),
     "CC0420": Row(
         "error",
         "the pod's VM gets {gets} of memory, and the images alone take {images} of it once they are unpacked",

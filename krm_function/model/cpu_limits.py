@@ -14,6 +14,7 @@ from krm_function.model.quantity import milli
 from krm_function.model.workload import Workload
 
 LIMIT: Path = ("resources", "limits", "cpu")
+REQUEST: Path = ("resources", "requests", "cpu")
 
 
 def vcpus(workload: Workload) -> int | Finding:
@@ -41,6 +42,26 @@ def sandbox_vcpus(workload: Workload) -> int:
     regular = [limit for each, limit in limits if not each.is_init]
     init = [(limit, each.container.get("restartPolicy") == "Always") for each, limit in limits if each.is_init]
     return sandbox_vcpu_count(regular, init, _milli(workload.pod_spec))
+
+
+def requested_cpus(workload: Workload) -> int:
+    """Count the whole CPUs that hold what a pod requests, as a whole or by its containers, as Kubernetes adds it up."""
+    regular = peak = 0
+    for each in workload.all_containers:
+        request = _requested(each.container)
+        stays = not each.is_init or each.container.get("restartPolicy") == "Always"
+        regular += request if stays else 0
+        peak = max(peak, regular if stays else regular + request) if each.is_init else peak
+    return -(-max(regular, peak, _requested(workload.pod_spec)) // 1000)
+
+
+def _requested(owner: dict[str, Any]) -> int:
+    """Return a request in milli-CPU, the limit where there is none; 0 for no quantity, which Kubernetes refuses."""
+    value = dig(owner, REQUEST)
+    try:
+        return _milli(owner) if value is None else max(0, milli(value))
+    except ValueError:
+        return 0
 
 
 def _milli(owner: dict[str, Any]) -> int:

@@ -102,12 +102,15 @@ def resolved(workload: Workload, config: Config, without: Collection[str] = ()) 
     named, workload = in_namespace(workload, config.generate.namespace)
     chosen, workload, notes = _with_configured_class(workload, config.generate)
     moved, workload = _with_moved_annotations(workload, config.generate)
+    raised, workload = _with_least_vcpus(workload, config.generate)
     found = resolve(workload, config.release, config.generate.platform)
     count = vcpus(workload)
     findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
     vcpu = count if isinstance(count, int) else 0
     notes += _templates_note(workload, config.generate)
-    made = WorkloadRender(workload, workload.runtime_class, found, vcpu, workload, named + chosen + moved, notes=notes)
+    made = WorkloadRender(
+        workload, workload.runtime_class, found, vcpu, workload, named + chosen + moved + raised, notes=notes
+    )
     return made.plus(() if has_errors(findings) else found.edits, findings)
 
 
@@ -129,6 +132,16 @@ def _with_moved_annotations(workload: Workload, generate: Generate) -> tuple[tup
     from krm_function.stages.move_annotations import move_annotations
 
     edits = move_annotations(workload)
+    return edits, workload.after(edits) if edits else workload
+
+
+def _with_least_vcpus(workload: Workload, generate: Generate) -> tuple[tuple[Edit, ...], Workload]:
+    """Raise the cpu limit of the pod, if the configuration says so."""
+    if not generate.vcpus:
+        return (), workload
+    from krm_function.stages.least_vcpus import least_vcpus
+
+    edits = least_vcpus(workload, generate.vcpus)
     return edits, workload.after(edits) if edits else workload
 
 

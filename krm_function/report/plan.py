@@ -130,6 +130,7 @@ def changes_of(planned: Planned, *, digest: bool = True) -> str:
     parts += [f"{counted(volumes, 'volume')} rewritten"] if volumes else []
     parts += ["annotations moved"] if any(edit.code == "CC0290" for edit in planned.edits) else []
     parts += ["memory"] if any(edit.code == "CC0422" for edit in planned.edits) else []
+    parts += ["vCPUs raised"] if any(edit.code == "CC0417" for edit in planned.edits) else []
     parts += ["GPU renamed"] if any(edit.code == "CC0412" for edit in planned.edits) else []
     images = len([edit for edit in planned.edits if edit.code == "CC0506"])
     parts += [counted(images, "image")] if images else []

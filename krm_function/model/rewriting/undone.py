@@ -11,6 +11,7 @@ from typing import Any
 
 from krm_function.findings import Path
 from krm_function.model.annotations import MOVABLE, misplaced
+from krm_function.model.cpu_limits import vcpus
 from krm_function.model.draft import Draft
 from krm_function.model.gpu_names import gpu_name, is_passable
 from krm_function.model.injected import SECRETS
@@ -25,6 +26,7 @@ from krm_function.model.rewriting import (
     calculated_memory,
     encrypted_claim,
     image_volume,
+    least_cpu,
     moved_annotation,
     node_cache,
     renamed_gpu,
@@ -109,6 +111,7 @@ def _made_again(now: Workload, before: Workload) -> Workload | None:
         return None
     draft = Draft(before)
     _annotations(now, draft)
+    _cpu(now, draft)
     _gpus(now, draft)
     _caches(now, draft)
     _splits(now, draft)
@@ -169,6 +172,13 @@ def _memory(now: Workload, draft: Draft) -> None:
     figure = calculated_memory.written_memory(now)
     if figure:
         calculated_memory.write_memory(draft, figure, "")
+
+
+def _cpu(now: Workload, draft: Draft) -> None:
+    """Write the cpu limit of the pod as a whole, if the rendered pod has one that is more than its VM had."""
+    figure, count = least_cpu.written_cpu(now), vcpus(draft.workload)
+    if figure and isinstance(count, int) and count < int(figure) + 1:
+        least_cpu.write_cpu(draft, figure, "")
 
 
 def _caches(now: Workload, draft: Draft) -> None:
