@@ -1,4 +1,4 @@
-"""Pods whose volumes a rule rewrote: each container starts on a Contrast node, and with one thing changed it does not.
+"""Pods that a rule rewrote: each container starts on a Contrast node, and with one thing changed it does not.
 
 What has to be mounted is read from the rendered pod, as the kubelet would, and not from its policy.
 """
@@ -41,7 +41,14 @@ def container(name: str, *mounts: Json) -> Json:
     return {"name": name, "image": WEB, "volumeMounts": list(mounts)}
 
 
-RULES: dict[str, tuple[VolumeRules, Json]] = {
+PLAIN: Json = {
+    "containers": [container("web", mount("e", "/work"))],
+    "volumes": [{"name": "e", "emptyDir": {}}],
+}
+RULES: dict[str, tuple[VolumeRules | Json, Json]] = {
+    "calculated memory": ({"memory": "calculate"}, pod_spec(**PLAIN)),
+    "more vCPUs": ({"vcpus": 4}, pod_spec(**PLAIN)),
+    "more vCPUs and calculated memory": ({"memory": "calculate", "vcpus": 4}, pod_spec(**PLAIN)),
     "split on disk": (
         VolumeRules(split_sub_paths=True),
         pod_spec(
@@ -77,6 +84,7 @@ RULES: dict[str, tuple[VolumeRules, Json]] = {
         ),
     ),
 }
+LAYERS = ({"diffID": f"sha256:{1:064}", "compressedSize": 10 << 20, "uncompressedSize": 30 << 20},)
 DECLARED: Json = {"/srv": {}, "/var/lib/web": {}}
 
 
@@ -84,12 +92,13 @@ DECLARED: Json = {"/srv": {}, "/var/lib/web": {}}
 def rendered(name: str, profile: Any) -> tuple[Workload, str]:
     """A pod after the rule, and its policy."""
     rules, spec = RULES[name]
-    facts = FACTS._replace(config={**FACTS.config, "Volumes": DECLARED}) if rules.image_volumes else FACTS
+    options = {"volumes": rules} if isinstance(rules, VolumeRules) else rules
+    declared = {"Volumes": DECLARED} if isinstance(rules, VolumeRules) and rules.image_volumes else {}
+    facts = FACTS._replace(config={**FACTS.config, **declared}, layers=LAYERS)
+    images = {image: one._replace(layers=LAYERS) for image, one in LOCK.items()}
     manifest = ManifestOptions(reference_values={"snp": ({"MinimumTCB": TCB},)})
-    to = config(
-        images={**LOCK, WEB: facts}, volumes=rules, policy=PolicyOptions(profile=profile), manifest=manifest
-    )  # fmt: skip
-    claims = [CLAIM] if rules.secure_claims else []
+    to = config(images={**images, WEB: facts}, policy=PolicyOptions(profile=profile), manifest=manifest, **options)
+    claims = [CLAIM] if isinstance(rules, VolumeRules) and rules.secure_claims else []
     workload = named(good(coordinator(), an_object(spec=spec), *claims, to=to), "web")
     return workload, decode_toml(from_annotation(str(workload.annotations[INITDATA]))).data[POLICY]
 
@@ -166,3 +175,14 @@ def test_with_one_thing_changed_none_starts(name: str, profile: str, what: str) 
         assert request != asked.request
         answer = agreed.ask(rego, CREATE, asked.state, request, what, quick=True)
         assert not allows(answer), f"{asked.name}: {what}"
+
+
+@pytest.mark.parametrize(
+    ("name", "resources"),
+    [
+        ("calculated memory", {"requests": {"memory": "130Mi"}, "limits": {"memory": "130Mi"}}),
+        ("more vCPUs", {"limits": {"cpu": "3"}}),
+    ],
+)
+def test_the_pod_that_starts_has_what_the_rule_writes(name: str, resources: Json) -> None:
+    assert rendered(name, "strict")[0].pod_spec["resources"] == resources
