@@ -170,4 +170,14 @@ ROWS: dict[str, Row] = {
         "it is a node installer of no platform of the release, so no scheduling is known for it",
         "give the files runtime-*.yml of the release that --config names",
     ),
+    "CC0325": Row(
+        "warning",
+        "nodeSelector wants {label}, {problem}",
+        "remove the label from the pod template: the RuntimeClass chooses the nodes of {platform}",
+        {
+            "cloud": "which {owner} gives to its own nodes; those of {platform} are no nodes of a cloud",
+            "containers": "which is of nodes that give GPUs to containers; those of {platform} pass them to VMs",
+            "none": "which is of nodes that give GPUs to containers; those of {platform} have none",
+        },
+    ),
 }

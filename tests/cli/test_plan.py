@@ -73,6 +73,16 @@ def test_no_nodes_at_all_is_no_statement(shop: Shop) -> None:
     assert json.loads(run.stdout)["pools"] is None
 
 
+def test_a_label_of_other_nodes_is_told_without_any_nodes(shop: Shop) -> None:
+    world = World()
+    world.pod["nodeSelector"] = {"cloud.google.com/gke-accelerator": "nvidia-l4"}
+    shop.change(world)
+    run = plan(shop)
+    assert run.code == 0
+    assert "CC0325" in run.stderr
+    assert "cloud.google.com/gke-accelerator=nvidia-l4, which GKE gives" in run.stderr
+
+
 def test_a_workload_that_fits_no_node_is_a_conflict(shop: Shop) -> None:
     name = shop.write("nodes.yaml", listed(node("tdx-1", "tdx")))
     run = plan(shop, "--nodes", name, "--format", "json")

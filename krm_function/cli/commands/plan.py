@@ -96,6 +96,7 @@ def run(options: Namespace) -> int:
     classes, printed = _classes(rendered, node_list, inputs)
     placements, about = _place(rendered, node_list, classes)
     printed += about
+    printed += _labels(rendered, node_list)
     printed += _refusals(rendered, inputs)
     printed += _made_by_the_cluster(rendered, node_list, inputs)
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
@@ -172,6 +173,19 @@ def _place(
         placements[index] = answer.placement
         findings += map(planned.workload.placed, answer.findings)
     return placements, findings
+
+
+def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
+    """Return the labels that pods select nodes by and that no node of their platform has."""
+    from krm_function.model.platforms import PLATFORMS
+    from krm_function.placement.foreign_labels import foreign_labels
+
+    return [
+        one.workload.placed(found)
+        for one in rendered.plan
+        if one.workload is not None and one.platform
+        for found in foreign_labels(one.workload, PLATFORMS[one.platform], node_list.nodes)
+    ]
 
 
 def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
