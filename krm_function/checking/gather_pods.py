@@ -11,6 +11,7 @@ from krm_function.checking.seal_checks import Checked, check_workload, stale, un
 from krm_function.findings import Finding, Ref, finding
 from krm_function.input_checks.unsealed import misplaced
 from krm_function.model.cpu_limits import vcpus
+from krm_function.model.gpu_names import PASSED, asked_gpus
 from krm_function.model.lookup import mapping, maps
 from krm_function.model.objects import objects, reference
 from krm_function.model.platforms import Platform
@@ -21,6 +22,7 @@ from krm_function.model.workload import ID_BLOCKS, INITDATA, Workload, workloads
 from krm_function.policy import References
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
+from krm_function.stages.gpu_checks import gpu_checks
 from krm_function.stages.host_mounts import host_mounts
 from krm_function.stages.measure import id_blocks, measure
 from krm_function.stages.pod_checks import check_rendered as admissible
@@ -106,6 +108,8 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     mounts = [found for found in host_mounts(workload) if found.severity == "error"]  # of the rest a render has told
     findings = [*admissible(workload), *mounts, *schedule(workload, runtime_class).findings]
     findings += unscheduled_daemon_set(workload, runtime_class)
+    gpus = gpu_checks(workload, platform, _passed(pod), explicit=False)
+    findings += [found for found in gpus if found.severity == "error"]
     if pod.made_of:
         findings = [found for found in findings if found.code != NODE_NAME]
     if manifest is None or not pod.checked.digest or not pod.vcpus:
@@ -117,6 +121,15 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     if measured.edits:
         findings.append(stale(workload, _measured_field(workload, platform)))
     return [*findings, *measured.findings]
+
+
+def _passed(pod: Pod) -> tuple[str, ...]:
+    """Return the names of GPUs that a policy passes: the usual ones; if it passes any, also those of the pod.
+
+    By which names they were counted is in the settings of the render, and not in the policy.
+    """
+    asked = (one for each in pod.workload.all_containers for one in asked_gpus(each.container))
+    return (*PASSED, *(one.name for one in asked if one.what == "other")) if pod.checked.has_gpus else PASSED
 
 
 def _measured_field(workload: Workload, platform: Platform) -> str:

@@ -13,7 +13,7 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.input_checks.unsealed import unsealed_classes, unsealed_finding
 from krm_function.manifest.identity import key_of_derived
 from krm_function.model.helm_hooks import hook_of
-from krm_function.model.lookup import dig, mapping
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.platforms import Platform
 from krm_function.model.pod_kinds import Kinds
 from krm_function.model.runtime_class_names import (
@@ -43,13 +43,14 @@ LONGEST_HOOK = 64  # characters of that annotation in a sentence
 class Checked(NamedTuple):
     """The findings about one workload, and the digest it was sealed with ("" if it was not).
 
-    moved: the fields that changed since; each has a finding.
+    moved: the fields that changed since; each has a finding. has_gpus: whether the policy passes any to the pod.
     """
 
     findings: tuple[Finding, ...] = ()
     digest: str = ""
     platform: Platform | None = None
     moved: tuple[str, ...] = ()
+    has_gpus: bool = False
 
 
 def check_workload(workload: Workload, references: References) -> Checked:
@@ -81,7 +82,9 @@ def check_workload(workload: Workload, references: References) -> Checked:
         *unbound_findings(workload, unbound_values(sealed)),
         *controller_findings(workload, written_by_controller(workload)),
     )
-    return Checked((*(stale(workload, field) for field in moved), *opened), digest(toml), platform, tuple(moved))
+    has_gpus = any(one.get("devices") for one in maps(sealed.get("containers"))[:1])  # the sandbox has all of the pod
+    findings = (*(stale(workload, field) for field in moved), *opened)
+    return Checked(findings, digest(toml), platform, tuple(moved), has_gpus)
 
 
 def stale(workload: Workload, field: str) -> Finding:

@@ -1,13 +1,14 @@
 """Check GPUs: that the nodes of the pod's platform offer what it asks for, and that the pod uses what it gets.
 
-Truth table, of a container's limit on a platform with GPUs (model/gpu_names.py has the names):
+Truth table, of a container's limit (model/gpu_names.py has the names):
 
-    a GPU that the policy passes        nothing to say
-    another GPU, or a part of one       CC0411: an error, with the name to write
+    it is                               platform with GPUs            platform without
+    a GPU that the policy passes        nothing to say                CC0409: an error, once for the pod
+    another GPU, or a part of one       CC0411: an error, with the    CC0409
+                                        name to write
     a share of a GPU                    CC0414: a warning, it is not counted
 
-Rule of this file: the pod as it is after the rules of the configuration; on a platform without GPUs `stages.resolve`
-has said what is wrong (CC0409).
+Rule of this file: the pod as it is after the rules of the configuration. A render asks, and `check` of its output.
 """
 
 from collections.abc import Iterator
@@ -41,6 +42,9 @@ def gpu_checks(
                 values: dict[str, Any] = {"container": each.name, "resource": one.name, "name": name}
                 yield finding(code, workload.ref, at, platform=platform.name, **values)
     wanted = wants_gpu(workload.pod_spec)
+    if wanted and platform is not None and not platform.gpu:
+        at = (*workload.spec_path, "runtimeClassName")
+        yield finding("CC0409", workload.ref, at, platform=platform.name)
     if explicit and platform is not None and platform.gpu and not wanted:
         at = (*workload.spec_path, "runtimeClassName")
         plain = platform.name.removesuffix("-gpu")

@@ -8,7 +8,7 @@ it gets is decided here:
     contrast-cc, kata-cc-isolation       no          yes           the default platform
     contrast-cc, kata-cc-isolation       yes         yes           the default platform's GPU variant
     contrast-cc, kata-cc-isolation       any         no            CC0402
-    contrast-cc-<platform>[-<hash>]      any         any           that platform (never promoted; CC0409)
+    contrast-cc-<platform>[-<hash>]      any         any           that platform (never promoted)
     contrast-insecure*                   any         any           CC0405
     contrast-<anything else>             any         any           CC0401
 """
@@ -37,22 +37,18 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
     """Decide the platform of one workload. `default` is a platform name or ""."""
     name = workload.runtime_class
     path = (*workload.spec_path, "runtimeClassName")
-    gpus = wants_gpu(workload.pod_spec)
 
     def failed(code: str, **values: Any) -> Resolved:
         return Resolved(None, findings=(finding(code, workload.ref, path, **values),))
 
-    lacking: tuple[Finding, ...] = ()
     parsed = parse_runtime_class(name)
     match parsed:
         case Bare():
             if not default:
                 return failed("CC0402", name=name)
-            platform = with_gpu(PLATFORMS[default]) if gpus else PLATFORMS[default]
+            platform = with_gpu(PLATFORMS[default]) if wants_gpu(workload.pod_spec) else PLATFORMS[default]
         case Platform():
             platform = parsed
-            if gpus and not platform.gpu:
-                lacking = (finding("CC0409", workload.ref, path, platform=platform.name),)
         case Insecure():
             return failed("CC0405", platform=name)
         case _:
@@ -67,4 +63,4 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
     if name != facts.handler:
         reason = f"{placeholder(platform)} is {facts.handler} in release {release.version}"
         edits = (Edit("set", path, name, facts.handler, "CC0404", reason),)
-    return Resolved(platform, edits, lacking)
+    return Resolved(platform, edits)
