@@ -60,7 +60,7 @@ def test_a_gpu_that_the_render_passed(name: str) -> None:
 
 
 def test_a_gpu_that_a_rule_renamed() -> None:
-    assert RENAME != GpuRules()
+    assert GpuRules() != RENAME
     assert said(rendered(pod(container(**{"nvidia.com/gpu": 2})), gpus=RENAME)) == []
 
 
