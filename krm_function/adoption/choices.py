@@ -16,10 +16,12 @@ from krm_function.assessment.refusals import Judged
 from krm_function.findings import Ref
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.workload import Workload
+from krm_function.pipeline.memory import memory_choices
 from krm_function.pipeline.volume_rules import volume_choices
 from krm_function.pipeline.workload import passed_gpus
 from krm_function.policy.references import References
 from krm_function.record import NamedTuple
+from krm_function.stages.least_vcpus import vcpu_choices
 from krm_function.stages.move_annotations import annotation_choices
 from krm_function.stages.read import read, read_values
 from krm_function.stages.rename_gpus import gpu_choices
@@ -32,9 +34,11 @@ SOURCES_OPEN = "the host can read each of these variables, and give it any value
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
     "moveAnnotations": lambda value: {"objectAnnotations": value},
     "renameGPUs": lambda value: {"gpus": {"rename": value}},
+    "leastVCPUs": lambda value: {"vcpus": {"minimum": value}},
     "splitSubPaths": lambda value: {"volumes": {"splitSubPaths": value}},
     "securePV": lambda value: {"volumes": {"securePV": {"claims": [value]}}},
     "imageVolumes": lambda value: {"volumes": {"imageVolumes": value}},
+    "memory": lambda value: {"memory": value},
     "hostPathCaches": lambda value: {"volumes": {"hostPathCaches": {"paths": [value]}}},
 }
 # Rules whose values are chosen one by one, with what stands for a value: what is on a node may be no cache.
@@ -88,9 +92,13 @@ def _by_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, s
         for one in (
             *annotation_choices(workload),
             *gpu_choices(workload, passed),
+            *vcpu_choices(workload),
             *volume_choices(workload, known, judged.read),
         ):
             yield workload.ref, one.rule, one.value, one.consequence
+    for sized in judged.workloads:
+        for one in memory_choices(sized.workload, sized.memory) if sized.memory else ():
+            yield sized.workload.ref, one.rule, one.value, one.consequence
 
 
 def merged(spec: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from krm_function.pipeline.workload import WorkloadRender
 from krm_function.record import NamedTuple
 
 ANY_PLATFORM = "metal-qemu-snp"  # what the bare placeholder stands for; every other one has the same rules
-OF_IMAGES = ("CC0502", "CC0813", "CC0507")  # pinned, in the lock, of this release
+OF_IMAGES = ("CC0502", "CC0813", "CC0507", "CC0423")  # pinned, in the lock, of this release, with all sizes
 ANY_IMAGE = ImageFacts("", {"User": "65532:65532", "Entrypoint": ["/program"], "WorkingDir": "/"}, "", "")
 ANY_RELEASE = Release(
     "any",
@@ -63,7 +63,12 @@ def judged(resources: Sequence[Resource], config: Config, *, live: bool = False)
     known = config.images or {}
     named = [str(each.container.get("image")) for one in injected.workloads for each in one.workload.all_containers]
     images = {name: _facts(name, known) for name in named}
-    workloads, problems = with_policies(injected.workloads, config._replace(images=images), read, None, None)
+    workloads = injected.workloads
+    if known:  # else there are no sizes
+        from krm_function.pipeline.memory import with_memory
+
+        workloads = [with_memory(one, config._replace(images=images)) for one in workloads]
+    workloads, problems = with_policies(workloads, config._replace(images=images), read, None, None)
     log.add(problems)
     errors = {
         (*one.workload.place, one.workload.template): tuple(

@@ -7,7 +7,16 @@ from typing import Any, Literal
 
 from krm_function.record import NamedTuple
 
-RuleName = Literal["moveAnnotations", "renameGPUs", "splitSubPaths", "securePV", "imageVolumes", "hostPathCaches"]
+RuleName = Literal[
+    "moveAnnotations",
+    "renameGPUs",
+    "splitSubPaths",
+    "securePV",
+    "imageVolumes",
+    "hostPathCaches",
+    "memory",
+    "leastVCPUs",
+]
 
 
 class RuleChoice(NamedTuple):

@@ -4,15 +4,23 @@ Rule of this file: it runs when everything is injected and the RuntimeClasses ar
 adds have images and limits as well, and the class says how large the VM is without any. No policy is about memory.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.api.contrast_generate import CALCULATE
 from krm_function.api.records import EMPTY, Config
+from krm_function.model.pod_memory import MIB, PodMemory, requested_memory
+from krm_function.model.rule_choice import RuleChoice
+from krm_function.model.workload import Workload
 from krm_function.pipeline.workload import WorkloadRender
 from krm_function.stages.memory import known_memory, memory_checks
 
 STORED = "its images are in the image store, so its memory is not calculated"
+
+CONSEQUENCE = (
+    "each pod as a whole requests, and is limited to, the memory of its images and of the limits of its containers; a "
+    "container without a limit counts as nothing, Kubernetes has to be 1.34, and the lock reads each layer for its size"
+)
 
 
 def with_memory(one: WorkloadRender, config: Config) -> WorkloadRender:
@@ -31,6 +39,13 @@ def with_memory(one: WorkloadRender, config: Config) -> WorkloadRender:
         if memory.stored:
             one = one._replace(notes=(*one.notes, STORED))
     return one.said(memory_checks(one.workload, memory))._replace(memory=memory)
+
+
+def memory_choices(workload: Workload, memory: PodMemory) -> Iterator[RuleChoice]:
+    """Yield the rule for a pod whose VM gets too little, unless Kubernetes would refuse what it makes."""
+    wants = any(found.code in ("CC0420", "CC0421") for found in memory_checks(workload, memory))
+    if wants and requested_memory(workload) <= (memory.images + memory.asked) // MIB * MIB:
+        yield RuleChoice("memory", CALCULATE, CONSEQUENCE)
 
 
 def _overhead(one: WorkloadRender, config: Config) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@
 Rule of this file: it only ever raises. How limits become vCPUs is in model/cpu_limits.py.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 from krm_function.measurement.vcpu_count import vcpus_text
@@ -17,6 +18,7 @@ from krm_function.model.edits import Edit
 from krm_function.model.gpu import gpu_count
 from krm_function.model.pod_types import type_findings
 from krm_function.model.rewriting.least_cpu import write_cpu
+from krm_function.model.rule_choice import RuleChoice
 from krm_function.model.workload import Workload
 
 
@@ -36,3 +38,12 @@ def least_vcpus(workload: Workload, minimum: int | Literal["gpus"]) -> tuple[Edi
     figure = str(max(least - 1, requested_cpus(workload)))
     write_cpu(draft, figure, f"the VM would have {vcpus_text(count)}, and {wanted}")
     return tuple(draft.edits)
+
+
+def vcpu_choices(workload: Workload) -> Iterator[RuleChoice]:
+    """Yield the rule for a pod with more GPUs than vCPUs."""
+    if least_vcpus(workload, "gpus"):
+        said = (
+            "each pod with more GPUs than vCPUs is limited to cpu of its own, which Kubernetes may take for its request"
+        )
+        yield RuleChoice("leastVCPUs", "gpus", said)

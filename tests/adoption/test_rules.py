@@ -7,7 +7,7 @@ import pytest
 from krm_function.adoption import Request, adopt, is_choice
 from krm_function.api.document import ConfigDocument
 from tests.adoption.test_sources import GENERATE, codes
-from tests.stages.deployment import Json, an_object, config, coordinator, pod_spec, stream
+from tests.stages.deployment import LOCK, Json, an_object, config, coordinator, pod_spec, stream
 
 
 def mounting(name: str, volume: Json, *mounts: Json, **more: Any) -> Json:
@@ -36,6 +36,15 @@ CASES: dict[str, tuple[Json, Json]] = {
             spec=pod_spec(containers=[{**pod_spec()["containers"][0], "resources": {"limits": {"nvidia.com/gpu": 1}}}])
         ),
         {"gpus": {"rename": {"nvidia.com/gpu": "nvidia.com/pgpu"}}},
+    ),
+    "leastVCPUs": (
+        an_object(
+            spec=pod_spec(
+                runtimeClassName="contrast-cc-metal-qemu-snp-gpu",
+                containers=[{**pod_spec()["containers"][0], "resources": {"limits": {"nvidia.com/pgpu": 4}}}],
+            )
+        ),
+        {"vcpus": {"minimum": "gpus"}},
     ),
     "hostPathCaches=/models": (
         mounting("web", {"hostPath": {"path": "/models"}}, {"mountPath": "/a"}),
@@ -118,3 +127,46 @@ def test_an_object_with_several_templates_gets_one_entry() -> None:
     assert made.selected == ({"kind": "LeaderWorkerSet", "name": "vllm", "namespace": "shop"},)
     assert made.plain == ()
     assert [str(pod.ref) for pod in made.pods] == ["shop/coordinator", "shop/vllm#leader", "shop/vllm#worker"]
+
+
+def sized(pod: Json, *, megabytes: int, spec: Json | None = None, yes: tuple[str, ...] = ()) -> Any:
+    """Adopt with a lock that has the sizes of all layers, this many MiB each way."""
+    size = {"compressedSize": megabytes << 20, "uncompressedSize": megabytes << 20}
+    images = {name: one._replace(layers=({"diffID": f"sha256:{1:064}", **size},)) for name, one in LOCK.items()}
+    document = ConfigDocument({**GENERATE, "spec": {"platform": "metal-qemu-snp", **(spec or {})}})
+    return adopt(stream(coordinator(), pod), document, config(images=images), Request(yes=frozenset(yes)))
+
+
+def limited(memory: str = "", request: str = "") -> Json:
+    limits = {"limits": {"memory": memory}} if memory else {}
+    requests = {"requests": {"memory": request}} if request else {}
+    return an_object(spec=pod_spec(containers=[{**pod_spec()["containers"][0], "resources": {**limits, **requests}}]))
+
+
+@pytest.mark.parametrize("memory", ["", "64Mi"])
+def test_memory_is_offered_to_a_vm_that_is_too_small_and_what_is_written_is_enough(memory: str) -> None:
+    made = sized(limited(memory), megabytes=400)
+    (choice,) = made.offered
+    assert (choice.name, dict(choice.spec)) == ("memory", {"memory": "calculate"})
+    assert "Deployment/shop/web" in {f"{ref.kind}/{ref}" for ref in choice.workloads}
+    assert "counts as nothing" in choice.consequences[0]
+    made = sized(limited(memory), megabytes=400, yes=("memory",))
+    assert made.spec == {"platform": "metal-qemu-snp", "memory": "calculate"}
+    assert codes(made) == []
+    again = sized(limited(memory), megabytes=400, spec=made.spec, yes=("memory",))
+    assert (again.spec, again.taken, again.offered) == (made.spec, (), ())
+
+
+def test_memory_is_not_offered_where_it_would_not_help() -> None:
+    assert sized(limited("4Gi"), megabytes=400).offered[0].workloads[0].name == "coordinator", "which has no limit"
+    refused = sized(limited(request="4Gi"), megabytes=40)
+    assert "web" not in {ref.name for choice in refused.offered for ref in choice.workloads}, "Kubernetes refuses it"
+    chosen = sized(limited("64Mi"), megabytes=400, spec={"memory": "check"})
+    assert chosen.offered == (), "it was decided already"
+    assert adopted(limited("64Mi")).offered == (), "the sizes are not known"
+
+
+def test_adopt_reports_what_the_memory_of_a_pod_is_refused_for() -> None:
+    made = sized(limited("64Mi"), megabytes=4000)
+    assert codes(made) == ["CC0420"]
+    assert codes(sized(limited("64Mi", "64Mi"), megabytes=4000, yes=("memory",))) == []

@@ -8,7 +8,7 @@ from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote
 from tests.failures.world import World
 from tests.lock.conftest import Locking
-from tests.lock.content import image
+from tests.lock.content import ACCOUNTS, image, layer, layout_files, tar, written
 from tests.lock.registries import Registry
 
 API = {"User": "1000", "Entrypoint": ["/bin/api"], "WorkingDir": "/"}
@@ -87,3 +87,34 @@ def test_tags_are_pinned_in_the_files_that_the_options_name(lock: Locking, call:
     assert run.code == 1, run.stderr
     assert web in (lock.directory / "app/pod1.yaml").read_text()
     assert web in locked(lock.directory / "config.yaml")
+
+
+def test_memory_that_is_calculated_gets_the_sizes_of_all_layers_and_a_second_call_changes_nothing(
+    lock: Locking, call: Zygote
+) -> None:
+    base, top = layer(tar({"bin/large": "x" * 100_000})), layer(tar(ACCOUNTS))
+    made = image(base, top)
+    name = f"registry.example.com/sized@{made.digest}"
+    store = f"oci:{written(layout_files(made), lock.directory / 'layout')}"
+    application(lock, name, name)
+    config = lock.directory / "config.yaml"
+
+    def adopted(*arguments: str) -> Any:
+        flags = ("--config", "config.yaml", "--from", store, "-o", "json", *arguments)
+        run = call("adopt", "app", *flags, directory=lock.directory, variables=lock.variables)
+        assert run.code == 1, run.stderr  # a file system of the host is left
+        return json.loads(run.stdout)
+
+    def unpacked() -> list[Any]:
+        return [one.get("uncompressedSize") for one in locked(config)[name]["layers"]]
+
+    told = adopted("--yes-to", "externalSources")
+    assert "memory" in {choice["name"] for choice in told["offered"]}
+    assert unpacked() == [None, top.size], "nobody has chosen it"
+    told = adopted("--yes-to", "memory")
+    assert "memory" in {choice["name"] for choice in told["chosen"]}
+    assert unpacked() == [base.size, top.size]
+    before = config.read_bytes()
+    assert b"memory: calculate" in before
+    adopted("--yes-to", "memory")
+    assert config.read_bytes() == before

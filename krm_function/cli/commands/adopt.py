@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LONGEST_REASON = 300  # characters, as the configuration takes it
 LONGEST_KEY = 253
+MEMORY = "memory"  # the choice that wants the sizes of all layers
 DESCRIPTION = (
     "Asks all stages of a render at once what the pods need, and writes into the ContrastGenerate of --config what is "
     "chosen, and the lock. On a terminal it asks; else nothing is chosen but what the options name. Exit code 1 if a "
@@ -94,13 +95,17 @@ def run(options: Namespace) -> int:
     known: set[str] = set()
     request, adoption = _adopted(_request(options), found, inputs.resources, known if asks else None)
     images = None
-    if not (adoption.findings or options.no_lock or options.dry_run):
-        named = Namespace(**{**vars(options), "output": options.lock or found.lock})
+    while not (adoption.findings or options.no_lock or options.dry_run):
+        sized = options.sizes or MEMORY in request.yes
+        named = Namespace(**{**vars(options), "output": options.lock or found.lock, "sizes": sized})
         images = adopted_images(named, found, found.config_with(adoption.spec), inputs.resources, sources, limits)
-        findings += images.findings
-        if not has_errors(findings):
-            found = found._replace(config=found.config._replace(images=images.config.images))
-            request, adoption = _adopted(request, found, inputs.resources, known if asks else None)
+        if has_errors(images.findings):
+            break
+        found = found._replace(config=found.config._replace(images=images.config.images))
+        request, adoption = _adopted(request, found, inputs.resources, known if asks else None)
+        if sized or MEMORY not in request.yes:
+            break  # else it was chosen by what the lock says now, and wants all sizes
+    findings += images.findings if images else ()
     findings += adoption.findings
     findings += [finding("CC1341", kind=kind, name=name) for kind, name in adoption.keys]
     if has_errors(findings):
