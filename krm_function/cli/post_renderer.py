@@ -16,9 +16,13 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
 from krm_function.model.finding_position import stream_finding, yaml_finding
+from krm_function.model.helm_hooks import HOOK
 from krm_function.model.objects import reference
+from krm_function.model.origin import HELM_SOURCE
 from krm_function.model.resource import Resource
 from krm_function.yamltext import YamlError, decode
+
+NOT_IN_INPUT = "CC0602"
 
 if TYPE_CHECKING:
     from krm_function.api.document import ConfigDocument
@@ -72,7 +76,7 @@ def post_render(
     config = with_namespace(config, namespace)
     rendered = render(stream.resources, config, findings + problems + unmet + engine_findings, engine)
     if rendered.failed:
-        return print_findings(rendered.findings, form, report)
+        return print_findings((*rendered.findings, *_hooks_left_out(stream.resources, rendered)), form, report)
     texts = _without_configuration(stream.resources, rendered.texts)
     if texts != rendered.texts and not rendered.added and not any(map(_has_object, stream.resources, texts)):
         return print_findings([finding("CC0289")], form, report)
@@ -82,6 +86,15 @@ def post_render(
 
     findings = (*rendered.findings, *_release_findings(rendered, pieces))
     return _print(pieces, findings, form, report, attest, config, rendered.manifest)
+
+
+def _hooks_left_out(resources: Sequence[Resource], rendered: "Rendered") -> tuple[Finding, ...]:
+    """Return CC0120 if an object is missing that may be a hook: Helm 3 sends none, and `helm template` prints them."""
+    if not any(found.code == NOT_IN_INPUT for found in rendered.findings):
+        return ()
+    by_helm_3 = any(one.text.startswith(HELM_SOURCE) or f"\n{HELM_SOURCE}" in one.text for one in resources)
+    has_hooks = any(HOOK in one.text for one in resources)
+    return (finding("CC0120"),) if by_helm_3 and not has_hooks else ()
 
 
 def _without_configuration(resources: Sequence[Resource], texts: Sequence[str | None]) -> tuple[str | None, ...]:

@@ -123,4 +123,9 @@ ROWS: dict[str, Row] = {
         "render it first and give what it prints, such as helm template CHART | contrast-krm post-render --config FILE;"
         " leave the template itself out, and put quotes around a text that begins like one",
     ),
+    "CC0120": Row(
+        "warning",
+        "Helm 3 sends no hooks to a post-renderer, so an object with the annotation helm.sh/hook is never in the input",
+        "if what is missing is a hook of the chart: use Helm 4, or pipe `helm template` into contrast-krm post-render",
+    ),
 }

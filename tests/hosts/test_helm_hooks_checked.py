@@ -24,6 +24,38 @@ spec:
           securityContext: {{runAsUser: 65532, runAsGroup: 65532}}
 """
 
+MODE = "          envFrom: [{configMapRef: {name: before}}]\n"
+SETTINGS = """apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: before
+  namespace: shop
+  annotations:
+    helm.sh/hook: pre-install
+data: {MODE: fast}
+"""
+
+
+def test_a_config_map_that_is_a_hook_is_told_with_helm_3_and_the_hint_helps(
+    krm_machine: Machine, tmp_path: Path
+) -> None:
+    deployment = quickstart()
+    job = HOOK.replace("  annotations:\n    helm.sh/hook: pre-install\n", "") + MODE
+    resources = {**deployment.resources, "job.yaml": job, "before.yaml": SETTINGS}
+    directory = make_chart(krm_machine, tmp_path / "shop", deployment._replace(resources=resources))
+    ran = run_helm3(krm_machine, directory)
+    assert ran.code != 0
+    assert "CC0602" in ran.err
+    assert "warning CC0120" in ran.err
+    assert "annotation helm.sh/hook" in ran.err
+    assert "use Helm 4, or pipe `helm template` into contrast-krm post-render" in ran.err
+
+    plain = krm_machine.run(["helm", "template", "shop", "chart"], directory).ok()
+    assert b"helm.sh/hook" in plain
+    piped = krm_machine.krm("post-render", "--config", "config", cwd=directory, stdin=plain).ok()
+    krm_machine.krm("check", stdin=piped).ok()
+    krm_machine.krm("check", stdin=run_helm4(krm_machine, directory).ok()).ok()
+
 
 def test_a_hook_that_helm_3_did_not_send_is_found_and_the_hint_helps(krm_machine: Machine, tmp_path: Path) -> None:
     deployment = quickstart()
