@@ -115,7 +115,7 @@ def check_output(
     findings += claim_findings(output.resources, [pod.workload for pod in pods])
     named = [name for name in classes if is_contrast_name(name)]
     findings += check_classes([pod.workload for pod in pods], named, emitted=_emits_classes(values))
-    findings += [finding("CC1106.function" if as_function else "CC1106")] if pods and manifests.decoded is None else []
+    findings += _without_manifest(config, as_function=as_function) if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods, config, elsewhere)
     if config is None:
         sealed = [SealedWorkload(pod.workload, pod.checked.digest) for pod in pods]
@@ -131,6 +131,13 @@ def check_output(
     policies = {*mapping((manifests.decoded or {}).get("Policies"))} - {pod.checked.digest for pod in pods}
     beside = len(policies & set(elsewhere))
     return Verdict(tuple(dict.fromkeys(findings)), len(pods), tuple(plain), beside)
+
+
+def _without_manifest(config: Config | None, *, as_function: bool) -> list[Finding]:
+    """Return what is said of output without a manifest: CC1106, unless its configuration wants none."""
+    if config is not None and config.generate.manifest.emit == "none":
+        return [finding("CC1117.no-manifest")]
+    return [finding("CC1106.function" if as_function else "CC1106")]
 
 
 def _about(

@@ -154,6 +154,7 @@ ROWS: dict[str, Row] = {
         {
             "cluster": "not compared with the cluster, as there are errors; correct them, and check again",
             "no-lock": "not compared with another render: the policies, as the configuration has no ImageLock",
+            "no-manifest": "no manifest compared, as manifest.emit is none; one from elsewhere: --manifest FILE",
             "no-configuration": (
                 "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
                 " containers, initdata beside the policy, and what was removed from a pod"

@@ -116,7 +116,7 @@ def test_directories_of_one_empty_dir_stay_apart(shop: Shop) -> None:
     assert "mount the whole volume" not in hint, "two directories would become one"
     by_rule = world()
     by_rule.spec["volumes"] = {"splitSubPaths": True}
-    template = pod_templates(rendered(shop, by_rule))["web"]
+    template = next(one for name, one in pod_templates(rendered(shop, by_rule)).items() if name.endswith("web"))
     mounts = [one for one in template["spec"]["containers"][0]["volumeMounts"] if one["mountPath"] in ("/a", "/b")]
     assert len({one["name"] for one in mounts}) == 2
     assert all("subPath" not in one for one in mounts)
@@ -136,5 +136,15 @@ def test_the_output_of_a_render_that_emits_no_manifest_passes_its_check(shop: Sh
     world.spec["manifest"]["emit"] = "none"
     shop.change(world)
     assert shop.generate("-o", "rendered.yaml").code == 0
-    run = shop("check", "rendered.yaml", "--config", CONFIG, "--format", "json")
-    assert (run.code, run.errors) == (0, [])
+    run = shop("check", "rendered.yaml", "--config", CONFIG)
+    assert run.code == 0
+    assert "no manifest compared, as manifest.emit is none" in run.stderr
+    assert shop.generate("-m", "manifest.json", "-o", "rendered.yaml").code == 0
+    with_it = shop("check", "rendered.yaml", "--config", CONFIG, "--manifest", "manifest.json")
+    assert with_it.code == 0
+    assert "no manifest compared" not in with_it.stderr
+    assert shop("check", "rendered.yaml", "--format", "json").errors[0]["code"] == "CC1106", "who does not know that"
+    text = (shop.directory / "rendered.yaml").read_text()
+    assert text.count("cpu: 500m") == 1
+    (shop.directory / "rendered.yaml").write_text(text.replace("cpu: 500m", "cpu: 1500m"))
+    assert shop("check", "rendered.yaml", "--config", CONFIG).code == 1, "everything else is checked as ever"
