@@ -34,7 +34,15 @@ RUN python3 tools/image_root.py /image /opt/contrast-krm/bin/contrast-krm \
 FROM scratch
 ARG BASE
 ARG REVISION=unknown
-LABEL org.opencontainers.image.title="contrast-krm" \
+ARG CREATED=1970-01-01T00:00:00Z
+# Artifact Hub lists an image that says when it was built, what it is, and where its page is; categories are its own.
+LABEL io.artifacthub.package.readme-url="https://raw.githubusercontent.com/contrast-krm/contrast-krm/${REVISION}/docs/how-to/container-image.md" \
+      io.artifacthub.package.category="security" \
+      io.artifacthub.package.keywords="kustomize,helm,kpt,krm-function,confidential-computing,sev-snp,tdx" \
+      io.artifacthub.package.license="Apache-2.0" \
+      org.opencontainers.image.created="${CREATED}" \
+      org.opencontainers.image.documentation="https://github.com/contrast-krm/contrast-krm/tree/main/docs" \
+      org.opencontainers.image.title="contrast-krm" \
       org.opencontainers.image.description="Confidential workloads for Contrast: KRM function and Helm post-renderer" \
       org.opencontainers.image.version="0.2.0.dev0" \
       org.opencontainers.image.revision="${REVISION}" \

@@ -22,7 +22,7 @@ PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 x86_64-unknown-linux-m
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
-	@echo "make test   what a change needs: linters, types, all tests that need no other tool than kustomize, Helm, kpt and OPA"
+	@echo "make test   what a change needs: linters, types, the tests with kustomize, Helm, kpt and OPA, and of what takes long a part"
 	@echo "make test-all  what CI runs: all tests, with every real tool, a Kubernetes control plane, the bundle and the image"
 	@echo "make test-all CLUSTER=0  the same without a Kubernetes control plane: minutes less, and the first time half an hour"
 	@echo "make test-cluster  random pods, nodes and DaemonSets against a control plane, as many as before a release"

@@ -2,7 +2,7 @@
 
 | run | tools | tests |
 |---|---|---|
-| `pytest --basic`, `make test` | those of BASIC | all but those that say they need another tool |
+| `pytest --basic`, `make test` | those of BASIC | those that need no other tool; a part of what takes long |
 | `pytest`, `make test-all` | all | all |
 
 The summary of the first counts what it has left out.
@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests import shares
 from tools import browser, interpreters, real, wheels
 from tools.build import BASIC
 
@@ -47,10 +48,13 @@ FIXTURES = {fixture_of(name): name for name in BEYOND}
 globals().update({key: _fixture(name, BEYOND[name]) for key, name in FIXTURES.items()})
 
 LEFT_OUT = pytest.StashKey[Counter[str]]()
+COSTLY = ""  # among the names of tools: cases that take long
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--basic", action="store_true", help=f"run the tests that need no tool but {', '.join(BASIC)}")
+    parser.addoption(
+        "--basic", action="store_true", help=f"what needs no tool but {', '.join(BASIC)}, and of what takes long a part"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -70,8 +74,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         needed = needed_by(item)
         config.stash[LEFT_OUT].update(needed[:1])
         (gone if needed else kept).append(item)
-    items[:] = kept
-    config.hook.pytest_deselected(items=gone)
+    items[:], costly = shares.smaller(kept, shares.costly())
+    shares.fewer_examples(items)
+    config.stash[LEFT_OUT].update({COSTLY: len(costly)})
+    config.hook.pytest_deselected(items=gone + costly)
 
 
 def needing(*names: str) -> pytest.MarkDecorator:
@@ -104,9 +110,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if not config.getoption("--basic"):
         return
     counts = config.stash[LEFT_OUT]
+    costly = counts.pop(COSTLY, 0)
     told = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
-    terminalreporter.section("not run here: what `make test-all` builds the tools for", sep="-")
-    terminalreporter.line(f"{counts.total()} tests, by the first tool that they need: {told}")
+    terminalreporter.section("not run here", sep="-")
+    terminalreporter.line(f"{counts.total()} tests, by the first tool that they need: {told};")
+    terminalreporter.line(f"{costly} cases of tests that take long, and nine tenths of the examples of property tests;")
     terminalreporter.line(
         "and those of the control plane, the bundle and the container image. All of them: make test-all"
     )

@@ -58,7 +58,8 @@ def test_every_value_and_every_pair_of_a_nightly_case_is_in_a_case_of_the_defaul
 
 def test_a_run_has_every_case_that_is_not_nightly_and_a_nightly_run_has_all(request: pytest.FixtureRequest) -> None:
     every, chosen = request.config.stash[COLLECTED]
-    left_out = [item for item in every if item not in set(chosen)]
+    running = set(chosen)
+    left_out = [item for item in every if item not in running]
     assert all(item.get_closest_marker("nightly") for item in left_out)
     assert not (request.config.stash[NIGHTLY] and left_out)
 

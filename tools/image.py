@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from packaging.markers import Marker
@@ -88,7 +89,9 @@ def for_python(lock: str, version: str) -> str:
 
 def build(base: str, context: str, commit: str, name: str = IMAGE, *more: str) -> Built:
     """Build the Dockerfile of a source tree; more: options of buildah. Raises ToolError."""
-    arguments = (f"BASE={base}", f"REVISION={commit}", "PIP_NO_INDEX=1", f"SOURCE_DATE_EPOCH={source_date()}")
+    created = datetime.fromtimestamp(source_date(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    arguments = [f"BASE={base}", f"REVISION={commit}", f"CREATED={created}", "PIP_NO_INDEX=1"]
+    arguments += [f"SOURCE_DATE_EPOCH={source_date()}"]
     engine(
         *("buildah", "build", "--no-cache", f"--timestamp={source_date()}"),
         *(f"--build-arg={argument}" for argument in arguments),

@@ -125,6 +125,7 @@ def _server(client: int, port: int) -> list[str]:
 def _controllers() -> list[str]:
     flags = ["--use-service-account-credentials", "--service-account-private-key-file", "service-accounts.key"]
     flags += ["--root-ca-file", "ca.crt", "--controllers", CONTROLLERS]
+    flags += ["--horizontal-pod-autoscaler-sync-period", "1s"]
     return [*flags, "--kube-api-qps", "500", "--kube-api-burst", "1000"]
 
 

@@ -50,10 +50,21 @@ def test_kpt_applies_updates_and_destroys(
 
     ran = check()
     assert (ran.code, "error" in ran.err, ", which no host applies" in ran.err) == (0, False, True), ran.err
+
+    def piped() -> Ran:
+        listed = cluster.kubectl("get", "all,configmap", "-n", "shop", "-o", "yaml").stdout
+        return krm_machine.krm("check", stdin=listed.encode())
+
+    for change in (["rollout", "restart", "deployment/web"], ["scale", "deployment/web", "--replicas=3"]):
+        done = cluster.kubectl(*change, "-n", "shop")
+        assert done.returncode == 0, done.stderr
+        for ran in (check(), piped()):  # in the middle of it, too
+            assert (ran.code, "error " in ran.err) == (0, False), (change, ran.err)
     cluster.kubectl("set", "image", "deployment/web", "web=registry.example.com/evil@sha256:" + "0" * 64, "-n", "shop")
     ran = check()
     assert (ran.code, ran.err.count("error ")) == (1, 1), ran.err
     assert "web: image; written last by kubectl-set\n  hint: kpt live apply puts back" in ran.err
+    assert [line for line in piped().err.splitlines() if line.startswith("error CC1103")]
     kpt("live", "apply", "--reconcile-timeout", "50s")
     until("the pods of the package", lambda: check().code == 0)
     generation = api.get("Deployment", "web", "shop").ok()["metadata"]["generation"]

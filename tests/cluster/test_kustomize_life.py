@@ -57,7 +57,7 @@ class Life:
 
 @pytest.mark.usefixtures("shop", "nodes")
 def test_the_life_of_a_deployment(api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path: Path) -> None:
-    """Applied both ways, restarted, scaled, changed by hand and back, rendered anew and rolled out."""
+    """Applied both ways, restarted, scaled by hand and by an autoscaler, changed and back, rendered anew."""
     life = Life(cluster, krm_machine, tmp_path)
     life.build()
     classes = tmp_path / "classes.yaml"
@@ -73,6 +73,9 @@ def test_the_life_of_a_deployment(api: Api, cluster: ControlPlane, krm_machine: 
     life.kubectl("rollout", "restart", name, "-n", "shop")
     life.kubectl("scale", name, "--replicas=3", "-n", "shop")
     assert life.errors() == ([], [])
+    life.kubectl("autoscale", name, "--min=4", "--max=5", "--cpu=80%", "-n", "shop")
+    until("the autoscaler", lambda: api.items("Deployment", "shop")[0]["spec"]["replicas"] == 4)
+    assert life.errors() == ([], []), "the replicas are the autoscaler's"
 
     template = api.items("Deployment", "shop")[0]["spec"]["template"]
     container = template["spec"]["containers"][0]["name"]

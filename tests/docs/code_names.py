@@ -70,6 +70,7 @@ def _set_on_self(node: ast.ClassDef) -> set[str]:
     }
 
 
+@cache
 def exists(dotted: str) -> bool:
     """Whether a dotted name, or the end of one such as `stages.read` or `read.read`, is a module or stands in one.
 
@@ -101,7 +102,8 @@ def _elsewhere(parts: list[str]) -> bool:
         return False
 
 
-def defined_in(path: str) -> set[str]:
+@cache
+def defined_in(path: str) -> frozenset[str]:
     """Every name that a file defines, on the top level or in a class or function."""
     found = {name for module in modules().values() if module.path == path for name in module.defined}
     for node in ast.walk(tree(path)):
@@ -111,7 +113,7 @@ def defined_in(path: str) -> set[str]:
             found.add(node.id)
         elif isinstance(node, ast.arg):
             found.add(node.arg)
-    return found
+    return frozenset(found)
 
 
 @cache

@@ -111,9 +111,11 @@ def lost_dotted(text: str, *, known: frozenset[str] = frozenset(), strict: bool 
 
 def lost_words(text: str) -> list[str]:
     """Names with an underscore that occur nowhere in the code."""
-    known = words() | ELSEWHERE.keys()
     matches = ((span, SNAKE.fullmatch(span)) for span in spans(text))
-    return [f"`{span}`: the code has no such word" for span, match in matches if match and match[1] not in known]
+    named = [(span, match[1]) for span, match in matches if match]
+    return [
+        f"`{span}`: the code has no such word" for span, name in named if name not in words() and name not in ELSEWHERE
+    ]
 
 
 @cache
@@ -121,15 +123,19 @@ def makefile() -> str:
     return (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+@cache
+def targets() -> frozenset[str]:
+    return frozenset(word for line in re.findall(r"(?m)^([a-z -]+):", makefile()) for word in line.split())
+
+
 def lost_targets(lines: list[str]) -> list[str]:
     """Targets and variables that the Makefile does not have."""
-    targets = {word for line in re.findall(r"(?m)^([a-z -]+):", makefile()) for word in line.split()}
     found = []
     for line in lines:
         for call in re.findall(r"(?:^\s*|[;&|] *)make((?: [a-z][a-z-]*| [A-Z_]+=\S*)+)", line):
             for word in call.split():
                 name, equals, _ = word.partition("=")
-                there = re.search(rf"\b{name}\b", makefile()) if equals else name in targets
+                there = re.search(rf"\b{name}\b", makefile()) if equals else name in targets()
                 if not there:
                     found.append(f"`make {word}`: the Makefile has no such {'variable' if equals else 'target'}")
     return found
@@ -223,7 +229,7 @@ def test_a_page_names_only_commands_that_exist(path: str) -> None:
 def test_docstrings_and_comments_name_only_what_exists(folder: str) -> None:
     lost = []
     for path in (path for path in SAID if path.rpartition("/")[0] == folder):
-        known = frozenset(defined_in(path))
+        known = defined_in(path)
         for text in said_in(path):
             lines = list(spans(text))
             found = lost_in_files(text) + lost_dotted(text, known=known) + lost_words(text)

@@ -7,6 +7,7 @@ import shutil
 import socket
 import stat
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from tests.install.archive import (
     python,
 )
 from tests.install.containers import contain
+from tools.archive import source_date
 from tools.image import ARCHIVE, IMAGE, build, save
 
 PROGRAM = "/opt/contrast-krm/bin/contrast-krm"
@@ -100,6 +102,8 @@ def test_the_configuration_is_what_the_dockerfile_says() -> None:
     prefix = "org.opencontainers.image."
     assert label(f"{prefix}version") == __version__
     assert label(f"{prefix}revision").removesuffix("-dirty") == head()
+    assert datetime.fromisoformat(label(f"{prefix}created")).timestamp() == source_date()
+    assert head() in label("io.artifacthub.package.readme-url")
 
 
 def head() -> str:

@@ -307,10 +307,11 @@ def test_what_holds_is_not_named(asking: Asking, policies: dict[str, str]) -> No
     """One change is one reason, unless two fields say the same thing of it."""
     policy = policies["contrast-1.25"]
     several = {"the pod of another workload", "another namespace"}  # of which variables and arguments have the name too
+    ask = asking("opa-cli", policy)
     for name, case in CASES.items():
         request = app(policy)
         case.change(request)
-        reasons = denied(asking("opa-cli", policy), policy, creating(request))
+        reasons = denied(ask, policy, creating(request))
         assert len(reasons) == 1 or name in several, (name, reasons)
 
 

@@ -9,6 +9,7 @@ import sysconfig
 import tomllib
 import venv
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,20 @@ def test_the_context_holds_what_the_package_is_built_from() -> None:
     needed = {project["project"]["readme"], *project["project"]["license-files"], *packages, "pyproject.toml"}
     copied = {word for keyword, rest in instructions() if keyword == "COPY" for word in rest.split()[:-1]}
     assert needed <= copied
+
+
+def test_artifact_hub_finds_what_it_wants_of_an_image() -> None:
+    """The labels that its page on container images calls required, and a category of its list."""
+    labels = dict(re.findall(r'([\w.-]+(?:/[\w.-]+)?)="([^"]*)"', last_stage()["LABEL"]))
+    page = labels["io.artifacthub.package.readme-url"].partition("${REVISION}/")[2]
+    assert page.endswith(".md")
+    assert (ROOT / page).is_file()
+    assert labels["org.opencontainers.image.created"] == "${CREATED}"
+    (default,) = [rest.partition("=")[2] for keyword, rest in instructions() if rest.startswith("CREATED=")]
+    assert datetime.fromisoformat(default).tzinfo
+    assert labels["org.opencontainers.image.description"]
+    assert labels["io.artifacthub.package.category"] in {"security", "integration-delivery"}
+    assert labels["io.artifacthub.package.license"] == labels["org.opencontainers.image.licenses"]
 
 
 def test_the_entry_point_is_in_exec_form_and_needs_no_argument() -> None:
