@@ -7,7 +7,8 @@ Rule of this file: a function of `costly.json` runs with so many of its cases, s
     .venv/bin/python -m tests.shares LOG
 
 writes the file anew: a function that takes longer than BUDGET gets the cases that fit into it, one at least, and none
-where a single one takes longer than LONGEST. Times are those of the machine that ran it, which is good enough.
+where one takes longer than LONGEST, or what is set up for its file does; a 0 that is there stays. Times are those of
+the machine that ran it, which is good enough.
 """
 
 import json
@@ -16,6 +17,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -73,8 +75,8 @@ def fewer_examples(items: Iterable[pytest.Item]) -> None:
             test._hypothesis_internal_use_settings = settings(given, max_examples=few)
 
 
-def measured(lines: Iterable[str]) -> dict[str, int]:
-    """Return the shares that a verbose log with durations asks for."""
+def measured(lines: Iterable[str], known: Mapping[str, int] = MappingProxyType({})) -> dict[str, int]:
+    """Return the shares that a verbose log with durations asks for. known: those of before."""
     took: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     cases: Counter[str] = Counter()
     for line in lines:
@@ -83,9 +85,10 @@ def measured(lines: Iterable[str]) -> dict[str, int]:
         elif ran := _RUN.search(line):
             cases[ran[1]] += 1
     shares = {}
-    for name, times in sorted(took.items()):
+    for name in sorted({*took, *(each for each, share in known.items() if share == 0)} & cases.keys()):
+        times = took.get(name) or {"": 0.0}
         whole, count = sum(times.values()), cases[name]
-        if max(times.values()) > LONGEST:
+        if max(times.values()) > LONGEST or known.get(name) == 0:
             shares[name] = 0
         elif whole > BUDGET and count > 1:
             shares[name] = max(1, int(BUDGET * count / whole))
@@ -96,7 +99,7 @@ def main(arguments: Sequence[str]) -> None:
     """Write `costly.json` from a log."""
     (log,) = arguments
     with open(log, encoding="utf-8", errors="replace") as lines:
-        text = json.dumps(measured(lines), indent=0)
+        text = json.dumps(measured(lines, costly()), indent=0)
     COSTLY.write_text(f"{text}\n", encoding="utf-8")
 
 

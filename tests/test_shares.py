@@ -63,7 +63,10 @@ def test_what_is_left_out_is_of_the_functions_named_and_nothing_is_lost() -> Non
 
 
 def test_shares_are_taken_of_a_log() -> None:
-    assert measured(LOG.splitlines()) == {"tests/x/test_a.py::test_many": 1, "tests/x/test_a.py::test_long": 0}
+    found = {"tests/x/test_a.py::test_many": 1, "tests/x/test_a.py::test_long": 0}
+    quick = "tests/x/test_a.py::test_quick"
+    assert measured(LOG.splitlines()) == found
+    assert measured(LOG.splitlines(), {quick: 0, "tests/x/gone.py::test": 0}) == found | {quick: 0}
 
 
 def test_a_property_test_tries_a_tenth() -> None:

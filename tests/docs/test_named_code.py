@@ -55,7 +55,7 @@ FILES = {
     "yml",
 }
 FILES |= {"crt", "pem", "rego", "go", "tgz", "css", "jinja"}
-PACKAGES = {name.split(".")[1] for name in modules() if name.count(".") == 1 and name.startswith("krm_function.")}
+PACKAGES = {path.split("/")[1].removesuffix(".py") for path in SOURCES if path.startswith("krm_function/")}
 ROOTS = PACKAGES | {"krm_function", "helm_plugin", "tools", "tests", "benchmarks"}
 # the first word of a path into a document; some of them are packages as well
 DOCUMENTS = {"spec", "metadata", "status", "data", "manifest", "policy", "results"}
