@@ -81,6 +81,12 @@ ROWS: dict[str, Row] = {
             "map": "must be a map",
             "effect": "must be NoSchedule, PreferNoSchedule or NoExecute",
             "quantity": "{error}",  # in the words of model/quantity
+            "hexadecimal": "must be hexadecimal digits, as many as the value has in an attestation report",
+            "tcb": (
+                "must be four versions from 0 to 255, each with its name",
+                "write BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M",
+            ),
+            "fact": ("says nothing of a machine", "use one of {known}"),
         },
     ),
     "CC0315": Row(
@@ -179,5 +185,20 @@ ROWS: dict[str, Row] = {
             "containers": "which is of nodes that give GPUs to containers; those of {platform} pass them to VMs",
             "none": "which is of nodes that give GPUs to containers; those of {platform} have none",
         },
+    ),
+    "CC0326": Row(
+        "warning",
+        "pods of {platform} can run here, and attestation refuses them: {reasons}",
+        "drain the node and update its firmware before this manifest is set; or keep the reference values as they are",
+    ),
+    "CC0327": Row(
+        "warning",
+        "whether attestation accepts pods of {platform} on {nodes} is unknown: not known is {missing}",
+        "annotate the nodes, or give Nodes with these annotations by --node-facts",
+    ),
+    "CC0328": Row(
+        "error",
+        "each node that takes the pod has firmware that attestation refuses: {nodes}",
+        "update the firmware of nodes of {platform} before this manifest is set",
     ),
 }

@@ -191,6 +191,7 @@ ROWS: dict[str, Row] = {
                 "the Python package {package} is not in this copy of contrast-krm",
                 "pipx install 'contrast-krm[{extra}]', and run that contrast-krm",
             ),
+            "facts-alone": ("says more of nodes, and no nodes are given", "add --nodes FILE or --cluster"),
             "no-node": ("there is no Node in it", "give what `kubectl get nodes -o yaml` prints"),
             # lock
             "source": ("names no source", "use {known} or {last}"),

@@ -11,6 +11,7 @@ from krm_function.findings import Cause, Path
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects
 from krm_function.model.quantity import nano
+from krm_function.placement.firmware import UNKNOWN, Firmware, read_firmware
 from krm_function.placement.taints import EFFECTS, Taint
 from krm_function.record import NamedTuple
 
@@ -18,7 +19,10 @@ KINDS = frozenset({"Node", "NodeList"})
 
 
 class Node(NamedTuple):
-    """One node. allocatable: resource name -> nano units, None when unknown. handlers: None when unknown."""
+    """One node. allocatable: resource name -> nano units, None when unknown. handlers: None when unknown.
+
+    firmware: what its annotations say of the machine.
+    """
 
     name: str
     labels: Mapping[str, str]
@@ -26,6 +30,7 @@ class Node(NamedTuple):
     unschedulable: bool = False
     allocatable: Mapping[str, int] | None = None
     handlers: frozenset[str] | None = None
+    firmware: Firmware = UNKNOWN
 
 
 class NodeProblem(NamedTuple):
@@ -59,7 +64,9 @@ def read_nodes(document: Any) -> ReadNodes:
         unschedulable = dig(value, ("spec", "unschedulable"))
         if unschedulable is not None and not isinstance(unschedulable, bool):
             faults.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
-        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value)))
+        firmware, wrong = read_firmware(_map(value, ("metadata", "annotations"), faults))
+        faults += [(("metadata", "annotations", key), cause) for key, cause in wrong]
+        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value), firmware))
         problems += [NodeProblem(name, path + where, cause) for where, cause in faults]
     return ReadNodes(tuple(nodes), tuple(problems))
 

@@ -187,6 +187,57 @@ def test_mistakes_of_the_command_line(shop: Shop) -> None:
     assert "standard input holds the resources" in stdin.stderr
 
 
+# --- firmware
+
+
+GOOD = "BootloaderVersion=9,TEEVersion=0,SNPVersion=21,MicrocodeVersion=72"
+
+
+def facts(name: str, tcb: str) -> dict[str, Any]:
+    said = {"node.contrast-krm.dev/snp-tcb": tcb, "node.contrast-krm.dev/snp-product": "Genoa"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": said}}
+
+
+def test_nodes_whose_firmware_is_below_the_minimum_are_named_with_the_value(shop: Shop) -> None:
+    name = shop.write("nodes.yaml", listed(node("snp-1"), node("snp-2"), node("snp-3"), node("tdx-1", "tdx")))
+    assert plan(shop, "--nodes", name).stderr == "", "nobody has asked"
+    old = GOOD.replace("72", "71")
+    said = shop.write("facts.yaml", listed(facts("snp-1", GOOD), facts("snp-2", old), facts("gone", old)))
+    run = plan(shop, "--nodes", name, "--node-facts", said, "--format", "json")
+    assert run.code == 0
+    low, unknown = run.findings
+    assert (low["code"], low["resource"]["name"], unknown["code"]) == ("CC0326", "snp-2", "CC0327")
+    assert low["message"].endswith("attestation refuses them: MicrocodeVersion is 71, at least 72 is wanted")
+    silent = "on snp-3 is unknown: not known is node.contrast-krm.dev/snp-product, node.contrast-krm.dev/snp-tcb"
+    assert unknown["message"] == f"whether attestation accepts pods of metal-qemu-snp {silent}"
+
+
+def test_firmware_stands_on_the_node_itself_and_a_file_says_it_anew(shop: Shop) -> None:
+    old = node("snp-1")
+    old["metadata"]["annotations"] |= facts("", GOOD.replace("72", "71"))["metadata"]["annotations"]
+    name = shop.write("nodes.yaml", listed(old))
+    alone = plan(shop, "--nodes", name)
+    assert alone.code == 1
+    assert "error CC0328 shop/web spec.template.spec: each node that takes the pod has firmware" in alone.stderr
+    renewed = plan(shop, "--nodes", name, "--node-facts", shop.write("facts.yaml", listed(facts("snp-1", GOOD))))
+    assert (renewed.code, renewed.stderr) == (0, "")
+
+
+def test_facts_that_cannot_be_used(shop: Shop) -> None:
+    name = shop.write("nodes.yaml", listed(node()))
+    good = shop.write("facts.yaml", listed(facts("snp-1", GOOD)))
+    for arguments, code, says in (
+        (("--node-facts", good), 2, "no nodes are given"),
+        (("--nodes", name, "--node-facts", "-"), 2, "standard input holds the resources"),
+        (("--nodes", name, "--node-facts", shop.write("wrong.yaml", listed(facts("snp-1", "9")))), 1, "four versions"),
+        (("--nodes", name, "--node-facts", shop.write("none.yaml", "kind: Pod\n")), 2, "there is no Node in it"),
+        (("--nodes", name, "--node-facts", "missing.yaml"), 3, "CC1001"),
+    ):
+        run = plan(shop, *arguments)
+        assert (run.code, run.stdout) == (code, b""), run.stderr
+        assert says in run.stderr
+
+
 # --- where the plan goes
 
 

@@ -13,6 +13,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/how-to/*.md", "docs/tutorial/*.md", "examples/*/README.md")
 ELSEWHERE = {
+    "docs/how-to/change-workloads.md": "tests/hosts/test_changed_workloads.py",
+    "docs/how-to/node-pool-or-firmware.md": "tests/docs/test_node_pool_page.py",
     "docs/how-to/provenance.md": "tests/docs/test_provenance_page.py",
     "docs/how-to/upgrade-images.md": "tests/hosts/test_upgraded_images.py",
     "docs/how-to/write-a-function.md": "tests/krm/test_page.py",

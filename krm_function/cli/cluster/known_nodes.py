@@ -13,6 +13,7 @@ from krm_function.cli.files.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref, finding
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.resource import Resource
+from krm_function.placement.firmware import UNKNOWN
 from krm_function.placement.node import KINDS, Node, read_nodes
 from krm_function.record import NamedTuple
 from krm_function.yamltext import Document, YamlError, locate, parse
@@ -56,6 +57,23 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         return _named("--nodes", source, (nodes, [*read.findings, *problems]))
     nodes, problems = _from(inputs.resources)
     return KnownNodes(tuple(nodes) if nodes else None, "the resources" if nodes else "", tuple(problems))
+
+
+def with_facts(known: KnownNodes, options: Namespace) -> KnownNodes:
+    """Return the nodes with what the files of --node-facts say of their machines. Raises FileProblem."""
+    if not options.node_facts:
+        return known
+    if "-" in options.node_facts:
+        return known._replace(findings=(*known.findings, finding("CC0909.stdin-resources", option="--node-facts")))
+    if known.nodes is None:  # a cluster that shows none has said so
+        alone = () if options.cluster else (finding("CC0909.facts-alone", option="--node-facts"),)
+        return known._replace(findings=(*known.findings, *alone))
+    read = read_inputs(options.node_facts)
+    nodes, problems = _from(read.resources)
+    facts = _named("--node-facts", "", (nodes, [*read.findings, *problems]))
+    said = {node.name: node.firmware for node in facts.nodes or ()}
+    together = (node._replace(firmware=node.firmware.beside(said.get(node.name, UNKNOWN))) for node in known.nodes)
+    return known._replace(nodes=tuple(together), findings=(*known.findings, *facts.findings))
 
 
 def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> KnownNodes:

@@ -65,6 +65,13 @@ def add_arguments(parser: Parser) -> None:
         action="store_true",
         help="read the nodes from the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
+    parser.add_argument(
+        "--node-facts",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="Nodes by name, with annotations that say what firmware they have (repeatable); beside those of the nodes",
+    )
     add_config(parser)
     add_namespace(parser)
     add_findings(parser)
@@ -72,7 +79,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    from krm_function.cli.cluster.known_nodes import known_nodes
+    from krm_function.cli.cluster.known_nodes import known_nodes, with_facts
     from krm_function.cli.files.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.rendering.render_inputs import render_inputs
@@ -83,13 +90,13 @@ def run(options: Namespace) -> int:
 
     chosen, file = format_and_file(options.output)
     inputs = read_inputs(options.paths)
-    named = [path for path in options.nodes if path != "-"]
+    named = [path for path in (*options.nodes, *options.node_facts) if path != "-"]
     if file and same_file(
         file, [*(one.path for one in find_files([*options.config, *named])), *(one.file for one in inputs.sources)]
     ):
         overwritten = finding("CC0909.input", option="--output")
         return print_findings([overwritten], options.format, options.report)
-    node_list = known_nodes(options, inputs)
+    node_list = with_facts(known_nodes(options, inputs), options)
     if has_errors(node_list.findings):
         return print_findings(node_list.findings, options.format, options.report)
     rendered = render_inputs(options, inputs, live=True)
@@ -97,6 +104,7 @@ def run(options: Namespace) -> int:
     placements, about = _place(rendered, node_list, classes)
     printed += about
     printed += _labels(rendered, node_list)
+    printed += _firmware(rendered, node_list, placements)
     printed += _refusals(rendered, inputs)
     printed += _made_by_the_cluster(rendered, node_list, inputs)
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
@@ -186,6 +194,21 @@ def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
         if one.workload is not None and one.platform
         for found in foreign_labels(one.workload, PLATFORMS[one.platform], node_list.nodes)
     ]
+
+
+def _firmware(rendered: "Rendered", node_list: "KnownNodes", placements: "Mapping[int, Placement]") -> "list[Finding]":
+    """Return what attestation with the manifest of this render says to the nodes, if any says what firmware it has."""
+    from krm_function.placement.attestation import any_firmware, attested_nodes
+
+    if not node_list.nodes or not rendered.manifest or not any_firmware(node_list.nodes):
+        return []
+    placed = [(rendered.plan[index], placement) for index, placement in placements.items()]
+    pods = [
+        (one.workload, one.platform, set(placement.fitting))
+        for one, placement in placed
+        if one.workload and one.platform
+    ]
+    return attested_nodes(pods, node_list.nodes, rendered.manifest)
 
 
 def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Finding, finding
-
-VERSIONS = ("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion")
-LARGEST = 255
+from krm_function.model.tcb import parse_tcb
 
 
 def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], list[Finding]]:
@@ -19,7 +17,7 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
     values: dict[str, Any] = {}
     findings: list[Finding] = []
     if minimum_tcb:
-        versions = _versions(minimum_tcb)
+        versions = parse_tcb(minimum_tcb)
         values |= {"snp": {"MinimumTCB": versions}} if versions else {}
         findings += [] if versions else [finding("CC0909.tcb", option="--minimum-tcb")]
     if mr_seam:
@@ -27,13 +25,3 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
         values |= {"tdx": {"MrSeam": mr_seam.lower()}} if good else {}
         findings += [] if good else [finding("CC0909.mr-seam", option="--mr-seam")]
     return values, findings
-
-
-def _versions(text: str) -> dict[str, int] | None:
-    """Return the four versions of `Name=number,...` in their order, None if that is not what the text says."""
-    pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
-    versions = {name: int(number) for name, number in pairs}
-    whole = ",".join(f"{name}={number}" for name, number in pairs) == text
-    if not whole or len(pairs) != len(VERSIONS) or versions.keys() != set(VERSIONS) or max(versions.values()) > LARGEST:
-        return None
-    return {name: versions[name] for name in VERSIONS}
