@@ -11,19 +11,17 @@ import pytest
 
 from tests.cluster.api import Api
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.custom_controllers import (
+from tests.cluster.custom_controllers import LWS, create, running
+from tests.cluster.made_pods import (
     CREATE,
-    LWS,
     agent_of,
     assert_starts,
     beside_the_coordinator,
-    create,
     generated,
     host_of,
     made_pods,
     names,
     object_of,
-    running,
 )
 from tests.custom_resources.objects import leader_worker_set
 from tests.hosts.running import called

@@ -7,16 +7,14 @@ import pytest
 
 from tests.cluster.api import Api
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.custom_controllers import (
-    SANDBOX,
+from tests.cluster.custom_controllers import SANDBOX, create, running
+from tests.cluster.made_pods import (
     assert_denied,
     assert_starts,
     beside_the_coordinator,
-    create,
     generated,
     made_pods,
     object_of,
-    running,
 )
 from tests.custom_resources.objects import template
 
