@@ -118,7 +118,7 @@ def _server(client: int, port: int) -> list[str]:
     flags += ["--token-auth-file", "tokens.csv", "--authorization-mode", "RBAC", "--allow-privileged=true"]
     flags += ["--service-account-issuer", "https://kubernetes.default.svc"]
     flags += ["--service-account-key-file", key, "--service-account-signing-key-file", key]
-    flags += ["--service-cluster-ip-range", "10.0.0.0/24", "--endpoint-reconciler-type", "none"]
+    flags += ["--service-cluster-ip-range", "10.0.0.0/24,fd00:10:96::/112", "--endpoint-reconciler-type", "none"]
     return [*flags, "--max-requests-inflight", "2000", "--max-mutating-requests-inflight", "1000"]
 
 

@@ -115,17 +115,26 @@ def test_a_webhook_that_changes_the_pods_is_named_before_and_its_pods_afterwards
             assert ran.code == 1
             assert len(said) == 6, ran.err
             assert all(field in line and asked in line for line in said)
-        applied.kubectl("rollout", "restart", "deployment/payments", "-n", "shop")
-        applied.kubectl("rollout", "status", "deployment/payments", "-n", "shop", "--timeout=50s")
-    for ran in (applied.check(), piped(applied)):
+        restarted(applied)
+    only_the_pods_are_named(applied, field)
+
+
+def restarted(shop: Shop) -> None:
+    """New pods of one workload, as the API server makes them now."""
+    shop.kubectl("rollout", "restart", "deployment/payments", "-n", "shop")
+    shop.kubectl("rollout", "status", "deployment/payments", "-n", "shop", "--timeout=50s")
+
+
+def only_the_pods_are_named(shop: Shop, field: str) -> None:
+    """What changed the pods is gone: they run, and both forms of `check` look at them, and not at templates alone."""
+    for ran in (shop.check(), piped(shop)):
         said = lines(ran, "error")
         assert ran.code == 1
         assert len(said) <= 2, "once for the workload"
         assert field in said[0]
-    assert "error CC1132 shop/payments: not what was sealed, though the template is: pod" in applied.check().err
-    applied.kubectl("rollout", "restart", "deployment/payments", "-n", "shop")
-    applied.kubectl("rollout", "status", "deployment/payments", "-n", "shop", "--timeout=50s")
-    until("the end of the changed pods", lambda: applied.check().code == 0)
+    assert "error CC1132 shop/payments: not what was sealed, though the template is: pod" in shop.check().err
+    restarted(shop)
+    until("the end of the changed pods", lambda: shop.check().code == 0)
 
 
 def admission_policy() -> list[Json]:
@@ -162,7 +171,9 @@ def test_an_admission_policy_is_named(applied: Shop) -> None:
         assert len(said) == 6
         assert all("env; for pods like this it asks MutatingAdmissionPolicy add-proxy" in line for line in said)
         assert admitted(applied.check()) == said
+        restarted(applied)
     until("the end of the policy", lambda: not _differs(applied))
+    only_the_pods_are_named(applied, ": env")
 
 
 def of_namespace(kind: str, **parts: Any) -> Json:
@@ -180,7 +191,9 @@ def test_a_limit_range_that_makes_other_vms_is_named(applied: Shop) -> None:
         assert said
         assert all("vCPUs" in line and "it asks a LimitRange of the namespace" in line for line in said)
         assert admitted(plan(applied)) == said
+        restarted(applied)
     until("the end of the limit range", lambda: "limit-ranger" not in json.dumps(dry_run(applied)))
+    only_the_pods_are_named(applied, "resources")
 
 
 def test_what_pod_security_refuses_is_told_in_its_own_words(applied: Shop) -> None:

@@ -1,0 +1,51 @@
+"""Services that an API server takes, with the addresses that it gives, stop no pod of a policy for Contrast.
+
+The variables are made by the kubelet's own code out of the objects as the API server has them.
+"""
+
+from typing import Any
+
+import pytest
+
+from krm_function.policy import CONTRAST, KATA, STRICT, read_policy_data
+from krm_function.policy.service_variables import denied_services
+from tests.cluster.api import Api, Json
+from tests.policy.test_service_variables import _allowed, _by_the_kubelet, _rego
+from tests.real_tools import needing
+
+pytestmark = needing("defaults")  # the kubelet's own variables
+
+# name -> what of its spec stops a pod of Kata's form
+STOPS: dict[str, Json] = {
+    "diameter": {"ports": [{"name": "http", "port": 80}, {"name": "peer", "port": 3868, "protocol": "SCTP"}]},
+    "9web": {"ports": [{"port": 80}]},
+    "six": {"ports": [{"port": 80}], "ipFamilies": ["IPv6"], "ipFamilyPolicy": "SingleStack"},
+}
+
+
+@pytest.fixture
+def services(api: Api, namespace: str) -> dict[str, Json]:
+    """The Services as the API server has them, one that stops nobody among them."""
+    made = {}
+    for name, spec in {**STOPS, "db": {"ports": [{"port": 5432}]}}.items():
+        metadata = {"name": name, "namespace": namespace}
+        made[name] = api.create({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}).ok()
+    assert ":" in made["six"]["spec"]["clusterIP"]
+    return made
+
+
+@pytest.mark.parametrize("profile", [CONTRAST, STRICT], ids=lambda one: one.name)
+def test_the_pods_of_the_namespace_start(services: dict[str, Json], profile: Any) -> None:
+    variables = _by_the_kubelet(*services.values())
+    assert _allowed(_rego(profile), [text for one in variables for text in one])
+
+
+def test_in_kata_s_form_we_name_those_that_stop_a_pod_and_no_other(services: dict[str, Json]) -> None:
+    rego = _rego(KATA)
+    stopped = {
+        name
+        for (name, _), variables in zip(services.items(), _by_the_kubelet(*services.values()), strict=True)
+        if not _allowed(rego, variables)
+    }
+    named = {one.service for one in denied_services(services.values(), read_policy_data(rego), whole=False)}
+    assert stopped == named == set(STOPS)
