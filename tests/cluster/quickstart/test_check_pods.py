@@ -12,12 +12,17 @@ import pytest
 
 from tests.cluster.api import Api, Json, until
 from tests.cluster.made_up_webhook import CONFIGURATION, NAME, Patch, made_up_webhook, sidecar, variable, volume
-from tests.cluster.test_check_cluster import CONFIG, RENDERED, Shop, _ready, applied
+from tests.cluster.quickstart.shop import CONFIG, RENDERED, Shop, alarms, ready
 from tests.hosts.running import EXAMPLES, Ran
 
-__all__ = ["applied"]
 RESOURCES = str(EXAMPLES / "quickstart/resources")
 PLAN = ("plan", RESOURCES, "--config", CONFIG, "--cluster", "-o", "json")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def settled(applied: Shop) -> None:
+    """Whatever another file has left."""
+    applied.settle()
 
 
 def plan(shop: Shop) -> Ran:
@@ -40,12 +45,6 @@ def admitted(ran: Ran) -> list[str]:
         place, _, message = line.partition(": ")
         said += [message] * (1 + int((re.findall(r" and (\d+) more$", place) or [0])[0]))
     return sorted(said)
-
-
-def alarms(ran: Ran) -> list[str]:
-    """What it says of the pods, but for the ones that want more GPUs than a node of the example has."""
-    said = re.findall(r"(?m)^(?:error|warning) CC11[23]\d .*$", ran.err)
-    return [line for line in said if "shop/recommendations: rollout" not in line and "CC1122" not in line]
 
 
 def dry_run(shop: Shop, name: str = "web") -> Json:
@@ -315,7 +314,7 @@ def test_a_rollout_is_one_line_and_nothing_that_serves_is_to_be_deleted(applied:
         for node in nodes:
             applied.kubectl("uncordon", node)
         applied.restore()
-    until("the pods of the render before", lambda: _ready(applied.api) and alarms(applied.check()) == [])
+    until("the pods of the render before", lambda: ready(applied.api) and alarms(applied.check()) == [])
 
 
 def _copy_with_another_value(directory: Path) -> None:

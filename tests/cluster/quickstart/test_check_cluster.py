@@ -6,83 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests import quick_yaml as yaml
-from tests.cluster.api import Api, Json, until
+from tests.cluster.api import Api, until
 from tests.cluster.conftest import add_namespace, remove_namespace
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.made_up_nodes import made_up_nodes
+from tests.cluster.quickstart.shop import CONFIG, RENDERED, Shop
 from tests.hosts.digests import digest, manifest_digest
 from tests.hosts.hosts import WEB
 from tests.hosts.running import EXAMPLES, Machine, Ran
 
-RENDERED = EXAMPLES / "quickstart" / "expected" / "rendered.yaml"
-CONFIG = str(EXAMPLES / "quickstart" / "config")
-NODES: list[Json] = yaml.safe_load((EXAMPLES / "quickstart" / "nodes.yaml").read_text())["items"]
 SNP = "contrast-cc-metal-qemu-snp-18a1a065"
 GPU = "contrast-cc-metal-qemu-snp-gpu-18a1a065"
 TDX = "contrast-cc-metal-qemu-tdx-18a1a065"
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 POLICY = f"metadata/annotations/{INITDATA}"
 MESH = "contrast.edgeless.systems~1servicemesh-ingress"
-
-
-class Shop:
-    """The quickstart in a cluster, and what somebody does to it there."""
-
-    def __init__(self, api: Api, cluster: ControlPlane, machine: Machine, classes: Path) -> None:
-        self.api, self.cluster, self.machine, self.classes = api, cluster, machine, classes
-
-    def kubectl(self, *arguments: str, stdin: str = "") -> str:
-        done = self.cluster.kubectl(*arguments, stdin=stdin)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def patch(self, name: str, body: object) -> None:
-        self.kubectl("patch", name, "-n", "shop", "--type=json", "-p", json.dumps(body))
-
-    def check(self, *more: str, kubeconfig: Path | None = None) -> Ran:
-        path = str(kubeconfig or self.cluster.kubeconfig)
-        return self.machine.krm("check", "--cluster", str(RENDERED), *more, KUBECONFIG=path)
-
-    def restore(self) -> None:
-        """Whatever was done, at once; and what was deleted, or made by hand."""
-        self.kubectl("apply", "-f", str(self.classes))
-        self._replace(self.classes)
-        self.cluster.kubectl("delete", "pod", "by-hand", "-n", "shop", "--now", "--ignore-not-found")
-        self.kubectl("apply", "-f", str(RENDERED))
-        self._replace(RENDERED)
-
-    def _replace(self, file: Path) -> None:
-        """Once more where a controller has written a status in between, as a person would."""
-        done = self.cluster.kubectl("replace", "-f", str(file))
-        for _ in range(4):
-            if "Conflict" in done.stderr:
-                done = self.cluster.kubectl("replace", "-f", str(file))
-        assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="module")
-def applied(
-    api: Api, cluster: ControlPlane, krm_machine: Machine, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Shop]:
-    classes = tmp_path_factory.mktemp("classes") / "classes.yaml"
-    classes.write_bytes(krm_machine.krm("release", "runtime-classes", "--config", CONFIG).ok())
-    made = Shop(api, cluster, krm_machine, classes)
-    remove_namespace(api, "shop")
-    with made_up_nodes(api, NODES):
-        made.kubectl("apply", "-f", str(classes))
-        made.kubectl("apply", "-f", str(RENDERED))
-        until("the pods of the quickstart", lambda: _ready(api))
-        yield made
-        remove_namespace(api, "shop")
-        made.kubectl("delete", "-f", str(classes))
-
-
-def _ready(api: Api) -> bool:
-    """All Deployments that have a node are there; recommendations wants more GPUs than the node has."""
-    every = [one for kind in ("Deployment", "StatefulSet") for one in api.items(kind, "shop")]
-    wanted = [one for one in every if one["metadata"]["name"] != "recommendations"]
-    return all(one.get("status", {}).get("readyReplicas") == one["spec"]["replicas"] for one in wanted)
 
 
 @pytest.fixture

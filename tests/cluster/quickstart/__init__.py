@@ -1,0 +1,1 @@
+"""`check --cluster` of the committed quickstart, which is applied once for all files of this package."""
