@@ -77,10 +77,14 @@ class Life(NamedTuple):
         """The directory of the configuration."""
         return "shop" if self.host in {"kustomize", "kpt"} else "config"
 
-    def render(self) -> dict[str, str]:
-        """Run the page's block; the policies of the manifest: digest -> workload."""
+    def render(self, *warned: str) -> dict[str, str]:
+        """Run the page's block; the policies of the manifest: digest -> workload. warned: its warnings."""
         (block,) = [one for one in re.findall(r"(?ms)^```sh\n(.*?)^```", TEXT) if WORDS[self.host] in one]
-        self.session.type(block)
+        if warned:
+            ran = self.session.attempt(block)
+            assert (ran.code, set(re.findall(r"warning\b.*? (CC\d+)", ran.err))) == (0, set(warned)), ran.err
+        else:
+            self.session.type(block)
         manifest = json.loads((self.session.directory / "manifest.json").read_text())
         return {digest: one["WorkloadSecretID"].rpartition("/")[2] for digest, one in manifest["Policies"].items()}
 
@@ -128,7 +132,7 @@ def test_a_workload_comes_changes_and_goes(
     deployment = "shop" if host == "kpt" else "rendered.yaml"
     there.session.type(f"contrast-krm manifest keep {deployment} --in {life.config}/contrast.yaml")
     life.edit("hello", "good morning")
-    kept = life.render()
+    kept = life.render("CC0730", "CC0731")
     assert added.items() <= kept.items(), "pods of the earlier render may restart"
     assert sorted(kept.values()) == ["api", "api", "coordinator", "web"]
     there.session.type(f"contrast-krm manifest keep --end --in {life.config}/contrast.yaml")
