@@ -318,7 +318,7 @@ POD_SPEC = _type(
         "priority": INERT_NUMBER,
         "priorityClassName": INERT_TEXT,
         "readinessGates": INERT,
-        "resourceClaims": _refused([]),  # a claim brings devices
+        "resourceClaims": _refused([]),  # docs/facts/kubernetes.md#resource-claims
         "resources": _inert(
             Record({"limits": INERT_MAP, "requests": INERT_MAP}, closed=False)
         ),  # of the pod as a whole: cpu, memory and hugepages only

@@ -40,7 +40,9 @@ COLUMNS: dict[str, tuple[Step, str | None]] = {
 TOTAL = 116
 SHARE = {"kata-4.1": 103, "first": 93, "configured": 64, "adopted": 22}  # refused workloads, of TOTAL
 MOST_LEFT = 0.2  # of all workloads, and of those with a GPU and without a file system of the host, after `adopt` alone
-CHOICES = "externalSources,renameGPUs,splitSubPaths,securePV,imageVolumes,hostPathCaches=/var/cache/models"
+CHOICES = (
+    "externalSources,renameGPUs,leastVCPUs,splitSubPaths,securePV,imageVolumes,memory,hostPathCaches=/var/cache/models"
+)
 BY_CONTRAST = "Contrast refuses a variable whose object is not in its input; "
 
 # Code, words of its message -> why it is refused in spite of the configuration. Contrast refuses all of them itself:
