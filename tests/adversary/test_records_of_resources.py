@@ -1,4 +1,4 @@
-"""Undo records against `vcpus.minimum` and `memory: calculate`: what a render writes again, or nothing."""
+"""Undo records against the rules of vCPUs and memory: a record takes back what a render writes again, or nothing."""
 
 import json
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""`vcpus.minimum` and `memory: calculate` on the command line: planned, explained, checked, and taken back."""
+"""The rules of vCPUs and memory on the command line: planned, explained, checked, and taken back."""
 
 from typing import Any
 
