@@ -319,5 +319,10 @@ ROWS: dict[str, Row] = {
         "the nodes of the cluster were not compared: it answered {answer}",
         "let the user of this kubeconfig list nodes, or give --nodes what `kubectl get nodes -o yaml` printed",
     ),
+    "CC1135": Row(
+        "warning",
+        "not known whether Services of namespace {namespace} stop the pods of {names}: the cluster answered {answer}",
+        "let the user of this kubeconfig list Services; the policies of the profiles for Contrast allow all of them",
+    ),
     **WHY,
 }

@@ -47,10 +47,12 @@ class Live(NamedTuple):
         findings = compare_live(output, read.objects, read.classes.objects, references, read.pods)
         if read.server is not None:
             from krm_function.cli.cluster.dry_run import dry_run
+            from krm_function.cli.cluster.services import cluster_services
 
             refs = {reference(value) for value in read.objects}
             placed = [(one, _namespace(output, one.ref, refs)) for one in output.workloads]
             findings += dry_run(read.server, placed, self.refs, references)
+            findings += cluster_services(read.server, placed)
         classes = read.classes.objects is not None
         line = described(output, read.context, classes=classes, pods=read.pods.count, beside=beside)
         return (*findings, *read.classes.findings), line

@@ -224,6 +224,7 @@ def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: 
         return []
     from krm_function.checking.parse_output import parse_output
     from krm_function.cli.cluster.dry_run import dry_run, names_of
+    from krm_function.cli.cluster.services import cluster_services
     from krm_function.model.objects import reference
     from krm_function.policy import References
 
@@ -234,7 +235,8 @@ def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: 
     namespaces = sorted({one.ref.namespace for one in workloads if one.ref.namespace}) or ["default"]
     placed = [(one, one.ref.namespace or namespaces[0]) for one in workloads]
     planned = [*names_of(inputs.resources), *map(reference, values)]
-    return dry_run(node_list.server, placed, planned, References(values))
+    found = dry_run(node_list.server, placed, planned, References(values))
+    return [*found, *cluster_services(node_list.server, placed)]
 
 
 def format_and_file(values: Sequence[str]) -> tuple[str, str]:
