@@ -5,6 +5,7 @@
     an error finding CC09 (configuration)                                           2   USAGE
     an error finding CC10 (environment) or CC125 (registries), and none above       3   ENVIRONMENT
     any other error finding, and none above                                         1   FINDINGS
+    an error in a call of our Helm 4 plugin without options (helm4_message.py)      0   OK; Helm stops at the output
     no error, but `--exit-code` is given and something differs                      1   FINDINGS
     nothing of that                                                                 0   OK
 

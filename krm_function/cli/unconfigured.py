@@ -4,6 +4,8 @@ Rule of this file: Helm calls it for every chart, and most charts have no Contra
 that only a render needs.
 """
 
+import os
+
 from krm_function.cli.streams import read_in, write_out
 from krm_function.hosts.pass_through import passes_through
 
@@ -16,4 +18,9 @@ def run_unconfigured() -> int:
         return 0
     from krm_function.cli.post_renderer import post_render
 
+    if "HELM_PLUGIN_NAME" in os.environ:
+        from krm_function.cli.helm4_message import called_by_our_plugin, told_by_helm
+
+        if called_by_our_plugin():
+            return told_by_helm(lambda: post_render(data))
     return post_render(data)

@@ -89,6 +89,15 @@ ROWS: dict[str, Row] = {
         "remove it, or write a limit of {name} and a class of a platform with GPUs",
     ),
     "CC0417": Row("info", "the cpu limit of the pod becomes {after}"),
+    "CC0418": Row(
+        "info",
+        "container {container} asks for a GPU, and neither the pod nor its image sets NVIDIA_VISIBLE_DEVICES",
+    ),
+    "CC0419": Row(
+        "warning",
+        "container {container} asks for a GPU, and its NVIDIA_VISIBLE_DEVICES is not all",
+        "set it to all, or remove the limit",
+    ),
     "CC0420": Row(
         "error",
         "the pod's VM gets {gets} of memory, and the images alone take {images} of it once they are unpacked",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from krm_function.krm.resource_list import ResourceList, is_resource_list
     from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
     from krm_function.krm.results import Results
+    from krm_function.krm.ruamel_edit import ruamel_edit
     from krm_function.krm.string_map import StringMap
     from krm_function.krm.typed_config import read_config
 
@@ -80,6 +81,7 @@ __all__ = [
     "is_resource_list",
     "not_",
     "read_config",
+    "ruamel_edit",
     "run",
     "where",
     "where_not",
@@ -106,6 +108,7 @@ _FILES = {
         "where",
         "where_not",
     ),
+    "ruamel_edit": ("ruamel_edit",),
     "string_map": ("StringMap",),
     "typed_config": ("read_config",),
 }

@@ -5,7 +5,7 @@ JSON null stands for the zero value everywhere, as it does when Go's encoding/js
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -22,25 +22,57 @@ def canonical(manifest: Mapping[str, Any]) -> Json:
 
     Absent and null fields get Go's zero value, fields stand in the order of Contrast's structs
     (docs/facts/contrast-manifest.md#manifest), policies are sorted by digest, and empty fields that Contrast omits
-    are gone. Fields of a newer manifest stand behind them. Values are kept as they are: this is no validation. Raises
-    FieldProblem for a value of the wrong type and for another unknown field.
+    are gone. In each object the fields of a newer manifest stand behind the known ones, sorted. Values are kept as they
+    are: this is no validation. Raises FieldProblem for a value of the wrong type and for another unknown field.
     """
-    newer = newer_fields(manifest)
-    known = {key: value for key, value in manifest.items() if key not in newer} if newer else manifest
-    result: Json = canonical_value(known, MANIFEST)
-    return result | {key: deepcopy(manifest[key]) for key in newer}
+    result: Json = canonical_value(manifest, MANIFEST)
+    return result
 
 
-def newer_fields(manifest: Any) -> list[str]:
-    """Return the fields of the manifest as a whole that are of no known release, sorted.
+def is_newer(name: Any, spec: Record) -> bool:
+    """Tell whether a field is of no known release: no misspelling, no older name, and known nowhere in a manifest."""
+    newer = isinstance(name, str) and NEWER.fullmatch(name) is not None and name not in _names(MANIFEST)
+    return newer and not meant(name, spec.fields)
 
-    They are not dropped, since what a newer Contrast asks for in them would be lost without a word. One that is near a
-    known field is a misspelling, and so is one in an entry, where a value that nobody reads would protect nobody.
+
+def _names(spec: Spec) -> Iterator[str]:
+    """Yield the names of all fields, at any depth."""
+    match spec:
+        case Record():
+            for name, field in spec.fields.items():
+                yield name
+                yield from _names(field.spec)
+        case MapOf():
+            yield from _names(spec.values)
+        case ListOf():
+            yield from _names(spec.items)
+        case _:
+            return
+
+
+def newer_keys(value: Any, spec: Record) -> list[str]:
+    """Return the fields of one object that are of a newer manifest, sorted.
+
+    They are not dropped, since what a newer Contrast asks for in them would be lost without a word.
     """
-    if not isinstance(manifest, Mapping):
+    if not isinstance(value, Mapping) or value.keys() <= spec.fields.keys():
         return []
-    unknown = [key for key in manifest if isinstance(key, str) and key not in MANIFEST.fields]
-    return sorted(key for key in unknown if NEWER.fullmatch(key) and not meant(key, MANIFEST.fields))
+    return sorted(key for key in value if is_newer(key, spec))
+
+
+def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str]:
+    """Return the fields of a newer manifest at any depth, each as people write its path, those of an object sorted."""
+    match spec:
+        case Record() if isinstance(value, Mapping):
+            own = [ManifestProblem((*path, key), "").field for key in newer_keys(value, spec)]
+            below = ((name, field.spec) for name, field in spec.fields.items() if name in value)
+            return [*own, *(one for name, part in below for one in newer_fields(value[name], part, (*path, name)))]
+        case MapOf() if isinstance(value, Mapping):
+            return [one for key, part in value.items() for one in newer_fields(part, spec.values, (*path, key))]
+        case ListOf() if isinstance(value, list | tuple):
+            return [one for at, part in enumerate(value) for one in newer_fields(part, spec.items, (*path, at))]
+        case _:
+            return []
 
 
 def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = True) -> Any:
@@ -76,16 +108,18 @@ def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = T
 def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool) -> Json:
     """Order and complete one object."""
     unknown = unknown_fields(spec, value)
-    if unknown and strict:
-        raise FieldProblem(problem_of(unknown[0].below(*path)))
-    result: Json = {key: part for key, part in value.items() if key not in spec.fields} if unknown else {}
+    newer = newer_keys(value, spec) if unknown else []
+    wrong = [fault for fault in unknown if fault.path[0] not in newer]
+    if wrong and strict:
+        raise FieldProblem(problem_of(wrong[0].below(*path)))
+    result: Json = {key: part for key, part in value.items() if key not in (*spec.fields, *newer)} if wrong else {}
     for name, field in spec.fields.items():
         part = value.get(name)
         part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
         empty = not part and (part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
         if not empty or OMIT_EMPTY not in field.marks:
             result[name] = part
-    return result
+    return result | {key: deepcopy(value[key]) for key in newer}
 
 
 def zero_of(field: Field) -> Any:

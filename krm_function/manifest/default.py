@@ -5,9 +5,10 @@ given" and lets the earlier layer show. So a release's entry, an older manifest'
 """
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
-from krm_function.manifest.canonical import zero_of
+from krm_function.manifest.canonical import newer_keys, zero_of
 from krm_function.manifest.ordered_fields import DEFAULTS, ENTRIES, OMIT_EMPTY, Json
 from krm_function.manifest.problem import FieldProblem, problem_of
 from krm_function.schema.check import unknown_fields, wrong_type
@@ -20,8 +21,8 @@ def snp_entry(*layers: Mapping[str, Any]) -> Json:
     Source: docs/facts/contrast-manifest.md#default-values.
 
     A layer is a partial entry with the manifest's own field names, e.g. a release's {Platform, ProductName,
-    TrustedMeasurement, APEIP}. Values are not validated here. Raises FieldProblem for an unknown field and for a value
-    that is no map where one belongs; its path counts from the entry.
+    TrustedMeasurement, APEIP}. Values are not validated here. Fields of a newer manifest are kept. Raises FieldProblem
+    for another unknown field and for a value that is no map where one belongs; its path counts from the entry.
     """
     return complete_entry("snp", layers)
 
@@ -38,8 +39,13 @@ def complete_entry(tee: str, layers: Sequence[Mapping[str, Any]]) -> Json:
 
 def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> Json:
     """Stack partial objects of one Record over Go's zero values."""
+    newer: Json = {}
     for layer in layers:
-        fault = wrong_type(spec, layer) or next(iter(unknown_fields(spec, layer)), None)
+        fault = wrong_type(spec, layer)
+        if fault is None and not layer.keys() <= spec.fields.keys():
+            known = newer_keys(layer, spec)
+            fault = next((one for one in unknown_fields(spec, layer) if one.path[0] not in known), None)
+            newer |= {key: deepcopy(layer[key]) for key in known}
         if fault:
             raise FieldProblem(problem_of(fault.below(*path)))
     result: Json = {}
@@ -54,4 +60,4 @@ def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> J
             value = zero_of(field)
         if value or OMIT_EMPTY not in field.marks:
             result[name] = value
-    return result
+    return result | dict(sorted(newer.items()))

@@ -19,10 +19,10 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from krm_function.manifest.canonical import canonical, newer_fields
+from krm_function.manifest.canonical import canonical, newer_keys
 from krm_function.manifest.merge_policies import merged_policies, survivors
 from krm_function.manifest.merge_reference_values import merged_reference_values
-from krm_function.manifest.ordered_fields import Json
+from krm_function.manifest.ordered_fields import MANIFEST, Json
 from krm_function.manifest.previous_values import Divided, divided, with_kept
 from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0
 
@@ -61,7 +61,7 @@ def merge(
     if before.kept:
         values = with_kept(values, merged_reference_values(before.kept, None, overrides))
     return canonical(
-        {key: old[key] for key in newer_fields(old)}
+        {key: old[key] for key in newer_keys(old, MANIFEST)}
         | {
             "Policies": merged_policies(old, new_policies, replaced, keep=keep),
             "ReferenceValues": values,

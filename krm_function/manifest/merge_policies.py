@@ -20,7 +20,7 @@ ids and names, so that nothing in two entries proves it (stages/base_entries.py)
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.manifest.ordered_fields import Json
+from krm_function.manifest.ordered_fields import POLICY, Json
 
 
 def secret_id(api_version: str, kind: str, namespace: str, name: str) -> str:
@@ -64,16 +64,22 @@ def merged_policies(
 ) -> Json:
     """Join the policies of a previous manifest with those rendered now, by the truth table above.
 
+    Fields of a newer manifest go from an old entry into the new one of its workload.
+
     replaced: the digest of each old entry whose workload is rendered now, and the digest that it has now. keep: they
     stay beside the new ones.
     """
+    from krm_function.manifest.canonical import newer_keys  # names of workloads need nothing of it
+
     old = (base or {}).get("Policies") or {}
     result: Json = {digest: old[digest] for digest in survivors(base, () if keep else replaced)}
     for digest, new in new_policies.items():
         mine = [before for before in sorted(replaced) if replaced[before] == digest]
-        kept = [_sans(old.get(before)) for before in (mine if digest not in mine else [digest])]
+        counting = [old.get(before) or {} for before in (mine if digest not in mine else [digest])]
+        kept = [_sans(entry) for entry in counting]
+        newer = {key: entry[key] for entry in counting for key in newer_keys(entry, POLICY)}
         extra = [san for sans in kept for san in sans if san != "*"]
-        result[digest] = {**new, "SANs": union(_sans(new), extra)}
+        result[digest] = {**newer, **new, "SANs": union(_sans(new), extra)}
     return dict(sorted(result.items()))
 
 

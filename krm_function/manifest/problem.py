@@ -11,6 +11,8 @@ from krm_function.schema.check import Fault
 from krm_function.schema.kinds import Choice, Path, Record
 
 _LONGEST_QUOTE = 64
+RENAMED = dict.fromkeys(("MinimumTeeTcbSvn", "MinimumQeSvn", "MinimumPceSvn"), "MinTCBEvaluationDataNumber")
+"""Fields of TDX entries of older manifests, and the one that has taken their place."""
 
 
 class ManifestProblem(NamedTuple):
@@ -67,8 +69,11 @@ def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Write `, did you mean X?` if a known name is similar; else the empty string."""
+    """Write `, did you mean X?` if a known name is similar, or that it is X now; else the empty string."""
     from krm_function.schema.nearest import nearest
 
-    close = nearest(name, known)
+    names = tuple(known)
+    if RENAMED.get(name) in names:
+        return f", it is {RENAMED[name]} now"
+    close = nearest(name, names)
     return f", did you mean {close}?" if close else ""

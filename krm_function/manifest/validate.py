@@ -9,7 +9,7 @@ that permits debugging.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.manifest.canonical import canonical_value, newer_fields, zero_of
+from krm_function.manifest.canonical import canonical_value, is_newer, zero_of
 from krm_function.manifest.ordered_fields import COORDINATOR, MANIFEST, OPERATOR, REFERENCE_VALUES
 from krm_function.manifest.problem import ManifestProblem, problem_of
 from krm_function.schema.check import faults
@@ -22,15 +22,13 @@ NO_REFERENCE_VALUES = ManifestProblem(("ReferenceValues",), "at least one snp or
 def validate(manifest: Any) -> tuple[ManifestProblem, ...]:
     """Find everything wrong with a manifest (as `decode` or `merge` give it); () means that Contrast accepts it.
 
-    Fields of a newer manifest (`newer_fields`) are no problem. Problems with `missing` set follow those of wrong
+    Fields of a newer manifest (`is_newer`) are no problem. Problems with `missing` set follow those of wrong
     values; they are the two values that only a platform operator knows, MinimumTCB.* and MrSeam, left empty: Contrast
     tolerates exactly these in a manifest it has just made. The
     problems NO_COORDINATOR and NO_REFERENCE_VALUES come last and are about the manifest as a whole.
     """
-    newer = newer_fields(manifest)
-    known = {key: part for key, part in manifest.items() if key not in newer} if newer else manifest
-    value = canonical_value(known, MANIFEST, strict=False)
-    problems = [*_wrong(value, MANIFEST), *_unfilled(value, MANIFEST, ())]
+    value = canonical_value(manifest, MANIFEST, strict=False)
+    problems = [*_wrong(value, MANIFEST, newer=True), *_unfilled(value, MANIFEST, ())]
     policies = _objects(value, "Policies")
     if not any(isinstance(entry, Mapping) and entry.get("Role") == COORDINATOR for entry in policies.values()):
         problems.append(NO_COORDINATOR)
@@ -58,10 +56,12 @@ def unfilled(problems: tuple[ManifestProblem, ...]) -> dict[str, tuple[str, ...]
     return result
 
 
-def _wrong(value: Any, spec: Spec) -> Iterator[ManifestProblem]:
-    """Yield what is wrong by the tables; null means nothing here."""
+def _wrong(value: Any, spec: Spec, *, newer: bool = False) -> Iterator[ManifestProblem]:
+    """Yield what is wrong by the tables; null means nothing here. newer: fields of a newer manifest are right."""
     for fault in faults(spec, value) if value is not None else ():
-        yield problem_of(fault, _at(value, fault.path))
+        unknown = fault.spec if newer and fault.kind == "unknown" else None
+        if not (isinstance(unknown, Record) and is_newer(fault.path[-1], unknown)):
+            yield problem_of(fault, _at(value, fault.path))
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -76,7 +76,7 @@ def containers(
         gpus += own
         made, value = _workload(entry, at, pod, images[entry["image"]], references, settings, findings, paths)
         out.append(made)
-        visible.append(VisibleGpus(made, entry["name"], at, value))
+        visible.append(VisibleGpus(made, entry["name"], at, value, own))
         add_gpus(made, own, settings)
     if settings.profile.sandbox_gpus:
         add_gpus(out[0], gpus, settings)

@@ -7,6 +7,9 @@ The runtime of a Contrast node looks at the variables of the process, wherever t
     any other value, or none                those that it asks for
     a value that is not known here          no policy: CC0632
 
+Contrast's pages give each container that asks for a GPU the variable. Where it does not have it, it is CC0418, an info,
+because the runtime announces what a container asks for anyway; where it has another value, CC0419, a warning.
+
 Rule of this file: `all` to the letter, in pods with a GPU, and in no injected container. In the data such a container
 has the pattern of the annotations, and of the variable this one value: rules/contrast-node.rego reads both.
 Source: docs/facts/contrast-node.md#gpus-that-containers-share.
@@ -37,28 +40,34 @@ _NAME = "io.kubernetes.cri.container-name"
 class VisibleGpus(NamedTuple):
     """A container: its policy, its name, its path from the pod spec, and the variable's value in its process.
 
-    value: None without the variable; with a marker where it is not known.
+    value: None without the variable; with a marker where it is not known. asks: the number of GPUs in its limits.
     """
 
     policy: Json
     name: str
     at: Path
     value: str | None
+    asks: int = 0
 
 
 def share_gpus(containers: list[VisibleGpus], pod: PodMetadata, settings: Settings) -> list[Finding]:
     """Change the policies of the containers of a pod with GPUs that all of these are announced to; return findings."""
     findings: list[Finding] = []
     for one in containers:
-        if one.value is None or one.name in INJECTED:
+        if one.name in INJECTED:
             continue
-        if "\0" in one.value:
-            findings.append(finding("CC0632", pod.ref, pod.spec_path + one.at, container=one.name))
+        here = pod.spec_path + one.at
+        if one.value is None:
+            findings += [finding("CC0418", pod.ref, here, container=one.name)] if one.asks else []
+        elif "\0" in one.value:
+            findings.append(finding("CC0632", pod.ref, here, container=one.name))
         elif f"{VARIABLE}={one.value}" == ALL:
             announce_gpus(one.policy, settings)
             process = one.policy["OCI"]["Process"]
             # the image's own value, where the pod has another, is none that the process has
             process["Env"] = [text for text in process["Env"] if text == ALL or not text.startswith(f"{VARIABLE}=")]
+        elif one.asks:
+            findings.append(finding("CC0419", pod.ref, here, container=one.name))
     return findings
 
 

@@ -8,25 +8,9 @@ from typing import Any
 
 from krm_function.api.workload_entries import REQUIRED
 from krm_function.findings import Path
-from krm_function.krm.kube_object import FUNCTION
 from krm_function.model.lookup import dig
 from krm_function.yamltext import Change, parse
 from krm_function.yamltext.edit.splice import splice
-
-EXEC = "exec:\n  path: contrast-krm\n"  # a bare name: looked up on PATH
-
-
-def with_function(text: str) -> str:
-    """Add the annotation that names the program for kustomize to run. Raises YamlError."""
-    document = parse(text)
-    annotations = dig(document.value, ("metadata", "annotations"))
-    if isinstance(annotations, dict) and FUNCTION in annotations:
-        return text
-    if isinstance(annotations, dict) and annotations:
-        change = Change(("metadata", "annotations", FUNCTION), "set", EXEC)
-    else:
-        change = Change(("metadata", "annotations"), "set", {FUNCTION: EXEC})
-    return splice(document, [change]).text
 
 
 def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str:

@@ -8,8 +8,10 @@ from typing import Literal
 
 from krm_function.api.document import ConfigKind
 from krm_function.api.modeline import modeline, schema_file
+from krm_function.krm.kube_object import FUNCTION
 from krm_function.model.profiles import DEFAULT
 from krm_function.release import NO_VERSION
+from krm_function.wiring.kustomize_function import Function
 
 HostName = Literal["kustomize", "kpt", "helm", "files"]
 NEW_FILES: Mapping[ConfigKind, str] = {
@@ -17,11 +19,9 @@ NEW_FILES: Mapping[ConfigKind, str] = {
     "ContrastRelease": "release.yaml",
     "ImageLock": "images.yaml",
 }
-FUNCTION = """
-    # kustomize runs this program. A bare name is looked up on PATH.
-    config.kubernetes.io/function: |
-      exec:
-        path: contrast-krm"""
+COMMENT = """
+    # What kustomize runs: `exec` a program on PATH, with --enable-exec; `container` an image. Without the annotation
+    # it is a legacy plugin. `contrast-krm init --function` changes it."""
 LOCAL = """
     emit: LocalConfig # a file of the package, which `kpt live apply` skips"""
 GENERATE = """# What you decide. Every field of spec may be left out.
@@ -87,18 +87,23 @@ spec:
 """
 
 
-def new_file(kind: ConfigKind, host: HostName, platform: str = "") -> str:
-    """Write a new file. platform: the default one, "" if not given."""
+def new_file(kind: ConfigKind, host: HostName, platform: str = "", function: Function | None = None) -> str:
+    """Write a new file. platform: the default one, "" if not given. function: what kustomize runs; None: a program."""
     head, file = modeline(schema_file(kind)), NEW_FILES[kind]
     match kind:
         case "ContrastGenerate":
             chosen = f"platform: {platform}" if platform else "# platform: metal-qemu-snp"
-            function = FUNCTION if host == "kustomize" else ""
+            wired = _annotation(function or Function("exec")) if host == "kustomize" else ""
             emit = LOCAL if host == "kpt" else ""
-            return head + GENERATE.format(
-                function=function, platform=chosen, profile=DEFAULT.name, emit=emit, file=file
-            )
+            return head + GENERATE.format(function=wired, platform=chosen, profile=DEFAULT.name, emit=emit, file=file)
         case "ContrastRelease":
             return head + RELEASE.format(version=NO_VERSION, file=file)
         case "ImageLock":
             return head + LOCK
+
+
+def _annotation(function: Function) -> str:
+    if function.annotation is None:
+        return COMMENT
+    lines = "".join(f"\n      {line}" for line in function.annotation.splitlines())
+    return f"{COMMENT}\n    {FUNCTION}: |{lines}"

@@ -190,9 +190,9 @@ def test_configuration_that_is_there_is_used_where_it_is(here: Deployment) -> No
 
 
 def test_a_configuration_for_files_gets_the_program_that_kustomize_runs(here: Deployment) -> None:
-    here.write("kustomization.yaml", MINE)
     for metadata in ("metadata:\n  name: a # mine\n", "metadata: {name: a, annotations: {b: c}}\n"):
         plain = f"# mine\napiVersion: contrast-krm.dev/v1alpha1\nkind: ContrastGenerate\n{metadata}"
+        here.write("kustomization.yaml", MINE)
         here.write("contrast.yaml", plain)
         assert here.init().code == 0
         value = yaml.safe_load(here.read("contrast.yaml"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.running import ROOT
+from tests.hosts.running import PROGRAM, ROOT
 from tests.install.container_hosts import CURRENT, Engine, engine_machine, expected, with_image
 from tools.image import IMAGE
 
@@ -65,6 +65,16 @@ def test_kustomize_build(hosts: Engine, tmp_path: Path, flags: tuple[str, ...], 
     assert hosts.run(*build, cwd=overlays).ok() == expected("kustomize")
     (call,) = hosts.calls()
     assert_confined(call, "docker", user)
+
+
+def test_what_init_writes_for_a_container_runs_on_the_line_that_belongs_to_it(hosts: Engine, tmp_path: Path) -> None:
+    overlays = with_image("kustomize", tmp_path / "overlays", "registry.example.com/other:1")
+    form = ("--function", "container", "--image", IMAGE)
+    said = hosts.run(str(PROGRAM), "init", "confidential", *form, cwd=overlays)
+    assert said.code == 0, said.err
+    assert "kustomize build --enable-alpha-plugins confidential > rendered.yaml" in said.err
+    build = ("kustomize", "build", "--enable-alpha-plugins", "--as-current-user", "confidential")
+    assert hosts.run(*build, cwd=overlays).ok() == expected("kustomize")
 
 
 @pytest.mark.parametrize("example", ["kpt", "kustomize"])

@@ -10,11 +10,18 @@ import pytest
 from ruamel.yaml import YAML
 from ruamel.yaml.tokens import CommentToken
 
-from tests.hosts.running import EXAMPLES, ROOT, called
+from tests.hosts.running import EXAMPLES, ROOT, Machine, called
+from tests.real_manifests.packages import PACKAGES, copy, unsealed
 
 GOLDEN = sorted(
     path.name for path in EXAMPLES.iterdir() if (path / "config").is_dir() and (path / "resources").is_dir()
 )
+
+SEALED = sorted(
+    path for path in EXAMPLES.glob("*/expected/*.yaml") if b"contrast-krm.dev/original" in path.read_bytes()
+)
+
+REWRITTEN = frozenset(("limits", "requests", "volumes"))  # gpus.rename; securePV and splitSubPaths
 
 
 def read(data: bytes) -> list[Any]:
@@ -57,7 +64,15 @@ def keeps(before: Any, after: Any, path: str = "") -> list[str]:
         wrong = [] if [name for name in after if name in before] == names else [path]
         below = (one for name in names if name in after for one in keeps(before[name], after[name], f"{path}.{name}"))
         return [*wrong, *below]
+    if isinstance(before, list) and isinstance(after, list):
+        return keeps(named(before), named(after), path)
     return []
+
+
+def named(values: list[Any]) -> dict[str, Any]:
+    """The elements of a list by their names, in its order: containers, volumes, variables; not mounts."""
+    found = [value for value in values if isinstance(value, dict) and "name" in value and "mountPath" not in value]
+    return {str(value["name"]): value for value in found}
 
 
 @pytest.mark.parametrize("example", GOLDEN)
@@ -78,8 +93,51 @@ def test_a_golden_keeps_the_comments_and_the_order_of_its_input(example: str) ->
     }
 
 
+@pytest.mark.parametrize("golden", SEALED, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_every_committed_output_has_the_comments_and_the_order_of_what_it_was_made_of(golden: Path) -> None:
+    made = golden.read_bytes()
+    back = called("uninject", stdin=made).ok()
+    assert_kept(back, made)
+    assert not comments(back) - comments(made)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_of_a_user_keeps_its_comments_and_its_order(name: str, krm_machine: Machine, tmp_path: Path) -> None:
+    package = copy(name, "advised", tmp_path / "advised")
+    given = unsealed(krm_machine, package)
+    made = called("generate", "--config", str(package.config), stdin=given).ok()
+    assert b"cc_init_data" in made
+    assert_kept(given, made, REWRITTEN)
+    assert not comments(given) - comments(made)
+    back = called("uninject", stdin=made).ok()
+    assert comments(back) == comments(given)
+    assert [order(value) for value in read(back)] == [order(value) for value in read(given)]
+
+
+def test_the_packages_have_comments_to_lose(krm_machine: Machine, tmp_path: Path) -> None:
+    for name in ("telemetry", "storefront"):
+        given = unsealed(krm_machine, copy(name, "advised", tmp_path / name))
+        assert comments(given).total() > 3, name
+
+
+def assert_kept(given: bytes, made: bytes, rewritten: frozenset[str] = frozenset()) -> None:
+    """Assert that every object of an input is in an output, with the keys of its maps in their order.
+
+    rewritten: names on the path of maps whose keys a rule of the configuration takes out.
+    """
+    after = {whatever_namespace(value): value for value in read(made)}  # a configuration may set it
+    wrong = {path for value in read(given) for path in keeps(value, after[whatever_namespace(value)])}
+    assert {path for path in wrong if rewritten.isdisjoint(path.split("."))} == set()
+
+
+def whatever_namespace(value: Any) -> tuple[str, ...]:
+    api_version, kind, _, name = key(value)
+    return api_version, kind, name
+
+
 def test_there_are_comments_to_lose() -> None:
     assert len(GOLDEN) > 2, GOLDEN
+    assert len(SEALED) > 10, SEALED
     texts = [path.read_bytes() for name in GOLDEN for path in Path(EXAMPLES, name, "resources").rglob("*.y*ml")]
     assert sum(comments(text).total() for text in texts) > 5
     assert ROOT in EXAMPLES.parents

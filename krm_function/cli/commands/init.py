@@ -15,6 +15,7 @@ from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
+    from krm_function.wiring import Function
 
 DESCRIPTION = "Adds what is missing and keeps the rest, comments included. A second run changes nothing."
 
@@ -44,6 +45,12 @@ def add_arguments(parser: Parser) -> None:
         const="",
         help="plain files that `generate` renders: their directory (default: DIR); DIR is for the configuration",
     )
+    parser.add_argument(
+        "--function",
+        choices=("exec", "container", "legacy"),
+        help="how kustomize runs it: exec (default) needs --enable-exec; an image and a legacy plugin do not",
+    )
+    parser.add_argument("--image", metavar="IMAGE", default="", help="the image of --function container")
     parser.add_argument(
         "--platform", metavar="PLATFORM", default="", help="platform of the bare placeholder contrast-cc"
     )
@@ -85,16 +92,19 @@ def run(options: Namespace) -> int:
     directory = options.directory
     if os.path.lexists(directory) and not os.path.isdir(directory):
         raise FileProblem(directory, "no such directory")
+    function = _function(options)
     platform = find_platform(options.platform)
     findings = _wrong_platform(options.platform) if options.platform and platform is None else []
     values, wrong = operator_values(options.minimum_tcb, options.mr_seam)
     findings += wrong
     target, problems = find_target(directory, options)
     findings += problems
+    if target and function and target.host != "kustomize":
+        options.parser.error("--function is for a kustomization")
     if target is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
     try:
-        choices = OperatorChoices(platform.name if platform else "", values, options.require_all)
+        choices = OperatorChoices(platform.name if platform else "", values, options.require_all, function)
         wired = wiring(directory, target, choices)
     except YamlError as problem:
         findings.append(yaml_finding(problem, os.path.join(directory, target.name)))
@@ -111,6 +121,19 @@ def run(options: Namespace) -> int:
         sweep(os.path.join(directory, name) for name in (*names, *map(schema_file, CONFIG_KINDS)))
         write_all(wired.files, "" if os.path.isdir(directory) else directory.rstrip("/"))
     return print_findings(findings, options.format, options.report, text)
+
+
+def _function(options: Namespace) -> "Function | None":
+    """Return what kustomize is to run, None if the command line does not say. Raises Exit for an image that is none."""
+    from krm_function.model.image import parse_image
+    from krm_function.wiring import Function
+
+    if bool(options.image) != (options.function == "container"):
+        options.parser.error("--function container needs --image IMAGE, and no other form has one")
+    problem = parse_image(options.image) if options.image else ""
+    if isinstance(problem, str) and problem:
+        options.parser.error(f"--image: {problem}")
+    return Function(options.function, options.image) if options.function else None
 
 
 def _wrong_platform(name: str) -> "list[Finding]":

@@ -12,6 +12,7 @@ from typing import Any
 
 from krm_function.cli.files.git_ignores import work_tree
 from krm_function.cli.init.existing_files import data_of, has_coordinator, text_of, values_of
+from krm_function.cli.init.kustomize_steps import build, function_in, install_plugin, look
 from krm_function.cli.init.plain_workloads import plain_workloads
 from krm_function.hosts.files import SUFFIXES, FoundFile
 from krm_function.model.listed_names import listed
@@ -87,6 +88,7 @@ class _Places:
         paths = [shlex.quote(os.path.join(state.directory, name)) for name in state.files]
         self.generate, self.release, self.lock = paths
         self.chart = shlex.quote(state.chart)
+        self.function = function_in(values_of(state.generate))
         self.apart = state.host == "helm" or (state.host == "files" and not _same(state.chart, state.directory))
         named = {"helm": f" --helm {self.chart}", "files": f" --files {self.chart}" if self.apart else " --files"}
         self.again = f"contrast-krm init {self.directory}{named.get(state.host, '')}"
@@ -132,7 +134,7 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
         case "helm":
             yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
         case "kustomize":
-            yield why, f"kustomize build --enable-alpha-plugins {place.directory} | contrast-krm assess -"
+            yield why, look(place.function, place.directory, "contrast-krm assess -")
         case "files" | "kpt":
             yield why, f"contrast-krm assess {place.chart if state.host == 'files' else place.directory}"
 
@@ -176,8 +178,7 @@ def _lock(state: State, place: _Places) -> str:
     lock = f"contrast-krm lock {place.config} -o {place.lock}"
     match state.host:
         case "kustomize":
-            build = f"kustomize build --enable-alpha-plugins {place.directory}"
-            return f"{build} | {lock} --write-kustomize {place.directory}"
+            return look(place.function, place.directory, f"{lock} --write-kustomize {place.directory}")
         case "helm":
             values = os.path.join(state.chart, "values.yaml")
             pins = f" --write-values {shlex.quote(values)}" if os.path.isfile(values) else ""
@@ -193,8 +194,11 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
     check = "contrast-krm check rendered.yaml"
     match state.host:
         case "kustomize":
-            build = f"kustomize build --enable-alpha-plugins --enable-exec {place.directory}"
-            yield "render, and check what came out", f"{build} > rendered.yaml && {check}"
+            plugin = install_plugin(place.function)
+            if plugin:
+                yield "put the program where kustomize looks for legacy plugins", plugin
+            rendered = f"{build(place.function, place.directory)} > rendered.yaml"
+            yield "render, and check what came out", f"{rendered} && {check}"
         case "kpt":
             render = f"kpt fn render --allow-exec {place.directory}"
             yield "render, and check what came out", f"{render} && contrast-krm check {place.directory}"

@@ -29,7 +29,9 @@ from krm_function.wiring import (
     KUSTOMIZATIONS,
     NEW_FILES,
     Files,
+    Function,
     Wired,
+    function_of,
     listed,
     new_file,
     wire_kptfile,
@@ -43,6 +45,11 @@ from krm_function.wiring.new_files import HostName
 from krm_function.yamltext import decode, encode, parse, split_stream
 
 CHART = "Chart.yaml"
+RUNS = {
+    "exec": "the program that kustomize runs",
+    "container": "the image that kustomize runs",
+    "legacy": "a legacy plugin, which needs no annotation",
+}
 
 
 class TargetFile(NamedTuple):
@@ -60,12 +67,14 @@ class TargetFile(NamedTuple):
 class OperatorChoices(NamedTuple):
     """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows.
 
-    require_all: every pod must be confidential, or named as plain with a reason.
+    require_all: every pod must be confidential, or named as plain with a reason. function: what kustomize runs; None:
+    what it runs already, else a program.
     """
 
     platform: str = ""
     values: Mapping[str, Any] = NOTHING
     require_all: bool = False
+    function: Function | None = None
 
 
 def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
@@ -119,14 +128,16 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
         elif not present and os.path.lexists(path):
             findings.append(finding("CC1311.taken", file=path, kind=kind))
         elif not present:
-            files[path] = new_file(kind, target.host, choices.platform).encode()
+            files[path] = new_file(kind, target.host, choices.platform, choices.function).encode()
             changes.append(f"made {path}")
     config_files = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
     generate = os.path.join(directory, config_files.generate)
     new = files.get(generate)
     if new is not None or os.path.isfile(generate):
         try:
-            data, added = _completed(read_file(generate, directory) if new is None else new, target.host, choices)
+            wired_as = _function(target.host, choices, config_files.generate in listed(value, "transformers"))
+            given = read_file(generate, directory) if new is None else new
+            data, added = _completed(given, wired_as, choices)
         except ValueError as problem:
             findings.append(finding("CC1311.content", file=generate, error=str(problem)))
         else:
@@ -168,14 +179,25 @@ def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
     return wire_kustomization(text, files, others)
 
 
-def _completed(data: bytes, host: HostName, choices: OperatorChoices) -> tuple[bytes, list[str]]:
-    """Complete the ContrastGenerate in a file, and return the file and what was added. Raises ValueError."""
+def _function(host: HostName, choices: OperatorChoices, listed_already: bool) -> Function | None:
+    """Return what kustomize is to run; None to leave it: what is listed without annotation is a legacy plugin."""
+    if host != "kustomize" or choices.function:
+        return choices.function
+    return None if listed_already else Function("exec")
+
+
+def _completed(data: bytes, function: Function | None, choices: OperatorChoices) -> tuple[bytes, list[str]]:
+    """Complete the ContrastGenerate in a file, and return the file and what was added. Raises ValueError.
+
+    function: what kustomize is to run, None to leave it.
+    """
     source, added = decode(data), []
     for chunk in split_stream(source.text):
         if chunk.kind == "ContrastGenerate":
             text = chunk.of(source.text)
-            after = with_function(text) if host == "kustomize" else text
-            added += ["the program that kustomize runs"] if after != text else []
+            kept = function is None or (not choices.function and function_of(parse(text).value).form != "legacy")
+            after = text if function is None or kept else with_function(text, function)
+            added += [RUNS[function.form]] if function and after != text else []
             last = with_platform(after, choices.platform) if choices.platform else after
             added += [f"platform {choices.platform}"] if last != after else []
             if choices.require_all:

@@ -51,7 +51,7 @@ function _shtab_contrast_krm_using
 end
 
 set -g _shtab_contrast_krm_commands fn post-render assess adopt generate plan explain diff check why upgrade guard uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest manifest-keep manifest-workloads manifest-prune schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' 'keys list' 'keys add' 'keys remove' install completion version help
-set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --confidential --config --engine --files --format --from --genpolicy --genpolicy-timeout --helm --host --image-replacements --in --input --insecure-registry --jobs --keys --lock --log --manifest --max-layer-size --minimum-tcb --mr-seam --name --namespace --no-weaker --node-facts --nodes --output --plain --platform --pod --policy --public --python --reference-values --release --report --sealed --settings --since --timeout --to --upgrade --validate --vcpus --write-files --write-kustomize --write-values --yes-to -m -o -p -s -w
+set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --confidential --config --engine --files --format --from --function --genpolicy --genpolicy-timeout --helm --host --image --image-replacements --in --input --insecure-registry --jobs --keys --lock --log --manifest --max-layer-size --minimum-tcb --mr-seam --name --namespace --no-weaker --node-facts --nodes --output --plain --platform --pod --policy --public --python --reference-values --release --report --sealed --settings --since --timeout --to --upgrade --validate --vcpus --write-files --write-kustomize --write-values --yes-to -m -o -p -s -w
 
 complete -c contrast-krm -e
 complete -c contrast-krm -f
@@ -387,6 +387,8 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l kustomize -d 'ku
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l kpt -d 'Kptfile, created if there is none'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l helm -x -d 'directory of a chart; DIR is for the configuration'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l files -x -d 'plain files that `generate` renders: their directory (default: DIR); DIR is for the configuration'
+complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l function -xka "exec container legacy" -d 'how kustomize runs it: exec (default) needs --enable-exec; an image and a legacy plugin do not'
+complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l image -x -d 'the image of --function container'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l platform -x -d 'platform of the bare placeholder contrast-cc'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l minimum-tcb -x -d 'for SNP, the firmware versions to accept at least: BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l mr-seam -x -d 'for TDX, the measurement of the module to accept'

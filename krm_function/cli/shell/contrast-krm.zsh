@@ -265,6 +265,8 @@ _shtab_contrast_krm_init_options=(
   "--kpt[Kptfile, created if there is none]"
   "--helm[directory of a chart\; DIR is for the configuration]:CHART:"
   "--files[plain files that \`generate\` renders\: their directory (default\: DIR)\; DIR is for the configuration]:RESOURCES:"
+  "--function[how kustomize runs it\: exec (default) needs --enable-exec\; an image and a legacy plugin do not]:function:(exec container legacy)"
+  "--image[the image of --function container]:IMAGE:"
   "--platform[platform of the bare placeholder contrast-cc]:PLATFORM:"
   "--minimum-tcb[for SNP, the firmware versions to accept at least\: BootloaderVersion\=B,TEEVersion\=T,SNPVersion\=S,MicrocodeVersion\=M]:VERSIONS:"
   "--mr-seam[for TDX, the measurement of the module to accept]:HEX:"

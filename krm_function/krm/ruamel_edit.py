@@ -1,0 +1,94 @@
+"""Edit an object with ruamel.yaml, and write only what was changed.
+
+    with ruamel_edit(item) as value:  # a CommentedMap
+        value["spec"]["replicas"] = 3
+
+ruamel.yaml writes a whole document anew, in its own way (docs/facts/python.md#round-trips). Here it is the hand that
+edits and not the one that writes: what it has changed is compared with what it has read, and goes into the object as
+data, whose differences are spliced into the text as those of any other edit.
+
+Rule of this file: a value that was not changed is never taken from ruamel.yaml, which types dates and some numbers
+otherwise than Kubernetes. It edits values, the order of lists and the keys of maps; comments, quotes and styles that
+are set in its own objects are not written.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from krm_function.krm.errors import MisuseError
+from krm_function.krm.kube_object import KubeObject
+from krm_function.krm.matching import match
+
+
+@contextmanager
+def ruamel_edit(item: KubeObject, yaml: Any = None) -> Iterator[Any]:
+    """Give an object out as ruamel.yaml reads its text, and take over what was changed in it when the block ends.
+
+    yaml: a `ruamel.yaml.YAML` of the round-trip type; None: one that is made. The block's object is a CommentedMap; the
+    item itself must not be changed within the block. An exception in the block leaves the item as it was. Raises
+    MisuseError for what is no plain data, such as a date, and for a document that ruamel.yaml cannot read; YamlError.
+    """
+    if yaml is None:
+        from ruamel.yaml import YAML
+
+        yaml = YAML(typ="rt")
+    ours = item.value  # first: the parser of this package has limits for depth and aliases
+    given = _loaded(yaml, item.text)
+    before = _plain(given)
+    yield given
+    after = _plain(given)
+    if after == before and repr(after) == repr(before):  # 1 == True == 1.0
+        return
+    if not isinstance(after, dict):
+        raise MisuseError(f"{item.short_string}: an object is a map")
+    merged = _carried(ours, before, after)
+    ours.clear()
+    ours.update(merged)
+
+
+def _loaded(yaml: Any, text: str) -> Any:
+    """Load one document, or the one element of a `- item` slice. Raises MisuseError."""
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        value = yaml.load(text)
+    except (YAMLError, ValueError) as problem:
+        raise MisuseError(f"ruamel.yaml cannot read the object: {type(problem).__name__}") from None
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        raise MisuseError("ruamel.yaml reads no map")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Copy a value of ruamel.yaml into plain data; what has no plain form stays and is refused when it is written."""
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_plain(part) for part in value]
+    if isinstance(value, bool) or type(value).__name__ == "ScalarBoolean":
+        return bool(value)
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
+
+
+def _carried(ours: Any, before: Any, after: Any) -> Any:
+    """Return `after` with every part of `ours` that is the same in `before` and `after`."""
+    if type(before) is type(after) and before == after and repr(before) == repr(after):
+        return ours
+    if isinstance(before, dict) and isinstance(after, dict) and isinstance(ours, dict) and len(ours) == len(before):
+        named = dict(zip(before, ours, strict=True))  # keys are typed otherwise, too
+        return {
+            named.get(key, key): _carried(ours[named[key]], before[key], part) if key in before else part
+            for key, part in after.items()
+        }
+    if isinstance(before, list) and isinstance(after, list) and isinstance(ours, list) and len(ours) == len(before):
+        return [
+            part if index is None else _carried(ours[index], before[index], part)
+            for part, index in zip(after, match(None, before, after), strict=True)
+        ]
+    return after
