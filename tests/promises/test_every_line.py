@@ -1,7 +1,7 @@
 """Nineteen lines of Contrast's pages and their readers: each holds by a test, or is decided against with a reason.
 
 A row has the words of the page, the tests that show it, and what of it is decided against: the beginning of a row of
-docs/explanation/deviations.md. Each test of this directory is that of a line.
+docs/explanation/deviations.md.
 """
 
 import ast
@@ -164,9 +164,3 @@ def test_every_decision_against_something_is_of_a_line() -> None:
     rows = [row for row in DECIDED.partition("\n## ")[0].splitlines() if row.startswith("| ") and row[2] not in "|-"]
     named = {words for line in LINES for words in line.against}
     assert {row.strip("| ").split(" | ")[0] for row in rows} - named == set()
-
-
-def test_every_file_of_this_directory_is_that_of_a_line() -> None:
-    named = {test.partition("::")[0] for line in LINES for test in line.tests}
-    files = {path.stem.removeprefix("test_") for path in HERE.glob("test_*.py")} - {"every_line"}
-    assert files <= named
