@@ -63,6 +63,9 @@ def _taken(workloads: Sequence[Workload], identities: Identities, config: Config
     for entry in identities.base:
         for name in entry.names:
             names.add(name, str(entry) if entry.owner is None else object_key(entry.owner))
+    templates: dict[Ref, set[str]] = {}  # the keys of all pod templates of an object
+    for one in identities.workloads:
+        templates.setdefault(one.ref.whole, set()).add(one.key)
     told: dict[tuple[str, str], set[str]] = {}  # by name and secret: what CC0723 and CC0724 are about
     shared = {one.id for one in config.generate.manifest.shared_secrets}
     for entry in identities.kept:
@@ -73,12 +76,10 @@ def _taken(workloads: Sequence[Workload], identities: Identities, config: Config
         me = identities.by_ref[workload.ref]
         if me.named or not me.ref.name:
             continue
-        own = {one.key for one in identities.workloads if one.ref.whole == me.ref.whole}
-        known = (
-            own
-            | {object_key(me.ref.whole)}
-            | told.get((me.ref.name, me.secret), set())
-            | told.get((me.ref.name, ""), set())
+        known = {object_key(me.ref.whole)}.union(
+            templates[me.ref.whole],
+            told.get((me.ref.name, me.secret), ()),
+            told.get((me.ref.name, ""), ()),
         )
         others = [holder for holder in names.holders(me.ref.name) if holder not in known]
         if others:
