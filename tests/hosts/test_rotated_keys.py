@@ -1,0 +1,51 @@
+"""docs/how-to/rotate-owner-keys.md on each host: a new key comes in, the old one goes out, and no pod changes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.test_node_pool_page import HOSTS, deployment
+from tests.hosts.documents import pod_templates
+from tests.hosts.running import Machine
+
+RENDERS = {
+    "kustomize": "kustomize build --enable-alpha-plugins --enable-exec shop > rendered.yaml",
+    "helm": "set -o pipefail; helm template shop chart | contrast-krm generate --config config > rendered.yaml",
+    "kpt": "kpt fn render --allow-exec shop;"
+    " { cat shop/web.yaml; echo ---; cat shop/coordinator.yaml; } > rendered.yaml",
+    "files": "contrast-krm generate resources --config config -o rendered.yaml",
+}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_keys_rotate_and_no_pod_changes(host: str, krm_machine: Machine, tmp_path: Path) -> None:
+    config = deployment(host, tmp_path)
+    where = str(config.relative_to(tmp_path))
+
+    def bash(script: str) -> bytes:
+        return krm_machine.run(["bash", "-ec", script], tmp_path).ok()
+
+    def rendered() -> tuple[dict[str, Any], list[str], Any]:
+        """Templates, owner keys and policies."""
+        bash(RENDERS[host])
+        bash(f"contrast-krm manifest {'shop' if host == 'kpt' else 'rendered.yaml'} > manifest.json")
+        manifest = json.loads((tmp_path / "manifest.json").read_text())
+        templates = pod_templates((tmp_path / "rendered.yaml").read_bytes())
+        return templates, manifest["WorkloadOwnerPubKeys"], manifest["Policies"]
+
+    bash("contrast-krm keys new --workload-owner -o alice-owner.pem --public alice.pub")
+    bash(f"contrast-krm keys add alice.pub --to {where} --name alice")
+    before = rendered()
+    bash("contrast-krm keys new --workload-owner -o bob-owner.pem --public bob.pub")
+    bash(f"contrast-krm keys add bob.pub --to {where} --name bob")
+    both = rendered()
+    bash(f"contrast-krm keys remove alice --from {where}")
+    after = rendered()
+    assert (before[0], before[2]) == (both[0], both[2]) == (after[0], after[2])
+    assert len(both[1]) == len(before[1]) + 1
+    assert set(before[1]) < set(both[1])
+    assert set(both[1]) - set(after[1]) <= set(before[1])
+    assert len(after[1]) == len(before[1])
+    assert set(after[1]) != set(before[1])
