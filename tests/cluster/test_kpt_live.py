@@ -51,9 +51,12 @@ def test_kpt_applies_updates_and_destroys(
     ran = check()
     assert (ran.code, "error" in ran.err, ", which no host applies" in ran.err) == (0, False, True), ran.err
 
+    manifest = tmp_path / "manifest.json"  # in the package, and not in the cluster
+    manifest.write_bytes(krm_machine.krm("manifest", str(package)).ok())
+
     def piped() -> Ran:
         listed = cluster.kubectl("get", "all,configmap", "-n", "shop", "-o", "yaml").stdout
-        return krm_machine.krm("check", stdin=listed.encode())
+        return krm_machine.krm("check", "--manifest", str(manifest), stdin=listed.encode())
 
     for change in (["rollout", "restart", "deployment/web"], ["scale", "deployment/web", "--replicas=3"]):
         done = cluster.kubectl(*change, "-n", "shop")
