@@ -15,6 +15,8 @@ from krm_function.policy import CONTRAST, KATA, STRICT, read_policy_data
 from krm_function.policy.service_variables import denied_services
 from tests.cluster.api import Api, Json
 from tests.cluster.control_plane import ControlPlane
+from tests.cluster.made_up_nodes import made_up_nodes
+from tests.cluster.quickstart.shop import NODES
 from tests.hosts.running import EXAMPLES, called
 from tests.policy.test_service_variables import _allowed, _by_the_kubelet, _rego
 from tests.real_tools import needing
@@ -71,7 +73,8 @@ def test_check_and_plan_of_the_cluster_name_them(
         generate.write_text(text)
         source = tmp_path / f"{profile}.yaml"
         source.write_text("".join(_moved(namespace)))
-        ran = called("plan", str(source), "--config", str(config), "--cluster", env=environment)
+        with made_up_nodes(api, NODES):
+            ran = called("plan", str(source), "--config", str(config), "--cluster", env=environment)
         assert set(re.findall(r"that Service (\S+) gives", ran.err)) == named, ran.err
         rendered = called("generate", str(source), "--config", str(config)).ok()
         ran = called("check", "-", "--cluster", stdin=rendered, env=environment)
