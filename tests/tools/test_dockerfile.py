@@ -48,8 +48,9 @@ def test_every_source_of_a_copy_exists_and_is_in_the_context() -> None:
 
 def test_the_context_holds_what_the_package_is_built_from() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    needed = {project["project"]["readme"], *project["project"]["license-files"], *packages, "pyproject.toml"}
+    build = project["tool"]["hatch"]["build"]
+    needed = {*build["targets"]["wheel"]["packages"], *(hook["path"] for hook in build["hooks"].values())}
+    needed |= {project["project"]["readme"], *project["project"]["license-files"], "pyproject.toml"}
     copied = {word for keyword, rest in instructions() if keyword == "COPY" for word in rest.split()[:-1]}
     assert needed <= copied
 
