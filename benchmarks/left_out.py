@@ -91,14 +91,9 @@ SHORT_CUTS = (
         {"krm_function.yamltext.fast.items": "def cut(*_): return None\n"},
     ),
     ShortCut(
-        "`yamltext/fast/plain_lines.py`",
-        "documents of plain lines are read without the parser, most of all to verify splices",
-        {"krm_function.yamltext.fast.plain_lines": "def read_lines(text): return UNREAD\n"},
-    ),
-    ShortCut(
         "`yamltext/fast/values.py`",
-        "values without positions: objects without findings, splices whose lines are not plain",
-        {"krm_function.yamltext.fast.values": "def by_events(text): return parse(text).value\n"},
+        "values without positions: objects without findings, and to verify splices",
+        {"krm_function.yamltext.fast.values": "def read_value(text): return parse(text).value\n"},
     ),
     ShortCut(
         "`_parse_without_positions` in `stages/read.py`",

@@ -55,7 +55,8 @@ def said(read: Callable[[str], object], text: str) -> tuple[str, object]:
 
 
 def same_opinion(text: str) -> None:
-    assert said(read_value, text) == said(lambda one: parse(one).value, text)
+    for ends in (text, text.replace("\n", "\r\n")):
+        assert said(read_value, ends) == said(lambda one: parse(one).value, ends)
 
 
 @pytest.mark.parametrize("text", ODD)

@@ -10,18 +10,11 @@ from krm_function.plain_values import NotPlain, plain_value
 from krm_function.yamltext.document import parse
 from krm_function.yamltext.errors import LIMITS
 from krm_function.yamltext.events import Pull, open_events
-from krm_function.yamltext.fast.plain_lines import UNREAD, read_lines
 from krm_function.yamltext.scalar_types import typed
 
 
 def read_value(text: str) -> Any:
     """Return `parse(text).value`. Raises YamlError like it."""
-    value = read_lines(text)
-    return by_events(text) if value is UNREAD else value
-
-
-def by_events(text: str) -> Any:
-    """Return the same, without the reader of plain lines."""
     try:
         return _document(open_events(text, LIMITS))
     except (NotPlain, YAMLError):
