@@ -7,6 +7,8 @@
     contrast-krm-VERSION.tgz, helm3-contrast-VERSION.tar.gz   a plugin.yaml of the version
     each of these two with .prov                              a signed text with the digest of the archive
     contrast-krm-VERSION.cdx.json                             the version
+    contrast-krm-VERSION.krm-function.yaml                    version and digest of the image
+    contrast-krm-VERSION.kpt-function.yaml                    the version
     release-key.gpg                                           anything
     SHA256SUMS                                                every other file with its digest
 
@@ -27,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tools.cache import ToolError, say
+from tools.catalogue import IMAGE, image_digest
 
 SUMS = "SHA256SUMS"
 MACHINE = platform.machine()
@@ -60,6 +63,8 @@ def _checks(version: str) -> dict[str, Check]:
         f"{prefix}-linux-{MACHINE}.tar.gz": _bundle,
         f"{prefix}-image-linux-{MACHINE}.tar": _image,
         f"{prefix}.cdx.json": _sbom,
+        f"{prefix}.krm-function.yaml": _definition,
+        f"{prefix}.kpt-function.yaml": _metadata,
         **dict.fromkeys(plugins, _plugin),
         **{f"{name}.prov": _signature for name in plugins},
         "release-key.gpg": _present,
@@ -145,6 +150,26 @@ def _sbom(path: str, version: str, _commit: str) -> str:
     with open(path, encoding="utf-8") as file:
         said = json.load(file)["metadata"]["component"]["version"]
     return "" if said == version else f"is about version {said}"
+
+
+def _definition(path: str, version: str, _commit: str) -> str:
+    text = _read(path)
+    if f"image: {IMAGE}:{version}\n" not in text:
+        return f"is not of version {version}"
+    try:
+        digest = image_digest(path.replace(".krm-function.yaml", f"-image-linux-{MACHINE}.tar"))
+    except ToolError:
+        return ""  # it is said of the image
+    return "" if f"sha256: {digest}\n" in text else "has the digest of another image"
+
+
+def _metadata(path: str, version: str, _commit: str) -> str:
+    return "" if f"/v{version}\n" in _read(path) else f"is not of version {version}"
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def _signature(path: str, _version: str, _commit: str) -> str:

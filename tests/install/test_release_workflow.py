@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 RELEASE = read(ROOT / ".github/workflows/release.yml")
 TAG, VERSION, COMMIT = "v1.2.3", "1.2.3", "0123456789abcdef" * 2 + "01234567"
 PROJECT = "contrast-krm/contrast-krm"
+NEWS = "- What is new."
 IMAGE = f"ghcr.io/{PROJECT}"
 
 # Steps that are not run here, and what tries them instead.
@@ -36,6 +37,7 @@ NOT_RUN = {
     "A container engine": "installs packages of the system",
     "Look the base of the image up": "asks a registry",
     "Image": "needs a container engine: `make image` makes and tests it",
+    "Entries for catalogues of functions": "needs the image; tests/tools/test_catalogue.py",
     "Is all of it there, and what the tag says?": "without bundle and image it is not; below it gets made-up ones",
     "Push the archive as it is": "needs a registry and a login",
     "Make the release": "asks GitHub",
@@ -68,7 +70,9 @@ def tagged(target: Path) -> None:
         )
     changelog = target / "CHANGELOG.md"
     changelog.write_text(
-        changelog.read_text().replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{VERSION}] - 2026-12-01\n", 1)
+        changelog.read_text().replace(
+            "## [Unreleased]\n", f"## [Unreleased]\n\n## [{VERSION}] - 2026-12-01\n\n{NEWS}\n", 1
+        )
     )
     (target / ".venv").symlink_to(sys.prefix)
     for path in ("pyproject.toml", "requirements/run.txt", "requirements/dev.txt"):
@@ -136,8 +140,7 @@ def test_the_checksums_are_of_everything_that_is_published(done: Done) -> None:
 
 def test_the_release_says_what_the_changelog_says_and_which_image_it_is(done: Done) -> None:
     notes = (done.runner.directory / "temporary/notes.md").read_text()
-    unreleased = (ROOT / "CHANGELOG.md").read_text().partition("## [Unreleased]\n")[2].partition("\n## ")[0].strip()
-    assert notes.startswith(unreleased)
+    assert notes.startswith(f"{NEWS}\n")
     assert f"Image: `{IMAGE}@sha256:{'a' * 64}`, on `docker.io/library/python:3.13-slim@sha256:" in notes
     page = f"blob/{TAG}/docs/how-to/verify-a-release.md"
     assert page in notes
@@ -208,6 +211,12 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
     pack(directory / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", program)
     pack(directory / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", image())
     (directory / "release-key.gpg").write_bytes(b"key")
+    entries = {
+        "krm": f"image: {IMAGE}:{VERSION}\nsha256: 1\n",
+        "kpt": f"sourceURL: https://github.com/x/tree/v{VERSION}\n",
+    }
+    for ending, text in entries.items():
+        (directory / f"contrast-krm-{VERSION}.{ending}-function.yaml").write_text(text)
     for name in (f"contrast-krm-{VERSION}.tgz", f"helm3-contrast-{VERSION}.tar.gz"):
         digest = subprocess.run(["sha256sum", name], cwd=directory, capture_output=True, text=True, check=True).stdout
         text = f"-----BEGIN PGP SIGNED MESSAGE-----\nfiles:\n  {name}: sha256:{digest[:64]}\n"
@@ -285,6 +294,11 @@ def other_image(dist: Path) -> None:
     pack(dist / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", image(f"{COMMIT}-dirty", "python:3.13-slim"))
 
 
+def entry_of_another_image(dist: Path) -> None:
+    path = dist / f"contrast-krm-{VERSION}.krm-function.yaml"
+    path.write_text(path.read_text().replace("sha256: 1", "sha256: 2"))
+
+
 def broken(dist: Path) -> None:
     (dist / f"contrast_krm-{VERSION}-py3-none-any.whl").write_bytes(b"no zip")
 
@@ -303,6 +317,7 @@ def broken(dist: Path) -> None:
             other_image,
             f"contrast-krm-1.2.3-image-linux-{MACHINE}.tar: says revision {COMMIT}-dirty, a base without a digest",
         ),
+        (entry_of_another_image, "contrast-krm-1.2.3.krm-function.yaml: has the digest of another image"),
         (broken, "contrast_krm-1.2.3-py3-none-any.whl: cannot be read: File is not a zip file"),
     ],
 )

@@ -3,6 +3,7 @@
 //
 //	goreaders --version                             the version of apimachinery that is inside
 //	goreaders read < STREAM                         what each reader finds in one stream, as one line of JSON
+//	goreaders definition DEFINITION CONFIG          whether kyaml takes a functionConfig by a KRMFunctionDefinition
 //	goreaders fuzz CORPUS SEED RUNS SECONDS         mutants of a corpus in which some reader finds such a pod
 //
 // Each line is one input: {"input": base64, "pods": [...]}. The last line of `fuzz` is {"executions": N}.
@@ -77,6 +78,8 @@ func run(arguments []string) error {
 			return err
 		}
 		return json.NewEncoder(os.Stdout).Encode(Found{input, ReadAll(input)})
+	case len(arguments) == 3 && arguments[0] == "definition":
+		return Configure(arguments[1], arguments[2])
 	case len(arguments) == 5 && arguments[0] == "fuzz":
 		seed, wrong := strconv.ParseUint(arguments[2], 10, 64)
 		runs, bad := strconv.Atoi(arguments[3])
@@ -85,7 +88,7 @@ func run(arguments []string) error {
 			return fuzz(arguments[1], seed, runs, time.Duration(seconds)*time.Second)
 		}
 	}
-	return fmt.Errorf("usage: goreaders --version | read | fuzz CORPUS SEED RUNS SECONDS")
+	return fmt.Errorf("usage: goreaders --version | read | definition DEFINITION CONFIG | fuzz CORPUS SEED RUNS SECONDS")
 }
 
 func main() {
