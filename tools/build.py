@@ -69,6 +69,7 @@ APART: tuple[Tool, ...] = (
     golang.Tool("jobset", ()),
     golang.Tool("rollouts", ()),
     golang.Tool("sandbox", ()),
+    golang.Tool("kuberay", ()),
     golang.Tool("launcher", ()),
 )
 
@@ -90,7 +91,7 @@ def current(tool: Tool) -> str:
 
 def _remedy(tool: Tool) -> str:
     return {
-        **dict.fromkeys(("kubernetes", "lws", "jobset", "rollouts", "sandbox"), "make tools-cluster"),
+        **dict.fromkeys(("kubernetes", "lws", "jobset", "rollouts", "sandbox", "kuberay"), "make tools-cluster"),
         "launcher": "make bundle",
     }.get(tool.name, "make tools")
 

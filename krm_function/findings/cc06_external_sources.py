@@ -94,6 +94,16 @@ ROWS: dict[str, Row] = {
         "an entry for {kind} gives {variable} a form, so that a host could choose its value, and it steers {what}",
         "give it a value that the object says, or leave it out of the entry",
     ),
+    "CC0694": Row(
+        "error",
+        "no policy describes the pods that the controller of a {kind} makes: {reason}",
+        "{instead}",
+    ),
+    "CC0695": Row(
+        "warning",
+        "no policy covers this of a {kind}: {reason}",
+        "{instead}",
+    ),
     "CC0692": Row(
         "error",
         "genpolicy does not know what the controller of a {kind} makes of this template",

@@ -24,7 +24,6 @@ REFUSED_PLACES: Mapping[str, Mapping[str, tuple[Pattern, ...]]] = {
     "apps.nvidia.com": {"NIMService": _paths("spec")},
     "kubeflow.org": {kind: _paths(f"spec.{name}ReplicaSpecs{{}}.template.spec") for kind, name in _ROLES},
     "ray.io": {
-        "RayCluster": _paths(*(f"spec.{path}" for path in _RAY)),
         "RayJob": _paths(*(f"spec.rayClusterSpec.{path}" for path in _RAY)),
         "RayService": _paths(*(f"spec.rayClusterConfig.{path}" for path in _RAY)),
     },

@@ -32,6 +32,7 @@ def vcpus(workload: Workload) -> int | Finding:
         init.append(limit)
         if each.container.get("restartPolicy") == "Always":
             sidecars.append(limit)
+    init += _added(workload)
     pod = _limit(workload, workload.pod_spec, workload.spec_path)
     return pod if isinstance(pod, Finding) else vcpu_count(regular, sidecars, init, pod)
 
@@ -41,7 +42,17 @@ def sandbox_vcpus(workload: Workload) -> int:
     limits = [(each, _milli(each.container)) for each in workload.all_containers]
     regular = [limit for each, limit in limits if not each.is_init]
     init = [(limit, each.container.get("restartPolicy") == "Always") for each, limit in limits if each.is_init]
+    init += [(limit, False) for limit in _added(workload)]
     return sandbox_vcpu_count(regular, init, _milli(workload.pod_spec))
+
+
+def _added(workload: Workload) -> list[int]:
+    """Return the limits of init containers that a controller adds, whose entries are checked where they are read."""
+    if workload.made_by is None or "initContainers" not in workload.made_by.adds:
+        return []
+    from krm_function.model.added_containers import added_init_containers
+
+    return [max(0, _milli(one)) for one in added_init_containers(workload)]
 
 
 def requested_cpus(workload: Workload) -> int:

@@ -26,6 +26,7 @@ CATALOGUED: dict[str, tuple[str, ...]] = {
     "DaemonSet": ("apps.kruise.io",),
     "JobSet": ("jobset.x-k8s.io",),
     "LeaderWorkerSet": ("leaderworkerset.x-k8s.io",),
+    "RayCluster": ("ray.io",),
     "Rollout": ("argoproj.io",),
     "Sandbox": ("agents.x-k8s.io",),
     "StatefulSet": ("apps.kruise.io",),
@@ -37,7 +38,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "argoproj.io": ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"),
     "kubeai.org": ("Model",),
     "kubeflow.org": ("PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "MXJob"),
-    "ray.io": ("RayCluster", "RayJob", "RayService"),
+    "ray.io": ("RayJob", "RayService"),
     "serving.knative.dev": ("Service", "Configuration", "Revision"),
     "serving.kserve.io": (
         *("InferenceService", "ServingRuntime", "ClusterServingRuntime", "LLMInferenceService"),

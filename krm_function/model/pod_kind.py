@@ -20,7 +20,8 @@ class PodTemplate(NamedTuple):
     path: from the object. part: the name of the workload behind `#`, "" if the object has but one; `{...}` stands for a
     field. names: what the names of its pods look like, () for any name. adds: what the controller adds to each pod.
     claims: where claim templates of the pods stand, as in a StatefulSet; () for none. conditions: of which objects all
-    of that is so.
+    of that is so. refuses: which objects of those no render seals, and why. warns: of which
+    it says what no policy covers.
     """
 
     path: Pattern
@@ -29,6 +30,8 @@ class PodTemplate(NamedTuple):
     adds: Mapping[str, Any] = EMPTY
     claims: Path = ()
     conditions: Mapping[str, Any] = EMPTY
+    refuses: tuple[Mapping[str, Any], ...] = ()
+    warns: tuple[Mapping[str, Any], ...] = ()
 
 
 class PodKind(NamedTuple):

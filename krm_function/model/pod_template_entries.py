@@ -22,7 +22,9 @@ VARIABLE = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 TEXTS = Text("a text in which {FIELD} stands for a field of the object", check=text_problem)
 KEYS = Text("a label or annotation key", "[A-Za-z0-9./_-]+", 317)
 LINE = Text("a sentence, on one line", r"[^\r\n]+", 500)
-WHICH = ("all", "containers", "first")
+WHICH = ("all", "containers", "first", "initContainers")
+PLACES = ("first", "last", "missing")
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 CONDITIONS = MapOf(Text("a field of the object", FIELD), ListOf(Text()))
 WHEN = "only where each of these fields has one of these values; an empty text stands for an absent field"
@@ -43,14 +45,59 @@ VARIABLES = Record(
             Text("a field of the pod", r"[^\0\r\n]+", 400), "the field of the pod that it has, as fieldRef"
         ),
         "containers": Field(
-            Choice(WHICH), "all, init containers included; only containers; or the first of these", default="all"
+            Choice(WHICH),
+            "all, init containers included; only containers; the first of these; or only init containers",
+            default="all",
+        ),
+        "place": Field(
+            Choice(PLACES),
+            "first: before the variables of the template, in place of one of its name; last: behind them; "
+            "missing: behind them, where the template has none of its name",
+            default="first",
         ),
         "when": Field(CONDITIONS, WHEN),
         "unless": Field(CONDITIONS, UNLESS),
     },
     check=_check_variable,
 )
-OBJECT = MapOf(Text(), Anything())
+
+
+def _check_added(entry: dict[str, Any]) -> Problems:
+    """Look at what an added object has beside the fields of a pod spec."""
+    own = {name: entry[name] for name in BESIDE.fields if name in entry}
+    return tuple((fault.path, fault.problem) for fault in faults(BESIDE, own))
+
+
+COMMAND = ListOf(TEXTS)
+BESIDE = Record(
+    {
+        "containers": Field(Choice(WHICH), "of a mount: which containers get it"),
+        "place": Field(Choice(PLACES), "missing: only where the template has none of it"),
+        "like": Field(Choice(("first",)), "of an init container: it has what the first container has"),
+        "command": Field(COMMAND, "of an init container"),
+        "args": Field(COMMAND, "of an init container"),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    }
+)
+OBJECT = MapOf(Text(), Anything(), check=_check_added)
+PROCESS = Record(
+    {
+        "command": Field(COMMAND, "its command"),
+        "args": Field(COMMAND, "its arguments"),
+        "instead": Field(LINE, "what to do with a template that has a command of its own", required=True),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    }
+)
+PROBE = Record(
+    {
+        "name": Field(Choice(PROBES), "the field of the container", required=True),
+        "command": Field(COMMAND, "what the kubelet runs in the container", required=True),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    }
+)
 ADDS = Record(
     {
         "labels": Field(MapOf(KEYS, TEXTS), "labels of each pod, for variables that are made of them"),
@@ -59,6 +106,16 @@ ADDS = Record(
         "volumes": Field(ListOf(OBJECT), "volumes, as in a pod spec"),
         "volumeMounts": Field(ListOf(OBJECT), "mounts of each container, as in a pod spec"),
         "initContainers": Field(ListOf(OBJECT), "init containers behind those of the template, as in a pod spec"),
+        "process": Field(ListOf(PROCESS), "the command of the first container, of a template that has none"),
+        "probes": Field(ListOf(PROBE), "exec probes of the first container, of a template that has none of the name"),
+    }
+)
+REFUSAL = Record(
+    {
+        "reason": Field(LINE, "why no policy describes the pods, or what none covers", required=True),
+        "instead": Field(LINE, "what to do", required=True),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
     }
 )
 
@@ -101,9 +158,18 @@ class TemplateEntry(NamedTuple):
                 Text(f"one of {', '.join(ADDS.fields)}", "|".join(ADDS.fields)),
                 Anything(),
             ),
-            "what the controller adds to each pod: labels, annotations, env, volumes, volumeMounts, initContainers",
+            "what the controller adds to each pod: labels, annotations, env, volumes, volumeMounts, initContainers, "
+            "process, probes",
         ),
     ] = EMPTY
+    refuses: Annotated[
+        tuple[Mapping[str, Any], ...],
+        Field(ListOf(REFUSAL), "objects that are refused, each with the reason and what to do"),
+    ] = ()
+    warns: Annotated[
+        tuple[Mapping[str, Any], ...],
+        Field(ListOf(REFUSAL), "objects that are sealed with a warning of what no policy covers, and what to do"),
+    ] = ()
 
 
 def _check_template(entry: dict[str, Any]) -> Problems:
@@ -166,7 +232,16 @@ def kinds_of(
 def _template(entry: TemplateEntry) -> PodTemplate:
     claims = tuple(entry.claims.split(".")) if entry.claims else ()
     conditions = {"when": entry.when, "unless": entry.unless}
-    return PodTemplate(_pattern(entry.path), entry.part, entry.names, entry.adds, claims, conditions)
+    return PodTemplate(
+        _pattern(entry.path),
+        entry.part,
+        entry.names,
+        entry.adds,
+        claims,
+        conditions,
+        tuple(entry.refuses),
+        tuple(entry.warns),
+    )
 
 
 def _pattern(path: str) -> tuple[str, ...]:

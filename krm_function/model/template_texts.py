@@ -3,7 +3,9 @@
     {metadata.name}                    the field of the object
     {spec.network.subdomain=web}       the field, or `web` where it is absent or empty
     {.groupName}                       the field of the list entry that the pod template stands in
-    {number}, {suffix}, {hash}, {uid}  what only the controller knows, of that form
+    {.params['num-cpus']}              a key with other characters than letters and digits
+    {rayStart}, {rayPods}              what a rule computes of the object (model/ray_texts.py)
+    {number}, {suffix}, {hash}, {digest}, {uid}  what only the controller knows, of that form
     {pod}                              the name of the pod
     {{ and }}                          braces
 
@@ -16,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from krm_function.findings import Path
+from krm_function.model.entry_errors import MissingFieldError
 from krm_function.model.lookup import dig
 from krm_function.record import NamedTuple
 
@@ -25,26 +28,26 @@ FORMS: Mapping[str, str] = {
     "suffix": "template-hash",
     "hash": "controller-hash",
     "pod": "sandbox-name",
+    "digest": "controller-digest",
     "uid": "pod-uid",
 }
+RULES = ("rayStart", "rayPods")
 NAMESPACE = "metadata.namespace"
-FIELD = r"(?:metadata|spec)?(?:\.[A-Za-z][A-Za-z0-9]*)+"
+FIELD = r"(?:metadata|spec)?(?:\.[A-Za-z][A-Za-z0-9]*|\['[A-Za-z0-9._/-]+'\])+"
 PIECES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 REFERENCE = re.compile(rf"({FIELD})(?:=([A-Za-z0-9._-]*))?")
+STEPS = r"([A-Za-z][A-Za-z0-9]*)|\['([^']+)'\]"
+AT_LEAST = ">="  # before a version, in a condition
 
-Known = Literal["form", "field", "text"]
+Known = Literal["form", "field", "rule", "text"]
 
 
 class Piece(NamedTuple):
-    """A piece of a text. value: the text, the name of a form, or the path of a field. default: None without one."""
+    """A piece of a text. value: the text, the name of a form or rule, or the path of a field. default: or None."""
 
     known: Known
     value: str
     default: str | None = None
-
-
-class MissingFieldError(ValueError):
-    """A field that a text needs is not in the object, or is neither a text nor a number."""
 
 
 def text_problem(text: str) -> str:
@@ -72,6 +75,8 @@ def pieces(text: str) -> Iterator[Piece]:
             yield Piece("text", match[0][0])
         elif inside in FORMS:
             yield Piece("form", inside)
+        elif inside in RULES:
+            yield Piece("rule", inside)
         else:
             found = REFERENCE.fullmatch(inside)
             if found is None:
@@ -83,12 +88,22 @@ def pieces(text: str) -> Iterator[Piece]:
 
 def field_of(path: str, value: Any, template: Path) -> Any:
     """Return a field of an object, or of the list entry around a pod template; None if it is not there."""
-    if not path.startswith("."):
-        return dig(value, tuple(path.split(".")))
+    steps = field_steps(path)
+    if not path.startswith((".", "[")):
+        return dig(value, steps)
     inner = next((index for index in reversed(range(len(template))) if isinstance(template[index], int)), None)
     if inner is None:
         return None
-    return dig(value, (*template[: inner + 1], *path[1:].split(".")))
+    return dig(value, (*template[: inner + 1], *steps))
+
+
+def field_steps(path: str) -> tuple[str, ...]:
+    """Return the keys of the path of a field.
+
+    >>> field_steps("metadata.annotations['ray.io/x']")
+    ('metadata', 'annotations', 'ray.io/x')
+    """
+    return tuple(found[1] or found[2] for found in re.finditer(STEPS, path))
 
 
 def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
@@ -101,7 +116,18 @@ def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
 
 def _has(path: str, wanted: Any, value: Any, template: Path) -> bool:
     found = field_of(path, value, template)
-    return ("" if found is None else str(found)) in wanted
+    text = "" if found is None else str(found).lower() if isinstance(found, bool) else str(found)
+    return text in wanted or any(_at_least(text, one) for one in wanted if one.startswith(AT_LEAST))
+
+
+def _at_least(text: str, wanted: str) -> bool:
+    """Tell whether a text begins with a version that is not before that of `>=1.2.3`."""
+    versions = [re.match(r"v?([0-9]+(?:\.[0-9]+)*)", one) for one in (text, wanted.removeprefix(AT_LEAST))]
+    if not all(versions):
+        return False
+    found, least = ([int(number) for number in one[1].split(".")] for one in versions if one)
+    size = max(len(found), len(least))
+    return [*found, *[0] * (size - len(found))] >= [*least, *[0] * (size - len(least))]
 
 
 def written(text: str, value: Any, template: Path, *, marked: bool = True) -> str:
@@ -118,6 +144,10 @@ def written(text: str, value: Any, template: Path, *, marked: bool = True) -> st
                 if not marked:
                     raise MissingFieldError(piece.value)
                 made.append(f"\0{FORMS[piece.value]}\0")
+            case "rule":
+                from krm_function.model.ray_texts import RAY
+
+                made.append(RAY[piece.value](value, template))
             case "field":
                 made.append(_scalar(piece, field_of(piece.value, value, template)))
     return "".join(made)

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from krm_function.model.entry_errors import MissingFieldError
 from krm_function.model.lookup import dig, mapping, maps
-from krm_function.model.template_texts import MissingFieldError, written
+from krm_function.model.template_texts import written
 from krm_function.model.workload import Workload
 from krm_function.policy.pod_metadata import escape_regex
 from krm_function.policy.variable_expansion import CONTROLLED, PATTERNS
@@ -32,6 +33,10 @@ def without_controlled(pod: Mapping[str, Any], workload: Workload) -> dict[str, 
             metadata[field] = {name: one for name, one in metadata[field].items() if name != key}
     if INDEX in keys:
         spec |= _without_index(spec, workload)
+    if workload.made_by is not None and workload.made_by.adds:
+        from krm_function.policy.added_parts import without_added
+
+        spec = without_added(spec, workload, lambda value, form: _fits(value, form, metadata))
     return {"metadata": metadata, "spec": spec}
 
 

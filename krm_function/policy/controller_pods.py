@@ -7,16 +7,22 @@ Rule of this file: what the object says is a constant. What only the controller 
 the controller's own text, and is shown as an opening; one that steers a program is an error of policy/environment.py.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from krm_function.findings import Finding, finding
+from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.pod_kind import OF_CONTROLLER, PodTemplate
-from krm_function.model.template_texts import MissingFieldError, Piece, applies, pieces, written
+from krm_function.model.template_texts import (
+    Piece,
+    applies,
+    field_steps,
+    pieces,
+    written,
+)
 from krm_function.model.workload import Workload
-from krm_function.policy.environment import WRITTEN
+from krm_function.policy.controller_containers import added_spec, goes_to, that_apply
 from krm_function.policy.open_variables import OpenVariable
 from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 from krm_function.policy.steering_variables import steered_by
@@ -33,12 +39,16 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
     def text(template: str) -> str:
         try:
             return written(template, workload.object, workload.template)
+        except NotDerivedError as unknown:
+            findings.append(_not_described(workload, unknown.reason, unknown.instead))
+            return ""
         except MissingFieldError as missing:
-            where = (*workload.root, *str(missing).removeprefix(".").split("."))
+            where = (*workload.root, *field_steps(str(missing)))
             findings.append(finding("CC0690", workload.ref, where, field=str(missing), kind=workload.ref.kind))
             return ""
 
-    for one in _that_apply(adds, workload):
+    findings += _refusals(workload, made_by)
+    for one in that_apply(adds, "env", workload):
         what = steered_by(one["name"])
         if what and any(piece.known == "form" for piece in pieces(one.get("value", ""))):
             values = {"kind": workload.ref.kind, "variable": one["name"], "what": what}
@@ -49,21 +59,7 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
         for field in ("labels", "annotations")
         for key, value in mapping(adds.get(field)).items()
     }
-    spec = {
-        **pod.spec,
-        **{
-            field: _with(pod.spec.get(field), maps(adds.get(field)))
-            for field in ("volumes", "initContainers")
-            if adds.get(field)
-        },
-    }
-    variables = [(one, text(one["value"]) if "value" in one else "") for one in _that_apply(adds, workload)]
-    for field in ("initContainers", "containers"):
-        if field in spec:
-            spec[field] = [
-                _container(entry, variables, maps(adds.get("volumeMounts")), field, index)
-                for index, entry in enumerate(spec[field])
-            ]
+    spec = added_spec(pod.spec, workload, adds, text)
     made = pod._replace(
         spec=spec,
         name_pattern=names[0] if len(names) == 1 else f"(?:{'|'.join(names)})" if names else "",
@@ -79,44 +75,20 @@ def _as_pattern(name: str) -> str:
     return "".join(PATTERNS[part] if index % 2 else escape_regex(part) for index, part in enumerate(parts))
 
 
-def _that_apply(adds: Mapping[str, Any], workload: Workload) -> Iterator[Mapping[str, Any]]:
-    """Yield the variables whose conditions hold."""
-    for one in maps(adds.get("env")):
-        if applies(one, workload.object, workload.template):
-            yield one
-
-
-def _container(
-    container: Mapping[str, Any],
-    variables: list[tuple[Mapping[str, Any], str]],
-    mounts: list[dict[str, Any]],
-    field: str,
-    index: int,
-) -> dict[str, Any]:
-    """Return a container with the variables and mounts that the controller adds to it."""
-    which = {"all", *(("containers",) if field == "containers" else ())}
-    which |= {"first"} if field == "containers" and index == 0 else set()
-    own = [
-        {"name": one["name"], "valueFrom": {"fieldRef": {"fieldPath": one["fieldPath"]}}}
-        if "fieldPath" in one
-        else {"name": one["name"], "valueFrom": {WRITTEN: value}}
-        for one, value in variables
-        if one.get("containers", "all") in which
+def _refusals(workload: Workload, made_by: PodTemplate) -> list[Finding]:
+    """Return CC0694 for what the entry refuses, and for a command of the template that the controller changes."""
+    said = [
+        (one["reason"], one["instead"]) for one in made_by.refuses if applies(one, workload.object, workload.template)
     ]
-    names = {one["name"] for one in own}
-    kept = [one for one in container.get("env") or () if one.get("name") not in names]
-    out = {**container}
-    if own:
-        out["env"] = [*own, *kept]
-    if mounts:
-        out["volumeMounts"] = _with(container.get("volumeMounts"), mounts)
-    return out
+    first = next(iter(workload.containers), {})
+    if first.get("command") or first.get("args"):
+        reason = f"it puts a command of its own behind that of container {first.get('name')}"
+        said += [(reason, one["instead"]) for one in that_apply(made_by.adds, "process", workload)]
+    return [_not_described(workload, *one) for one in said]
 
 
-def _with(present: Any, added: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return entries with those that are added; one of the same name is replaced."""
-    names = {one.get("name") for one in added}
-    return [*(one for one in maps(present) if one.get("name") not in names), *added]
+def _not_described(workload: Workload, reason: str, instead: str) -> Finding:
+    return finding("CC0694", workload.ref, workload.spec_path, kind=workload.ref.kind, reason=reason, instead=instead)
 
 
 def _claims(workload: Workload, made_by: PodTemplate) -> dict[str, str]:
@@ -133,27 +105,36 @@ def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
         return ()
     shown = [
         (one, _shown(one["value"]))
-        for one in _that_apply(made_by.adds, workload)
+        for one in that_apply(made_by.adds, "env", workload)
         if "value" in one and any(piece.known == "form" and piece.value != OWN_NAME for piece in pieces(one["value"]))
     ]
-    found: list[OpenVariable] = []
+    added = [str(one.get("name")) for one in that_apply(made_by.adds, "initContainers", workload)]
+    places = [(name, True, False) for name in added]
     for each in workload.all_containers:
-        first = bool(workload.containers) and each.container is workload.containers[0]
-        which = {"all"} | (set() if each.is_init else {"containers"}) | ({"first"} if first else set())
-        found += [
-            OpenVariable(each.name, one["name"], f"{OF_CONTROLLER}{form}")
-            for one, form in shown
-            if one.get("containers", "all") in which
-        ]
-    return tuple(found)
+        is_first = bool(workload.containers) and each.container is workload.containers[0]
+        places.append((each.name, each.is_init, is_first))
+    return tuple(
+        OpenVariable(name, one["name"], f"{OF_CONTROLLER}{form}")
+        for name, is_init, is_first in places
+        for one, form in shown
+        if goes_to(one, is_init=is_init, is_first=is_first)
+    )
 
 
 def controller_findings(workload: Workload, variables: Iterable[OpenVariable]) -> tuple[Finding, ...]:
-    """Return one warning, CC0691, if a policy allows values that the controller writes."""
+    """Return warnings: CC0691 of values that the controller writes, CC0695 of what no policy covers."""
+    place = (workload.ref, workload.spec_path)
+    kind = workload.ref.kind
     said = dict.fromkeys(f"{one.name} ({one.source.removeprefix(OF_CONTROLLER)})" for one in variables)
-    if not said:
-        return ()
-    return (finding("CC0691", workload.ref, workload.spec_path, kind=workload.ref.kind, variables=listed(list(said))),)
+    opened = [finding("CC0691", *place, kind=kind, variables=listed(list(said)))] if said else []
+    return (
+        *opened,
+        *(
+            finding("CC0695", *place, kind=kind, reason=one["reason"], instead=one["instead"])
+            for one in (workload.made_by.warns if workload.made_by else ())
+            if applies(one, workload.object, workload.template)
+        ),
+    )
 
 
 def _shown(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.findings import Cause, Finding, finding
+from krm_function.model.added_containers import added_init_containers
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
 from krm_function.model.workload import Workload
@@ -65,7 +66,9 @@ def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> C
     entries = [mapping(dig(entry, ("OCI", "Annotations"))) for entry in maps(data["containers"])]
     if [one.get(TYPE) for one in entries] != ["sandbox", *("container" for _ in entries[1:])]:
         return Cause("CC0618.sandbox")
-    of_the_pod = {str(one.get("name")): one.get("image") for one in (*workload.init_containers, *workload.containers)}
+    added = added_init_containers(workload) if workload.made_by else ()
+    every = (*added, *workload.init_containers, *workload.containers)
+    of_the_pod = {str(one.get("name")): one.get("image") for one in every}
     names = [one.get(NAME) for one in entries[1:]]
     if sorted(map(str, names)) != sorted(of_the_pod):
         return Cause("CC0618.names")

@@ -57,6 +57,7 @@ PATTERNS = {
     "pod-index": "[0-9]+",
     "template-hash": SUFFIX,
     "controller-hash": "[0-9a-z]+",
+    "controller-digest": "[0-9A-V]+",
 }
 # Patterns as text, of which few pods need any: `re` compiles each at its first use. The variables of a Service
 # (kubelet, envvars.go): end of the name -> value

@@ -13,7 +13,7 @@ from tests.stages.deployment import Json, an_object, coordinator, good, pod_spec
 
 CLAIM = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
 ROLLOUT = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "ro", "namespace": "shop"}}
-RAY = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "ray", "namespace": "shop"}}
+RAY = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "ray", "namespace": "shop"}}
 
 
 def plain(name: str = "web", **spec: Any) -> Json:

@@ -69,6 +69,12 @@ SANDBOX = Controller(
     "/apis/agents.x-k8s.io/v1alpha1/namespaces/{}/sandboxes",
     ("--leader-elect=false", "--metrics-bind-address=127.0.0.1:{}", "--health-probe-bind-address=127.0.0.1:{}"),
 )
+KUBERAY = Controller(
+    "kuberay",
+    tuple(f"config/crd/bases/ray.io_ray{name}.yaml" for name in ("clusters", "jobs", "services")),
+    "/apis/ray.io/v1/namespaces/{}/rayclusters",
+    ("--enable-leader-election=false", "--metrics-addr=127.0.0.1:{}", "--health-probe-bind-address=127.0.0.1:{}"),
+)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ CUSTOM = {  # kind -> group, version, plural
     "LeaderWorkerSet": ("leaderworkerset.x-k8s.io", "v1", "leaderworkersets"),
     "JobSet": ("jobset.x-k8s.io", "v1alpha2", "jobsets"),
     "Sandbox": ("agents.x-k8s.io", "v1alpha1", "sandboxes"),
-    "RayCluster": ("ray.io", "v1", "rayclusters"),
+    "RayJob": ("ray.io", "v1", "rayjobs"),
     "PyTorchJob": ("kubeflow.org", "v1", "pytorchjobs"),
     "Workflow": ("argoproj.io", "v1alpha1", "workflows"),
 }
@@ -265,8 +265,10 @@ def test_the_missing_step_is_that_of_the_host(door: Door, where: str, key: str, 
 
 
 REFUSED = {
-    "head": custom("RayCluster", headGroupSpec={"template": template(runtimeClassName="contrast-cc")}),
-    "worker": custom("RayCluster", workerGroupSpecs=[{"template": template(runtimeClassName="contrast-cc")}]),
+    "head": custom("RayJob", rayClusterSpec={"headGroupSpec": {"template": template(runtimeClassName="contrast-cc")}}),
+    "worker": custom(
+        "RayJob", rayClusterSpec={"workerGroupSpecs": [{"template": template(runtimeClassName="contrast-cc")}]}
+    ),
     "replica": custom("PyTorchJob", pytorchReplicaSpecs={"Worker": {"template": template(runtimeClassName=HANDLER)}}),
 }
 
@@ -275,13 +277,13 @@ REFUSED = {
 def test_kinds_whose_pods_nobody_seals_are_refused_with_the_reason(door: Door, place: str) -> None:
     said = door.refuses(REFUSED[place])
     assert "is asked for in vain, as no render seals pods of this kind: the operator" in said
-    assert "LeaderWorkerSet" in said or "JobSet" in said, "the way out"
+    assert "RayCluster" in said or "JobSet" in said, "the way out"
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        custom("RayCluster", headGroupSpec={"template": template()}, workerGroupSpecs=None),
+        custom("RayJob", rayClusterSpec={"headGroupSpec": {"template": template()}, "workerGroupSpecs": None}),
         custom("PyTorchJob", pytorchReplicaSpecs={"Worker": {"template": template()}}),
         custom("Workflow", templates=[{"name": "a", "runtimeClassName": 3}]),
         custom("Sandbox", podTemplate={"metadata": None, "spec": {"runtimeClassName": None, "containers": None}}),

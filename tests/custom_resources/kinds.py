@@ -5,7 +5,7 @@ sealed: the addresses of its workloads; () for a kind that is refused. What is r
 
 from typing import Any, NamedTuple
 
-from tests.custom_resources.objects import Json, leader_worker_set, template
+from tests.custom_resources.objects import Json, leader_worker_set, ray_cluster, template
 
 POD: Json = template()["spec"]
 
@@ -32,6 +32,10 @@ SEALED = (
         thing("jobset.x-k8s.io/v1alpha2", "JobSet", replicatedJobs=[replicated("driver"), replicated("workers")]),
         ("JobSet/shop/llm#driver", "JobSet/shop/llm#workers"),
     ),
+    Planted(
+        ray_cluster(),
+        ("RayCluster/shop/llm#head", "RayCluster/shop/llm#worker-cpu", "RayCluster/shop/llm#worker-gpu"),
+    ),
     Planted(thing("argoproj.io/v1alpha1", "Rollout", template=template()), ("Rollout/shop/llm",)),
     Planted(thing("apps.kruise.io/v1alpha1", "CloneSet", template=template()), ("CloneSet/shop/llm",)),
     Planted(thing("apps.kruise.io/v1alpha1", "StatefulSet", template=template()), ("StatefulSet/shop/llm",)),
@@ -51,12 +55,11 @@ REFUSED = (
     *(
         Planted(thing("ray.io/v1", kind, **spec), (), _CANNOT)
         for kind, spec in (
-            ("RayCluster", _RAY),
             ("RayJob", {"rayClusterSpec": _RAY}),
             ("RayService", {"rayClusterConfig": _RAY}),
         )
     ),
-    Planted(thing("ray.io/v1alpha1", "RayCluster", **_RAY), (), _CANNOT),
+    Planted(thing("ray.io/v1alpha1", "RayCluster", **_RAY), (), "known of v1 only"),
     Planted(thing("serving.knative.dev/v1", "Service", template={"spec": POD}), (), _CANNOT),
     Planted(thing("serving.kserve.io/v1beta1", "InferenceService", predictor=POD), (), _CANNOT),
     Planted(thing("serving.kserve.io/v1alpha1", "ClusterServingRuntime", **POD), (), _CANNOT),

@@ -55,6 +55,40 @@ def leader_worker_set(name: str = "vllm", **template_of_lws: Any) -> Json:
     }
 
 
+def ray_cluster(name: str = "llm", *, own_command: bool = True, **spec: Any) -> Json:
+    """A RayCluster of a head and two groups, one of which has GPUs."""
+    templates = [template("ray", args=["$(KUBERAY_GEN_RAY_START_CMD)"]) for _ in range(3)]
+    for one in templates:
+        container = one["spec"]["containers"][0]
+        container["resources"]["limits"]["cpu"] = "2"
+        if not own_command:
+            del container["command"], container["args"]
+    head, workers, gpus = templates
+    gpus["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/pgpu"] = "1"
+    groups = [
+        {
+            "groupName": group,
+            "replicas": count,
+            "minReplicas": 0,
+            "maxReplicas": 4,
+            "template": one,
+            "rayStartParams": {},
+        }
+        for group, count, one in (("cpu", 2, workers), ("gpu", 1, gpus))
+    ]
+    notes = {"annotations": {"ray.io/overwrite-container-cmd": "true"}} if own_command else {}
+    return {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayCluster",
+        "metadata": {"name": name, "namespace": "shop", **notes},
+        "spec": {
+            "headGroupSpec": {"rayStartParams": {"num-cpus": "0"}, "template": head},
+            "workerGroupSpecs": groups,
+            **spec,
+        },
+    }
+
+
 def stream(*objects: Json) -> str:
     """The input: the objects as JSON documents, and the coordinator."""
     return "".join(f"{json.dumps(one, indent=2)}\n---\n" for one in objects) + COORDINATOR

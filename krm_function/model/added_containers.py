@@ -1,0 +1,24 @@
+"""Init containers that the controller of a custom resource adds to a pod: name, image, limits.
+
+Rule of this file: what a template does not have is in its pod all the same, so whoever counts containers asks here.
+"""
+
+from typing import Any
+
+from krm_function.model.lookup import maps
+from krm_function.model.template_texts import applies
+from krm_function.model.workload import Workload
+
+LIKE = ("image", "imagePullPolicy", "env", "volumeMounts", "securityContext")  # what one has of the first container
+
+
+def added_init_containers(workload: Workload) -> list[dict[str, Any]]:
+    """Return the init containers that come behind those of the template; one with `like` has what the first has."""
+    entries = maps(workload.made_by.adds.get("initContainers")) if workload.made_by else []
+    first = next(iter(workload.containers), {})
+    shared = {key: first[key] for key in LIKE if key in first}
+    return [
+        {**shared, **one} if "like" in one else one
+        for one in entries
+        if applies(one, workload.object, workload.template)
+    ]
