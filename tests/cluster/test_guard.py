@@ -264,11 +264,10 @@ def test_the_missing_step_is_that_of_the_host(door: Door, where: str, key: str, 
     assert step in door.refuses(value)
 
 
+WORKERS = [{"groupName": "a", "template": template(runtimeClassName="contrast-cc")}]
 REFUSED = {
     "head": custom("RayJob", rayClusterSpec={"headGroupSpec": {"template": template(runtimeClassName="contrast-cc")}}),
-    "worker": custom(
-        "RayJob", rayClusterSpec={"workerGroupSpecs": [{"template": template(runtimeClassName="contrast-cc")}]}
-    ),
+    "worker": custom("RayJob", rayClusterSpec={"headGroupSpec": {"template": template()}, "workerGroupSpecs": WORKERS}),
     "replica": custom("PyTorchJob", pytorchReplicaSpecs={"Worker": {"template": template(runtimeClassName=HANDLER)}}),
 }
 
