@@ -52,7 +52,7 @@ def definition(digest: str) -> dict[str, Any]:
             "description": _description(),
             "publisher": "contrast-krm",
             "home": PROJECT,
-            "maintainers": [f"{PROJECT}/blob/v{__version__}/.github/CODEOWNERS"],
+            "maintainers": [f"{page}/.github/CODEOWNERS"],
             "tags": list(TAGS),
             "versions": [
                 {

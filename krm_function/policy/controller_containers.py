@@ -63,8 +63,7 @@ def added_spec(spec: Json, workload: Workload, adds: Mapping[str, Any], text: Te
 
 def _init_container(entry: Json, text: Texts) -> Json:
     """Return an added init container with its texts."""
-    written = _process(entry, text)
-    return {**_pod_fields(entry), **written}
+    return {**_pod_fields(entry), **_process(entry, text)}
 
 
 def _with_process(container: Json, workload: Workload, adds: Mapping[str, Any], text: Texts) -> Json:

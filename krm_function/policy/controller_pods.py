@@ -14,13 +14,7 @@ from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.pod_kind import OF_CONTROLLER, PodTemplate
-from krm_function.model.template_texts import (
-    Piece,
-    applies,
-    field_steps,
-    pieces,
-    written,
-)
+from krm_function.model.template_texts import Piece, applies, field_steps, pieces, written
 from krm_function.model.workload import Workload
 from krm_function.policy.controller_containers import added_spec, goes_to, that_apply
 from krm_function.policy.open_variables import OpenVariable
