@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests import shares
-from tools import browser, interpreters, real, wheels
+from tools import ajv, browser, interpreters, real, wheels
 from tools.build import BASIC
 
 ENDING = "_tool"
@@ -40,6 +40,7 @@ def _fixture(name: str, there: Callable[[], object]) -> Any:
 
 BEYOND: dict[str, Callable[[], object]] = {
     **{name: (lambda name=name: real.tool(name)) for name in real.names() if name not in BASIC},  # type: ignore[misc]
+    "ajv": ajv.ajv,
     "chromium": browser.browser,
     "pyodide": interpreters.pyodide,
     "locked-wheels": wheels.wheels,

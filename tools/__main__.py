@@ -5,7 +5,7 @@
 
 import sys
 
-from tools import browser, interpreters
+from tools import ajv, browser, interpreters
 from tools.build import BASIC, build_all, build_one
 from tools.cache import ToolError
 from tools.wheels import wheels
@@ -14,6 +14,7 @@ from tools.wheels import wheels
 def _all() -> None:
     build_all()
     browser.install()
+    ajv.install()
     interpreters.install()
     wheels()
 

@@ -9,6 +9,7 @@
     contrast-krm-VERSION.cdx.json                             the version
     contrast-krm-VERSION.krm-function.yaml                    version and digest of the image
     contrast-krm-VERSION.kpt-function.yaml                    the version
+    contrast-krm-VERSION.schemastore.json                     the version in each address
     release-key.gpg                                           anything
     SHA256SUMS                                                every other file with its digest
 
@@ -65,6 +66,7 @@ def _checks(version: str) -> dict[str, Check]:
         f"{prefix}.cdx.json": _sbom,
         f"{prefix}.krm-function.yaml": _definition,
         f"{prefix}.kpt-function.yaml": _metadata,
+        f"{prefix}.schemastore.json": _schemas,
         **dict.fromkeys(plugins, _plugin),
         **{f"{name}.prov": _signature for name in plugins},
         "release-key.gpg": _present,
@@ -165,6 +167,11 @@ def _definition(path: str, version: str, _commit: str) -> str:
 
 def _metadata(path: str, version: str, _commit: str) -> str:
     return "" if f"/v{version}\n" in _read(path) else f"is not of version {version}"
+
+
+def _schemas(path: str, version: str, _commit: str) -> str:
+    addresses = [one["url"] for one in json.loads(_read(path))]
+    return "" if all(f"/v{version}/" in one for one in addresses) else f"is not of version {version}"
 
 
 def _read(path: str) -> str:

@@ -3,10 +3,12 @@
     file                                       for
     contrast-krm-VERSION.krm-function.yaml     kustomize: a KRMFunctionDefinition, config.kubernetes.io/v1alpha1
     contrast-krm-VERSION.kpt-function.yaml     kpt: the fields of a metadata.yaml of its catalogue
+    contrast-krm-VERSION.schemastore.json      SchemaStore: what its catalog.json says of the three schemas
 
 Sources: kyaml's `framework.SchemaFromFunctionDefinition`, with which tests read a functionConfig by the first; the
 metadata schema of kubernetes-sigs/krm-functions-registry, whose required fields it has; the catalogue of
-kptdev/krm-functions-catalog.
+kptdev/krm-functions-catalog; SchemaStore's schema-catalog.json and CONTRIBUTING.md. Its entries have no `fileMatch`,
+since names such as release.yaml are not ours alone: an editor finds the schema by the first line of a file.
 
 Rule of this file: the schema of the functionConfig is the published one of ContrastGenerate, in the words that
 openAPIV3Schema has: references are written out, a constant is a choice of one.
@@ -24,6 +26,7 @@ from typing import Any
 import yaml
 
 from krm_function import __version__
+from krm_function.api.schema import KINDS, TITLES
 from tools.cache import HERE, ToolError, say
 
 ROOT = os.path.dirname(HERE)
@@ -32,7 +35,7 @@ IMAGE = "ghcr.io/contrast-krm/contrast-krm"
 TAGS = ("mutator", "validator", "confidential-computing", "security")
 EXAMPLES = ("quickstart", "kustomize", "kpt")
 LICENSE = "Apache 2.0"  # the registry's way of writing it
-WITHOUT = ("$schema", "$id", "$defs", "examples", "propertyNames")  # what openAPIV3Schema has no words for
+WITHOUT = ("$schema", "$id", "definitions", "examples", "propertyNames")  # what openAPIV3Schema has no words for
 
 
 def definition(digest: str) -> dict[str, Any]:
@@ -57,7 +60,7 @@ def definition(digest: str) -> dict[str, Any]:
             "versions": [
                 {
                     "name": version,
-                    "schema": {"openAPIV3Schema": _written_out(schema, schema.get("$defs", {}))},
+                    "schema": {"openAPIV3Schema": _written_out(schema, schema.get("definitions", {}))},
                     "idempotent": True,
                     "usage": f"{page}/docs/how-to/container-image.md",
                     "examples": [f"{page}/examples/{name}/README.md" for name in EXAMPLES],
@@ -89,6 +92,14 @@ def metadata() -> dict[str, Any]:
     }
 
 
+def schema_store() -> list[dict[str, str]]:
+    """Return an entry of SchemaStore's catalogue for each kind."""
+    schemas = f"{PROJECT}/raw/v{__version__}/krm_function/api/schemas"
+    return [
+        {"name": f"contrast-krm {kind}", "description": TITLES[kind], "url": f"{schemas}/{kind}.json"} for kind in KINDS
+    ]
+
+
 def image_digest(archive: str) -> str:
     """Return the digest of the manifest in an OCI archive, in hexadecimal. Raises ToolError."""
     with tarfile.open(archive) as files:
@@ -108,7 +119,7 @@ def _written_out(value: Any, parts: Mapping[str, Any]) -> Any:
     """Return a part of a JSON Schema as openAPIV3Schema. parts: what `$ref` names."""
     match value:
         case {"$ref": str(reference)}:
-            return _written_out(parts[reference.removeprefix("#/$defs/")], parts)
+            return _written_out(parts[reference.removeprefix("#/definitions/")], parts)
         case {"const": only}:
             return {"enum": [only], **_written_out({key: value[key] for key in value if key != "const"}, parts)}
         case {"properties": dict(properties)}:
@@ -123,7 +134,7 @@ def _written_out(value: Any, parts: Mapping[str, Any]) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    """Write both files."""
+    """Write the files."""
     if len(arguments) != 1:
         print("usage: python -m tools.catalogue DIRECTORY", file=sys.stderr)
         return 2
@@ -133,6 +144,8 @@ def main(arguments: list[str]) -> int:
     for ending, entry in (("krm", definition(digest)), ("kpt", metadata())):
         with open(os.path.join(directory, f"{name}.{ending}-function.yaml"), "w", encoding="utf-8") as file:
             yaml.safe_dump(entry, file, sort_keys=False, width=120)
+    with open(os.path.join(directory, f"{name}.schemastore.json"), "w", encoding="utf-8") as file:
+        file.write(f"{json.dumps(schema_store(), indent=2)}\n")
     return 0
 
 

@@ -1,7 +1,7 @@
-"""Repeated parts of a JSON Schema, written once under `$defs`.
+"""Repeated parts of a JSON Schema, written once under `definitions`.
 
 Rule of this file: it changes how a schema is written and never what it accepts. A description stays in its place,
-beside the reference, which draft 2020-12 allows.
+beside the reference, where editors show it and draft 7 lets a validator ignore it.
 """
 
 import json
@@ -32,7 +32,7 @@ def with_shared_parts(whole: Schema) -> Schema:
                 made[names[key]] = {}  # its place, before those of the parts in it
                 made[names[key]] = inside({one: value for one, value in part.items() if one != ABOUT}, name)
             about = {ABOUT: part[ABOUT]} if ABOUT in part else {}
-            return {**about, "$ref": f"#/$defs/{names[key]}"}
+            return {**about, "$ref": f"#/definitions/{names[key]}"}
         return inside(part, name)
 
     def inside(part: Schema, name: str) -> Schema:
@@ -44,7 +44,7 @@ def with_shared_parts(whole: Schema) -> Schema:
         }
 
     result = inside(whole, "")
-    return {**result, "$defs": made} if made else result
+    return {**result, "definitions": made} if made else result
 
 
 def _parts(value: Any) -> Iterator[Schema]:

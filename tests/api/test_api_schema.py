@@ -34,7 +34,7 @@ def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iter
         yield jsonschema.ValidationError("does not match")
 
 
-Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _pattern})
+Validator = jsonschema.validators.extend(jsonschema.Draft7Validator, {"pattern": _pattern})
 
 
 @cache
@@ -51,7 +51,7 @@ def parses(value: dict[str, Any], kind: str) -> bool:
 def test_a_schema_is_valid_and_is_json(kind: str) -> None:
     made = schema(kind)
 
-    jsonschema.Draft202012Validator.check_schema(made)
+    jsonschema.Draft7Validator.check_schema(made)
     assert json.loads(json.dumps(made)) == made
     assert made["title"] == kind
 

@@ -106,14 +106,14 @@ def resolved(value: Any, parts: dict[str, Any]) -> Any:
         return [resolved(item, parts) for item in value]
     if not isinstance(value, dict):
         return value
-    whole = {**parts[value["$ref"].removeprefix("#/$defs/")], **value} if "$ref" in value else value
-    return {key: resolved(item, parts) for key, item in whole.items() if key not in {"$ref", "$defs"}}
+    whole = {**parts[value["$ref"].removeprefix("#/definitions/")], **value} if "$ref" in value else value
+    return {key: resolved(item, parts) for key, item in whole.items() if key not in {"$ref", "definitions"}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_that_are_written_once_say_the_same(kind: str) -> None:
     made = schema(kind)
-    assert resolved(made, made.get("$defs", {})).items() >= schema_of(WHOLE[kind]).items()
+    assert resolved(made, made.get("definitions", {})).items() >= schema_of(WHOLE[kind]).items()
 
 
 def test_a_schema_that_people_have_beside_their_files_is_not_long() -> None:

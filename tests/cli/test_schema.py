@@ -16,7 +16,7 @@ def test_the_schema_of_a_kind_accepts_what_the_render_accepts(kind: str, documen
     assert (run.code, run.stderr) == (0, "")
     schema = json.loads(run.stdout)
     assert schema["title"] == kind
-    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft7Validator.check_schema(schema)
     jsonschema.validate(World()[document], schema)
     assert shop("schema", kind.lower()).stdout == run.stdout
 

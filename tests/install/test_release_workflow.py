@@ -217,6 +217,8 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
     }
     for ending, text in entries.items():
         (directory / f"contrast-krm-{VERSION}.{ending}-function.yaml").write_text(text)
+    schemas = [{"url": f"https://github.com/x/raw/v{VERSION}/A.json"}]
+    (directory / f"contrast-krm-{VERSION}.schemastore.json").write_text(json.dumps(schemas))
     for name in (f"contrast-krm-{VERSION}.tgz", f"helm3-contrast-{VERSION}.tar.gz"):
         digest = subprocess.run(["sha256sum", name], cwd=directory, capture_output=True, text=True, check=True).stdout
         text = f"-----BEGIN PGP SIGNED MESSAGE-----\nfiles:\n  {name}: sha256:{digest[:64]}\n"
@@ -299,6 +301,11 @@ def entry_of_another_image(dist: Path) -> None:
     path.write_text(path.read_text().replace("sha256: 1", "sha256: 2"))
 
 
+def other_schemas(dist: Path) -> None:
+    path = dist / f"contrast-krm-{VERSION}.schemastore.json"
+    path.write_text(path.read_text().replace(f"/v{VERSION}/", "/main/"))
+
+
 def broken(dist: Path) -> None:
     (dist / f"contrast_krm-{VERSION}-py3-none-any.whl").write_bytes(b"no zip")
 
@@ -318,6 +325,7 @@ def broken(dist: Path) -> None:
             f"contrast-krm-1.2.3-image-linux-{MACHINE}.tar: says revision {COMMIT}-dirty, a base without a digest",
         ),
         (entry_of_another_image, "contrast-krm-1.2.3.krm-function.yaml: has the digest of another image"),
+        (other_schemas, "contrast-krm-1.2.3.schemastore.json: is not of version 1.2.3"),
         (broken, "contrast_krm-1.2.3-py3-none-any.whl: cannot be read: File is not a zip file"),
     ],
 )

@@ -91,12 +91,13 @@ def test_kyaml_refuses_by_it_what_the_schema_refuses(change: Any, field: str, en
     assert field in said.stderr
 
 
-def test_both_files_are_written_with_the_digest_of_the_image(tmp_path: Path) -> None:
+def test_the_files_are_written_with_the_digest_of_the_image(tmp_path: Path) -> None:
     archive(tmp_path, DIGEST)
     assert catalogue.main([str(tmp_path)]) == 0
     name = f"contrast-krm-{__version__}"
     assert DIGEST in (tmp_path / f"{name}.krm-function.yaml").read_text()
     assert yaml.safe_load((tmp_path / f"{name}.kpt-function.yaml").read_text()) == catalogue.metadata()
+    assert json.loads((tmp_path / f"{name}.schemastore.json").read_text()) == catalogue.schema_store()
 
 
 @pytest.mark.parametrize("digests", [(), (DIGEST, DIGEST)])
