@@ -1,4 +1,4 @@
-"""JSON Schemas (draft 7, which editors know best) of the three kinds, printed from the tables that also read the documents.
+"""JSON Schemas (draft 7, which editors know best) of the three kinds, from the tables that also read the documents.
 
 Rule of this file: what `read` accepts, the schema accepts. It cannot express every `check` (a list without doubles, the
 text of a JSON object), so the reverse holds but for those.

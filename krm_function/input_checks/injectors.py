@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.findings import Finding, finding
 from krm_function.model.lookup import mapping
 from krm_function.model.resource import Resource
-from krm_function.model.sidecar_injectors import INJECTORS, WORDS, asking
+from krm_function.model.sidecar_injectors import INJECTORS, WORDS, asking, may_ask
 from krm_function.model.workload import Workload
 
 
@@ -21,7 +21,7 @@ def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workl
     findings: list[Finding] = []
     for workload in workloads:
         pod = mapping(workload.at(workload.metadata_path))
-        if not pod and not namespaces:
+        if not namespaces and not may_ask(pod):
             continue
         own = workload.ref.namespace
         around = {own: namespaces.get(own, {})} if own or not namespaces else namespaces  # without one, it may be any

@@ -5,8 +5,7 @@ JSON null stands for the zero value everywhere, as it does when Go's encoding/js
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.manifest.ordered_fields import MANIFEST, OMIT_EMPTY, OPERATOR, Json
@@ -14,7 +13,7 @@ from krm_function.manifest.problem import FieldProblem, ManifestProblem, meant, 
 from krm_function.schema.check import unknown_fields, wrong_type
 from krm_function.schema.kinds import Choice, Field, Flag, ListOf, MapOf, Number, Path, Record, Spec, Text
 
-NEWER = re.compile("[A-Z][A-Za-z0-9]{2,63}")  # as Contrast names its fields
+NEWER = "[A-Z][A-Za-z0-9]{2,63}"  # as Contrast names its fields
 
 
 def canonical(manifest: Mapping[str, Any]) -> Json:
@@ -31,7 +30,7 @@ def canonical(manifest: Mapping[str, Any]) -> Json:
 
 def is_newer(name: Any, spec: Record) -> bool:
     """Tell whether a field is of no known release: no misspelling, no older name, and known nowhere in a manifest."""
-    newer = isinstance(name, str) and NEWER.fullmatch(name) is not None and name not in _names(MANIFEST)
+    newer = isinstance(name, str) and re.fullmatch(NEWER, name) is not None and name not in _names(MANIFEST)
     return newer and not meant(name, spec.fields)
 
 
@@ -58,6 +57,15 @@ def newer_keys(value: Any, spec: Record) -> list[str]:
     if not isinstance(value, Mapping) or value.keys() <= spec.fields.keys():
         return []
     return sorted(key for key in value if is_newer(key, spec))
+
+
+def copied_fields(value: Mapping[str, Any], names: Sequence[str]) -> Json:
+    """Copy some fields of an object; the copy shares no mutable part with it."""
+    if not names:
+        return {}
+    from copy import deepcopy  # few manifests have fields that need it, and it imports more than the rest of this file
+
+    return {name: deepcopy(value[name]) for name in names}
 
 
 def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str]:
@@ -119,7 +127,7 @@ def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool)
         empty = not part and (part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
         if not empty or OMIT_EMPTY not in field.marks:
             result[name] = part
-    return result | {key: deepcopy(value[key]) for key in newer}
+    return result | copied_fields(value, newer)
 
 
 def zero_of(field: Field) -> Any:

@@ -5,10 +5,9 @@ given" and lets the earlier layer show. So a release's entry, an older manifest'
 """
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
-from krm_function.manifest.canonical import newer_keys, zero_of
+from krm_function.manifest.canonical import copied_fields, newer_keys, zero_of
 from krm_function.manifest.ordered_fields import DEFAULTS, ENTRIES, OMIT_EMPTY, Json
 from krm_function.manifest.problem import FieldProblem, problem_of
 from krm_function.schema.check import unknown_fields, wrong_type
@@ -45,7 +44,7 @@ def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> J
         if fault is None and not layer.keys() <= spec.fields.keys():
             known = newer_keys(layer, spec)
             fault = next((one for one in unknown_fields(spec, layer) if one.path[0] not in known), None)
-            newer |= {key: deepcopy(layer[key]) for key in known}
+            newer |= copied_fields(layer, known)
         if fault:
             raise FieldProblem(problem_of(fault.below(*path)))
     result: Json = {}

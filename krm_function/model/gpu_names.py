@@ -30,20 +30,21 @@ KEYS = ("devices", "vfio", "nvidia", "pgpu_resource_keys")
 USUAL = "nvidia.com/pgpu"  # whatever the model is; also the only one in Kata's own settings
 PASSED: tuple[str, ...] = dict(CONTRAST.settings)[POINTER]
 
-_SHARE = re.compile(
+# texts, not compiled: most pods ask for no device, and to compile these takes a tenth of a start of Python
+_SHARE = (
     r"nvidia\.com/(gpumem(-percentage)?|gpu-?memory|gpucores|priority|vgpu-?(memory|cores))"
     r"|amd\.com/gpu-?(memory|mem|cores)"
     r"|gpu\.intel\.com/(millicores|memory\.max|tiles|\w*monitoring)"
     r"|volcano\.sh/(vgpu|gpu)-(memory|memory-percentage|cores)"
     r"|aliyun\.com/gpu-(mem|core\.percentage)|tencent\.com/vcuda-(core|memory)|nos\.nebuly\.com/gpu-memory"
 )
-_PART = re.compile(
+_PART = (
     r"nvidia\.com/(mig-.+|.+\.shared|mps-.+|vgpu-?number)"
     r"|amd\.com/[a-z]+_nps\d+|volcano\.sh/(vgpu|gpu)-number|aliyun\.com/gpu-count"
 )
-_NETWORK = re.compile(r"nvidia\.com/(hostdev|mlnx|.*(rdma|sriov|roce|nic|vf)).*", re.IGNORECASE)
-_OTHER = re.compile(r"nvidia\.com/.+|amd\.com/gpu|gpu\.intel\.com/.+")
-_PASSABLE = re.compile(r"nvidia\.com/(pgpu|[A-Z][A-Z0-9_]*)")  # as the device plugin of such nodes names what it passes
+_NETWORK = r"(?i)nvidia\.com/(hostdev|mlnx|.*(rdma|sriov|roce|nic|vf)).*"
+_OTHER = r"nvidia\.com/.+|amd\.com/gpu|gpu\.intel\.com/.+"
+_PASSABLE = r"nvidia\.com/(pgpu|[A-Z][A-Z0-9_]*)"  # as the device plugin of such nodes names what it passes
 
 
 class AskedGpu(NamedTuple):
@@ -58,16 +59,16 @@ def gpu_name(name: str, passed: tuple[str, ...] = PASSED) -> GpuName:
     """Return what a resource name stands for; "" for no GPU. passed: the names that the settings of the policy pass."""
     if name in passed:
         return "passed"
-    if _SHARE.fullmatch(name):
+    if re.fullmatch(_SHARE, name):
         return "share"
-    if _PART.fullmatch(name):
+    if re.fullmatch(_PART, name):
         return "part"
-    return "other" if _OTHER.fullmatch(name) and not _NETWORK.fullmatch(name) else ""
+    return "other" if re.fullmatch(_OTHER, name) and not re.fullmatch(_NETWORK, name) else ""
 
 
 def is_passable(name: str) -> bool:
     """Tell whether nodes that pass GPUs to VMs may offer one under this name."""
-    return _PASSABLE.fullmatch(name) is not None
+    return re.fullmatch(_PASSABLE, name) is not None
 
 
 def asked_gpus(container: Mapping[str, Any], passed: tuple[str, ...] = PASSED) -> Iterator[AskedGpu]:

@@ -5,6 +5,7 @@ Kubernetes keeps nothing finer: a smaller part is rounded away from zero to the 
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 NANO = 10**9
@@ -23,7 +24,11 @@ def nano(value: Any) -> int:
     value: text, or the number a YAML document holds in its place. Raises ValueError with a problem text (lower case,
     without the value).
     """
-    text = _text(value)
+    return _nano(_text(value))
+
+
+@lru_cache(4096)  # a chart writes the same few quantities everywhere, and several rules read each
+def _nano(text: str) -> int:
     matched = re.fullmatch(GRAMMAR, text)
     if matched is None:
         raise ValueError("is not a Kubernetes quantity")

@@ -146,7 +146,14 @@ INJECTORS = (
         'the annotation gke-gcsfuse/volumes: "false", without volumes of that driver',
     ),
 )
+KEYS = tuple({key.key.rstrip("*") for injector in INJECTORS for key in (*injector.pod, *injector.namespace)})
 WORDS = tuple(key.key.rstrip("*") for injector in INJECTORS for key in injector.namespace)
+
+
+def may_ask(metadata: Mapping[str, Any]) -> bool:
+    """Tell whether metadata has a key of the table at all, whatever its value is."""
+    places = (metadata.get("labels"), metadata.get("annotations"))
+    return any(str(key).startswith(KEYS) for entries in places if isinstance(entries, dict) for key in entries)
 
 
 def asking(

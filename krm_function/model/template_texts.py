@@ -34,8 +34,8 @@ FORMS: Mapping[str, str] = {
 RULES = ("rayStart", "rayPods")
 NAMESPACE = "metadata.namespace"
 FIELD = r"(?:metadata|spec)?(?:\.[A-Za-z][A-Za-z0-9]*|\['[A-Za-z0-9._/-]+'\])+"
-PIECES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-REFERENCE = re.compile(rf"({FIELD})(?:=([A-Za-z0-9._-]*))?")
+PIECES = r"\{\{|\}\}|\{([^{}]*)\}|[{}]"
+REFERENCE = rf"({FIELD})(?:=([A-Za-z0-9._-]*))?"
 STEPS = r"([A-Za-z][A-Za-z0-9]*)|\['([^']+)'\]"
 AT_LEAST = ">="  # before a version, in a condition
 
@@ -64,7 +64,7 @@ def text_problem(text: str) -> str:
 def pieces(text: str) -> Iterator[Piece]:
     """Yield the pieces of a text. Raises ValueError with what is wrong with it."""
     end = 0
-    for match in PIECES.finditer(text):
+    for match in re.finditer(PIECES, text):
         if match.start() > end:
             yield Piece("text", text[end : match.start()])
         end = match.end()
@@ -78,7 +78,7 @@ def pieces(text: str) -> Iterator[Piece]:
         elif inside in RULES:
             yield Piece("rule", inside)
         else:
-            found = REFERENCE.fullmatch(inside)
+            found = re.fullmatch(REFERENCE, inside)
             if found is None:
                 raise ValueError(f"has {{{inside}}}, which is no field of the object and none of {', '.join(FORMS)}")
             yield Piece("field", found[1], found[2])
