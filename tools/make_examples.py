@@ -77,6 +77,12 @@ TOOLS = Image(
     ROOT_GROUP,
 )
 REPORT = Image(REGISTRY + "report:1.1.0", {"Env": [PATH], "Cmd": ["/bin/sh"], "WorkingDir": "/work"})
+ASSISTANT = Image(  # an application on Ray's own image
+    REGISTRY + "assistant:1.4.0",
+    {"User": "1000", "Env": [PATH, "HOME=/home/ray"], "Cmd": ["/bin/bash"], "WorkingDir": "/home/ray"},
+    ROOT_PASSWD + "ray:x:1000:1000::/home/ray:/bin/bash\n",
+    ROOT_GROUP + "ray:x:1000:\n",
+)
 
 IMAGES = {
     **RELEASED,
@@ -89,12 +95,13 @@ IMAGES = {
     "tools": TOOLS,
     "landing": shop("landing:5.0.3", "/bin/landing"),
     "vllm": shop("vllm:0.11.2", "/opt/vllm/serve"),
+    "assistant": ASSISTANT,
 }
 INJECTED = ("coordinator", "initializer", "service-mesh-proxy")
 
 # Where a release and a lock go, and which images of the confidential pods there the lock has to know.
 LOCKS: dict[str, tuple[str, ...]] = {
-    "custom-resources/config": (*INJECTED, "landing", "vllm"),
+    "custom-resources/config": (*INJECTED, "assistant", "landing", "vllm"),
     "every-field/config": (*INJECTED, "tools", "web"),
     "gpu/config": (*INJECTED, "gpu-metrics", "recommendations"),
     "helm/config": (*INJECTED, "web"),
