@@ -104,6 +104,13 @@ ROWS: dict[str, Row] = {
         "no policy covers this of a {kind}: {reason}",
         "{instead}",
     ),
+    "CC0696": Row(
+        "warning",
+        "kustomize gives {kind} {name} another name and leaves the old one in the pods of a {owner}, unless it is"
+        " told of the field",
+        "name the field in a nameReference under configurations in the kustomization, or keep the name: no prefix, and"
+        " disableNameSuffixHash: true",
+    ),
     "CC0692": Row(
         "error",
         "genpolicy does not know what the controller of a {kind} makes of this template",

@@ -17,6 +17,7 @@ from krm_function.model.edits import ObjectEdits
 from krm_function.model.pod_kinds import SHIPPED
 from krm_function.model.pods import may_have_devices
 from krm_function.model.resource import Resource, knowing
+from krm_function.model.workload import Workload
 from krm_function.pipeline.base_manifest import with_base_of_input
 from krm_function.pipeline.identity import Identified, identified
 from krm_function.pipeline.log import Log, Stop
@@ -88,6 +89,8 @@ def prepare(
 
         log.add((*applied_configuration(resources), *injected_afterwards(resources, selected.workloads)))
         log.add(namespace_findings(resources, selected.workloads, config.generate.namespace))
+        if any(one.made_by for one in selected.workloads):
+            log.add(_renamed(resources, selected.workloads))
         workloads = [resolved(workload, config, without) for workload in selected.workloads]
         known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
         coordinator = next((one.workload.ref for one in known.workloads if one.workload.is_chosen), None)
@@ -114,6 +117,12 @@ def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources
     from krm_function.model.owned import CLAIM_KIND
 
     return read(resources, more=(CLAIM_KIND,), keep_plain=True)
+
+
+def _renamed(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
+    from krm_function.input_checks.renamed_references import renamed_references
+
+    return renamed_references(resources, workloads)
 
 
 def _idle_rules(selected: Selected, config: Config | None) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@ from tests.hosts.running import EXAMPLES
 
 EXAMPLE = EXAMPLES / "custom-resources"
 HEAD, WORKER = (f"RayCluster/shop/assistant#{part}" for part in ("head", "worker-gpu"))
+SERVICE = "assistant-head-svc.shop.svc.cluster.local"
 SEED = "/contrast/secrets/workload-secret-seed"
 
 
@@ -26,13 +27,12 @@ def pods() -> list[Json]:
 def made(directory: Path, pod: Json, address: str, seed: str = "a" * 64) -> Path:
     """Run the init container of a pod in a directory, with its paths there."""
     (container,) = pod["initContainers"]
-    names = {one["name"]: one["value"] for one in container["env"] if "value" in one}
     directory.mkdir()
     (directory / "seed").write_text(seed)
     script = container["args"][0].replace(SEED, str(directory / "seed")).replace("/credentials", str(directory))
     subprocess.run(
         [*container["command"], script],
-        env={"PATH": "/usr/bin:/bin", "POD_IP": address, **names},
+        env={"PATH": "/usr/bin:/bin", "POD_IP": address, "FQ_RAY_IP": SERVICE},
         check=True,
         capture_output=True,
     )
@@ -50,8 +50,8 @@ def test_pods_of_one_object_trust_each_other_by_address(tmp_path: Path) -> None:
         assert trusts(one, other, "-verify_ip", address)
         assert trusts(one, other, "-verify_ip", "127.0.0.1")
         assert not trusts(one, other, "-verify_ip", "10.0.0.7")
-    assert trusts(worker, head, "-verify_hostname", "assistant-head-svc.shop.svc.cluster.local")
-    assert not trusts(head, worker, "-verify_hostname", "assistant-head-svc.shop.svc.cluster.local")
+    assert trusts(worker, head, "-verify_hostname", SERVICE)
+    assert not trusts(worker, head, "-verify_hostname", "other-head-svc.shop.svc.cluster.local")
     assert (head / "token").read_text() == (worker / "token").read_text()
     assert len((head / "token").read_text().strip()) == 64
 
@@ -75,6 +75,12 @@ def test_the_policy_holds_ray_to_them(address: str, container: str) -> None:
         "RAY_TLS_SERVER_CERT": "/credentials/tls.crt",
         "RAY_TLS_SERVER_KEY": "/credentials/tls.key",
     }
+
+
+@pytest.mark.parametrize("address", [HEAD, WORKER])
+def test_the_name_of_the_head_is_the_one_that_the_operator_writes(address: str) -> None:
+    found = variables(data_of((EXAMPLE / "expected/rendered.yaml").read_bytes(), address), "credentials")
+    assert found["FQ_RAY_IP"] == SERVICE
 
 
 def test_the_dashboard_of_the_head_listens_to_itself_alone() -> None:
