@@ -44,12 +44,9 @@ open("active.json", "w").write(open(manifest).read())
 def user(tmp_path: Path) -> Machine:
     """A machine with kubectl, and with something that looks like Contrast's own program."""
     (tmp_path / "machine").mkdir()
-    made = machine(tmp_path / "machine")
+    kubectl = f'#!/bin/sh\nexec {tool("kubernetes")} kubectl "$@"\n'
     contrast = CONTRAST.format(python=sys.executable, initdata=INITDATA)
-    for name, text in (("kubectl", f'#!/bin/sh\nexec {tool("kubernetes")} kubectl "$@"\n'), ("contrast", contrast)):
-        (made.directory / "bin" / name).write_text(text)
-        (made.directory / "bin" / name).chmod(0o755)
-    return made
+    return machine(tmp_path / "machine").with_program("kubectl", kubectl).with_program("contrast", contrast)
 
 
 def node(name: str, *handlers: str) -> Json:

@@ -150,11 +150,7 @@ def row_of(block: Block) -> Row | None:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    made = machine(tmp_path_factory.mktemp("reader"))
-    kubectl = made.directory / "bin/kubectl"
-    kubectl.write_text(KUBECTL)
-    kubectl.chmod(0o755)
-    return made
+    return machine(tmp_path_factory.mktemp("reader")).with_program("kubectl", KUBECTL)
 
 
 @pytest.fixture(scope="module")

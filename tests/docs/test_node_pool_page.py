@@ -35,11 +35,7 @@ esac
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    made = machine(tmp_path_factory.mktemp("reader"))
-    kubectl = made.directory / "bin/kubectl"
-    kubectl.write_text(KUBECTL)
-    kubectl.chmod(0o755)
-    return made
+    return machine(tmp_path_factory.mktemp("reader")).with_program("kubectl", KUBECTL)
 
 
 def deployment(host: str, directory: Path) -> Path:

@@ -58,10 +58,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """With everything that the page makes."""
     around = tmp_path_factory.mktemp("provenance")
     (around / "machine").mkdir()
-    on = machine(around / "machine")
+    on = machine(around / "machine").with_program("jq", JQ)
     (on.directory / "bin/cosign").symlink_to(tool("cosign"))
-    (on.directory / "bin/jq").write_text(JQ)
-    (on.directory / "bin/jq").chmod(0o755)
     made = Desk(around / "here", on)
     ran = made("\n".join(commands()))
     ran.ok()

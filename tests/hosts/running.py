@@ -66,6 +66,13 @@ class Machine(NamedTuple):
         )
         return Ran(done.returncode, done.stdout, done.stderr.decode())
 
+    def with_program(self, name: str, script: str) -> "Machine":
+        """The machine with one more program on PATH, a script."""
+        program = self.directory / "bin" / name
+        program.write_text(script)
+        program.chmod(0o755)
+        return self
+
     def krm(self, *arguments: str, stdin: bytes = b"", cwd: Path | None = None, **env: str) -> Ran:
         """Run contrast-krm."""
         return self.run(["contrast-krm", *arguments], cwd, stdin, env=env)
