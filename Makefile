@@ -109,15 +109,18 @@ plugins: .venv/installed
 
 # The wheel, a Python and a launcher in one archive, for machines without Python; its tests, and all examples through it.
 # `$(BIN)/python -m tools.bundle dist` alone makes the archive.
-bundle: BUILT = $(CURDIR)/dist/contrast-krm-*-linux-*.tar.gz
+bundle: MACHINE = $(shell uname -m)
+bundle: BUILT = $(CURDIR)/dist/contrast-krm-*-linux-$(MACHINE).tar.gz
 bundle: .venv/installed-dev dist tools
-	rm -rf out/bundle $(BUILT)
+	rm -rf out/bundle dist/contrast-krm-*-linux-*.tar.gz
 	mkdir -p out/bundle
 	$(BIN)/python -m tools.bundle dist
+	$(BIN)/python -m tools.other_bundle dist
 	$(BIN)/python -m tools.checksums dist
 	tar -xzf $(BUILT) --strip-components=1 -C out/bundle
 	CONTRAST_KRM_BUNDLE=$$(echo $(BUILT)) CONTRAST_KRM_PROGRAM=$(CURDIR)/out/bundle/contrast-krm $(PYTEST) $(XDIST) \
-	  tests/install/test_bundle.py tests/hosts/test_examples.py tests/hosts/test_first_deployment.py
+	  tests/install/test_bundle.py tests/install/test_other_bundle.py tests/hosts/test_examples.py \
+	  tests/hosts/test_first_deployment.py
 
 # No registry is needed: the base is made of Debian's packages, unless BASE names one. It wants root, or what rootless
 # podman wants; `$(BIN)/python -m tools.image` alone makes the archive in dist/.

@@ -68,22 +68,28 @@ def build(directory: str, wheel: str) -> str:
     with tempfile.TemporaryDirectory() as work:
         made = os.path.join(work, NAME)
         python = _python(os.path.dirname(os.path.dirname(interpreter.program)), os.path.join(made, PYTHON))
-        _libraries(interpreter.program, wheel, os.path.join(work, "stage"))
+        libraries(interpreter.program, wheel, os.path.join(work, "stage"))
         _code(python, work, made)
         shutil.copyfile(build_one("launcher"), os.path.join(made, LAUNCHER))
         os.chmod(os.path.join(made, LAUNCHER), 0o755)  # noqa: S103  everybody may run it
         _write(os.path.join(made, "start.py"), START)
         shutil.copyfile(os.path.join(ROOT, "LICENSE"), os.path.join(made, "LICENSE"))
         _write(os.path.join(made, "NOTICE"), notice(python, os.path.join(made, LIBRARY), VERSION))
-        _write(os.path.join(made, SUMS), _sums(made))
-        archive = os.path.join(directory, f"{NAME}.tar.gz")
-        pack = f"import sys; sys.path.insert(0, {ROOT!r}); from tools.archive import files_below, tar_gz\n"
-        pack += f"data = tar_gz(files_below({made!r}, {NAME!r})); open({archive!r}, 'wb').write(data)"
-        _run([python, "-B", "-I", "-S", "-c", pack])
+        write_sums(made)
+        return pack(python, made, directory)
+
+
+def pack(python: str, made: str, directory: str) -> str:
+    """Pack a folder into an archive of its name, with a Python that runs here, hence its zlib; its path."""
+    name = os.path.basename(made)
+    archive = os.path.join(directory, f"{name}.tar.gz")
+    code = f"import sys; sys.path.insert(0, {ROOT!r}); from tools.archive import files_below, tar_gz\n"
+    code += f"data = tar_gz(files_below({made!r}, {name!r})); open({archive!r}, 'wb').write(data)"
+    _run([python, "-B", "-I", "-S", "-c", code])
     return archive
 
 
-def _wheel_in(directory: str) -> str:
+def wheel_in(directory: str) -> str:
     """Return the wheel of this version. Raises ToolError if there is none."""
     found = glob.glob(os.path.join(directory, f"contrast_krm-{__version__}-*.whl"))
     if len(found) != 1:
@@ -107,10 +113,10 @@ def _python(home: str, made: str) -> str:
     return program
 
 
-def _libraries(program: str, wheel: str, stage: str) -> None:
-    """Install the wheel, and the locked libraries for that Python and for an old C library."""
+def libraries(program: str, wheel: str, stage: str, machine: str = platform.machine()) -> None:
+    """Install the wheel, and the locked libraries for that Python, for an old C library, and for a kind of machine."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", program, "install", "--quiet"]
-    platforms = [word for one in OLDEST_LIBC for word in ("--platform", f"{one}_{platform.machine()}")]
+    platforms = [word for one in OLDEST_LIBC for word in ("--platform", f"{one}_{machine}")]
     wheels = ["--only-binary", ":all:", *platforms, "--no-compile", "--require-hashes", "-r", REQUIREMENTS]
     _run([*pip, "--target", stage, *wheels])
     for record in glob.glob(os.path.join(stage, "*.dist-info", "RECORD")):  # the scripts name this machine's folders
@@ -133,10 +139,11 @@ def _code(python: str, work: str, made: str) -> None:
     shutil.copytree(data, os.path.join(made, "share"))
 
 
-def _sums(made: str) -> str:
-    """Return a line for every file, as sha256sum writes it."""
+def write_sums(made: str) -> None:
+    """Write a line for every other file of a folder, as sha256sum does."""
+    sums = os.path.join(made, SUMS)
     paths = [os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names]
-    return "".join(line_of(os.path.relpath(path, made), path) for path in sorted(paths))
+    _write(sums, "".join(line_of(os.path.relpath(path, made), path) for path in sorted(paths) if path != sums))
 
 
 def _write(path: str, text: str) -> None:
@@ -158,7 +165,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m tools.bundle DIRECTORY", file=sys.stderr)
         return 2
     try:
-        print(build(arguments[0], _wheel_in(arguments[0])))
+        print(build(arguments[0], wheel_in(arguments[0])))
     except (ToolError, OSError) as error:
         say(f"error: {error}")
         return 1

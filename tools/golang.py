@@ -121,11 +121,12 @@ def _modules() -> str:
     return os.path.join(cache(), "modules")
 
 
-def build(tool: Tool, wanted: Pin, go: Toolchain, out: str) -> None:
-    """Build one tool into the file `out`, with `go`, which is there."""
+def build(tool: Tool, wanted: Pin, go: Toolchain, out: str, architecture: str = "") -> None:
+    """Build one tool into the file `out`, with `go`, which is there. architecture: as Go names it; "" for this one."""
     stamps = " ".join(f"-X {stamp.format(version=wanted.version, kube=wanted.kube)}" for stamp in tool.stamps)
     flags = [*FLAGS, "-ldflags", f"-s -w {stamps}", "-o", out]
-    done = run(["nice", go.program, "build", *flags, wanted.program], tool.name, _environment())
+    environment = _environment() | ({"GOARCH": architecture} if architecture else {})
+    done = run(["nice", go.program, "build", *flags, wanted.program], tool.name, environment)
     if done.returncode != 0:
         sys.stderr.write(done.stderr)
         raise ToolError(f"{tool.name}: {wanted.version} does not build: {_reason(done.stderr)}")

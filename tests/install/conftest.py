@@ -4,6 +4,7 @@ import os
 
 BUILT = {
     "test_bundle.py": "CONTRAST_KRM_BUNDLE",  # the archive; `make bundle`
+    "test_other_bundle.py": "CONTRAST_KRM_BUNDLE",  # the archive beside it is that of the other kind of machine
     "test_image.py": "CONTRAST_KRM_IMAGE",  # set by `make image`, which leaves the image in out/image and dist
     "test_image_hosts.py": "CONTRAST_KRM_IMAGE",
     "test_image_page.py": "CONTRAST_KRM_IMAGE",
