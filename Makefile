@@ -38,7 +38,7 @@ help:
 	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
 	@echo "make dist   build the wheel and the source distribution"
 	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
-	@echo "make bundle  build the archive for machines without Python, and run all examples through it"
+	@echo "make bundle  build the archives for machines without Python, and run all examples through this one's"
 	@echo "make image  build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
 	@echo "make release-check TAG=vX.Y.Z  make all that a release has from the tag's tree, in an empty directory"
 	@echo "make lock   renew the lock files of requirements/"
@@ -108,6 +108,7 @@ plugins: .venv/installed
 	$(BIN)/python -m tools.helm_plugins $(if $(SIGN),--sign "$(SIGN)") dist
 
 # The wheel, a Python and a launcher in one archive, for machines without Python; its tests, and all examples through it.
+# The one for the other kind of machine runs in the emulator that .ci/engine installs.
 # `$(BIN)/python -m tools.bundle dist` alone makes the archive.
 bundle: MACHINE = $(shell uname -m)
 bundle: BUILT = $(CURDIR)/dist/contrast-krm-*-linux-$(MACHINE).tar.gz

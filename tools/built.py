@@ -3,6 +3,7 @@
     file                                                      must hold
     contrast_krm-VERSION-py3-none-any.whl, .tar.gz            version, commit, address of the documentation at the tag
     contrast-krm-VERSION-linux-MACHINE.tar.gz                 a program that says version, commit and its kind of build
+    the same for the other kind of machine                    version, commit, address of the documentation at the tag
     contrast-krm-VERSION-image-linux-MACHINE.tar              one image that says version, commit, digest of its base
     contrast-krm-VERSION.tgz, helm3-contrast-VERSION.tar.gz   a plugin.yaml of the version
     each of these two with .prov                              a signed text with the digest of the archive
@@ -31,6 +32,7 @@ from typing import Any
 
 from tools.cache import ToolError, say
 from tools.catalogue import IMAGE, image_digest
+from tools.other_bundle import OTHERS
 
 SUMS = "SHA256SUMS"
 MACHINE = platform.machine()
@@ -62,6 +64,7 @@ def _checks(version: str) -> dict[str, Check]:
         f"contrast_krm-{version}-py3-none-any.whl": _wheel,
         f"contrast_krm-{version}.tar.gz": _sdist,
         f"{prefix}-linux-{MACHINE}.tar.gz": _bundle,
+        f"{prefix}-linux-{OTHERS[MACHINE].name}.tar.gz": _other_bundle,
         f"{prefix}-image-linux-{MACHINE}.tar": _image,
         f"{prefix}.cdx.json": _sbom,
         f"{prefix}.krm-function.yaml": _definition,
@@ -125,6 +128,12 @@ def _bundle(path: str, version: str, commit: str) -> str:
     wanted = {"version": version, "commit": commit, "build": "bundle"}
     wrong = [f"{name} {said.get(name)}" for name, value in wanted.items() if said.get(name) != value]
     return f"says {', '.join(wrong)}" if wrong else ""
+
+
+def _other_bundle(path: str, version: str, commit: str) -> str:
+    folder = os.path.basename(path).removesuffix(".tar.gz")
+    with tarfile.open(path) as archive:
+        return _stamped(lambda name: _member(archive, f"{folder}/lib/{name}"), version, commit)
 
 
 def _image(path: str, version: str, commit: str) -> str:

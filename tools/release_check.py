@@ -32,6 +32,7 @@ def commands(tag: str, commit: str, keys: str) -> tuple[Sequence[str], ...]:
         (sys.executable, "-m", "tools.stamp", commit, DOCS.format(tag=tag)),
         ("make", "dist", ".venv/installed-dev"),
         (PYTHON, "-m", "tools.bundle", "dist"),
+        (PYTHON, "-m", "tools.other_bundle", "dist"),
         ("sh", "-c", f"SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) {PYTHON} -m tools.image"),
         (PYTHON, "-m", "tools.sbom", "dist"),
         (PYTHON, "-m", "tools.catalogue", "dist"),

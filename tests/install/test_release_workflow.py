@@ -19,11 +19,13 @@ from tests.install.workflow import EXPRESSION, Runner, Stopped, copy_of_reposito
 from tools import release
 from tools.built import MACHINE, problems
 from tools.interpreters import VERSIONS
+from tools.other_bundle import OTHERS
 from tools.sbom import BUNDLED
 
 ROOT = Path(__file__).parents[2]
 RELEASE = read(ROOT / ".github/workflows/release.yml")
 TAG, VERSION, COMMIT = "v1.2.3", "1.2.3", "0123456789abcdef" * 2 + "01234567"
+OTHER = OTHERS[MACHINE].name
 PROJECT = "contrast-krm/contrast-krm"
 NEWS = "- What is new."
 IMAGE = f"ghcr.io/{PROJECT}"
@@ -209,6 +211,7 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
     answer = json.dumps({"version": VERSION, "commit": COMMIT, "build": "bundle"} | (said or {}))
     program = {"x/contrast-krm": f"#!/bin/sh\necho '{answer}'\n"}
     pack(directory / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", program)
+    pack(directory / f"contrast-krm-{VERSION}-linux-{OTHER}.tar.gz", parts())
     pack(directory / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", image())
     (directory / "release-key.gpg").write_bytes(b"key")
     entries = {
@@ -225,6 +228,15 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
         (directory / f"{name}.prov").write_text(text)
     sums(directory)
     return directory
+
+
+def parts(commit: str = COMMIT) -> dict[str, str]:
+    """The files of a bundle for another kind of machine, as far as they are looked at."""
+    package = f"contrast-krm-{VERSION}-linux-{OTHER}/lib/krm_function"
+    return {
+        f"{package}/__init__.py": f'__version__ = "{VERSION}"\n__commit__ = "{commit}"\n',
+        f"{package}/findings/documentation.py": f'DOCUMENTATION = "https://x/v{VERSION}/docs"\n',
+    }
 
 
 def pack(path: Path, files: dict[str, str]) -> None:
@@ -288,6 +300,10 @@ def dead_bundle(dist: Path) -> None:
     )
 
 
+def bundle_of_another_commit(dist: Path) -> None:
+    pack(dist / f"contrast-krm-{VERSION}-linux-{OTHER}.tar.gz", parts("0" * 40))
+
+
 def no_image(dist: Path) -> None:
     pack(dist / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", {"index.json": '{"manifests": []}'})
 
@@ -319,6 +335,7 @@ def broken(dist: Path) -> None:
         (another_archive, "helm3-contrast-1.2.3.tar.gz.prov: has the digest of another archive"),
         (other_bundle, f"contrast-krm-1.2.3-linux-{MACHINE}.tar.gz: says version None, commit None, build None"),
         (dead_bundle, f"contrast-krm-1.2.3-linux-{MACHINE}.tar.gz: does not run: no"),
+        (bundle_of_another_commit, f"contrast-krm-1.2.3-linux-{OTHER}.tar.gz: is not of commit {COMMIT}"),
         (no_image, f"contrast-krm-1.2.3-image-linux-{MACHINE}.tar: holds 0 images"),
         (
             other_image,
@@ -337,7 +354,7 @@ def test_what_is_not_as_it_must_be_is_named(spoil: Callable[[Path], None], said:
 
 def test_another_commit_another_version_and_stale_checksums_are_named(dist: Path) -> None:
     found = list(problems(str(dist), TAG, "f" * 40))
-    assert len([line for line in found if "commit" in line or "revision" in line]) == 4, found
+    assert len([line for line in found if "commit" in line or "revision" in line]) == 5, found
     assert any("is missing" in line for line in problems(str(dist), "v1.2.4", COMMIT))
     (dist / "release-key.gpg").write_bytes(b"another key")
     assert list(problems(str(dist), TAG, COMMIT)) == ["SHA256SUMS: is wrong about release-key.gpg"]
