@@ -4,7 +4,7 @@
     contrast_krm-VERSION-py3-none-any.whl, .tar.gz            version, commit, address of the documentation at the tag
     contrast-krm-VERSION-linux-MACHINE.tar.gz                 a program that says version, commit and its kind of build
     the same for the other kind of machine                    version, commit, address of the documentation at the tag
-    contrast-krm-VERSION-image-linux-MACHINE.tar              one image that says version, commit, digest of its base
+    contrast-krm-VERSION-image.tar                            images that say version, commit, digest of their base
     contrast-krm-VERSION.tgz, helm3-contrast-VERSION.tar.gz   a plugin.yaml of the version
     each of these two with .prov                              a signed text with the digest of the archive
     contrast-krm-VERSION.cdx.json                             the version
@@ -32,7 +32,7 @@ from typing import Any
 
 from tools.cache import ToolError, say
 from tools.catalogue import IMAGE, image_digest
-from tools.other_bundle import OTHERS
+from tools.machines import OTHERS
 
 SUMS = "SHA256SUMS"
 MACHINE = platform.machine()
@@ -65,7 +65,7 @@ def _checks(version: str) -> dict[str, Check]:
         f"contrast_krm-{version}.tar.gz": _sdist,
         f"{prefix}-linux-{MACHINE}.tar.gz": _bundle,
         f"{prefix}-linux-{OTHERS[MACHINE].name}.tar.gz": _other_bundle,
-        f"{prefix}-image-linux-{MACHINE}.tar": _image,
+        f"{prefix}-image.tar": _images,
         f"{prefix}.cdx.json": _sbom,
         f"{prefix}.krm-function.yaml": _definition,
         f"{prefix}.kpt-function.yaml": _metadata,
@@ -136,12 +136,17 @@ def _other_bundle(path: str, version: str, commit: str) -> str:
         return _stamped(lambda name: _member(archive, f"{folder}/lib/{name}"), version, commit)
 
 
-def _image(path: str, version: str, commit: str) -> str:
+def _images(path: str, version: str, commit: str) -> str:
     with tarfile.open(path) as archive:
-        images = json.loads(_member(archive, "index.json"))["manifests"]
-        if len(images) != 1:
-            return f"holds {len(images)} images"
-        labels = _blob(archive, _blob(archive, images[0])["config"])["config"]["Labels"]
+        (index,) = json.loads(_member(archive, "index.json"))["manifests"]
+        configs = [_blob(archive, _blob(archive, one)["config"]) for one in _blob(archive, index)["manifests"]]
+    wrong = [said for one in configs if (said := _image(one, version, commit))]
+    return "; ".join(wrong) if configs else "holds no image"
+
+
+def _image(config: Mapping[str, Any], version: str, commit: str) -> str:
+    """Return what is wrong with an image, by its configuration."""
+    labels = config["config"]["Labels"]
     named = {name: labels.get(f"org.opencontainers.image.{name}") for name in ("version", "revision")}
     wrong = [
         f"{name} {named[name]}"
@@ -150,7 +155,7 @@ def _image(path: str, version: str, commit: str) -> str:
     ]
     if not re.search(r"@sha256:[0-9a-f]{64}$", labels.get("contrast-krm.dev/base", "")):
         wrong.append("a base without a digest")
-    return f"says {', '.join(wrong)}" if wrong else ""
+    return f"{config['architecture']} says {', '.join(wrong)}" if wrong else ""
 
 
 def _blob(archive: tarfile.TarFile, descriptor: Mapping[str, str]) -> Any:
@@ -168,7 +173,7 @@ def _definition(path: str, version: str, _commit: str) -> str:
     if f"image: {IMAGE}:{version}\n" not in text:
         return f"is not of version {version}"
     try:
-        digest = image_digest(path.replace(".krm-function.yaml", f"-image-linux-{MACHINE}.tar"))
+        digest = image_digest(path.replace(".krm-function.yaml", "-image.tar"))
     except ToolError:
         return ""  # it is said of the image
     return "" if f"sha256: {digest}\n" in text else "has the digest of another image"

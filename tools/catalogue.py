@@ -16,7 +16,6 @@ openAPIV3Schema has: references are written out, a constant is a choice of one.
 
 import json
 import os
-import platform
 import sys
 import tarfile
 import tomllib
@@ -101,7 +100,7 @@ def schema_store() -> list[dict[str, str]]:
 
 
 def image_digest(archive: str) -> str:
-    """Return the digest of the manifest in an OCI archive, in hexadecimal. Raises ToolError."""
+    """Return the digest of what an OCI archive holds, an image or an index, in hexadecimal. Raises ToolError."""
     with tarfile.open(archive) as files:
         index = files.extractfile("index.json")
         manifests = json.load(index)["manifests"] if index else []
@@ -140,7 +139,7 @@ def main(arguments: list[str]) -> int:
         return 2
     (directory,) = arguments
     name = f"contrast-krm-{__version__}"
-    digest = image_digest(os.path.join(directory, f"{name}-image-linux-{platform.machine()}.tar"))
+    digest = image_digest(os.path.join(directory, f"{name}-image.tar"))
     for ending, entry in (("krm", definition(digest)), ("kpt", metadata())):
         with open(os.path.join(directory, f"{name}.{ending}-function.yaml"), "w", encoding="utf-8") as file:
             yaml.safe_dump(entry, file, sort_keys=False, width=120)

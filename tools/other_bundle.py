@@ -17,24 +17,13 @@ import shutil
 import sys
 import tarfile
 import tempfile
-from typing import NamedTuple
 
 from krm_function.cli.install.bundle import LAUNCHER, LIBRARY, PYTHON
 from tools import bundle, golang
 from tools.cache import ToolError, say
 from tools.interpreters import VERSIONS, install_one
+from tools.machines import OTHERS, Machine
 
-
-class Machine(NamedTuple):
-    """A kind of machine: as Linux and wheels name it, as Go does, and `e_machine` of its ELF files."""
-
-    name: str
-    go: str
-    elf: int
-
-
-X86, ARM = Machine("x86_64", "amd64", 62), Machine("aarch64", "arm64", 183)
-OTHERS = {X86.name: ARM, ARM.name: X86}
 NAME = bundle.NAME.replace(platform.machine(), OTHERS[platform.machine()].name)
 
 

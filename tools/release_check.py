@@ -4,10 +4,12 @@ The tree of the tag is cloned into an empty directory, out/release-check, and bu
 own; what is there at the end has to be all that a release has (tools/built.py).
 
 Rule of this file: the commands are those of .github/workflows/release.yml, in its order. Its key is a throwaway one
-here, and its base image is made of Debian's packages. The first command that fails ends it.
+here, its base image is made of Debian's packages, and the image is for this kind of machine alone. The first command
+that fails ends it.
 """
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -34,6 +36,7 @@ def commands(tag: str, commit: str, keys: str) -> tuple[Sequence[str], ...]:
         (PYTHON, "-m", "tools.bundle", "dist"),
         (PYTHON, "-m", "tools.other_bundle", "dist"),
         ("sh", "-c", f"SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) {PYTHON} -m tools.image"),
+        (PYTHON, "-m", "tools.image_index", "dist", platform.machine()),
         (PYTHON, "-m", "tools.sbom", "dist"),
         (PYTHON, "-m", "tools.catalogue", "dist"),
         ("sh", "-c", f"mv plugins/* dist/ && cp {keys}/public.gpg dist/release-key.gpg"),

@@ -4,6 +4,8 @@
 """
 
 import json
+import platform
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,13 @@ from krm_function.cli.commands import SUMMARIES
 from tests import quick_yaml as yaml
 from tests.hosts.documents import digests
 from tests.hosts.running import EXAMPLES, called
-from tests.install.archive import base
+from tests.install.archive import base, identity
 from tests.install.archive import python as python_path
 from tests.install.containers import STRICT, contain, python
-from tools.engine import HERE
+from tools import image_index
+from tools.engine import HERE, engine
+from tools.image import ARCHIVE
+from tools.machines import MACHINES
 
 QUICK = EXAMPLES / "quickstart"
 MOUNT = (f"--volume={QUICK}:/quickstart:ro",)
@@ -149,3 +154,10 @@ def test_nothing_in_the_image_is_chosen_by_the_working_directory(tmp_path: Path)
     tmp_path.chmod(0o755)
     flags = (*STRICT, f"--volume={tmp_path}:/work:ro", "--workdir=/work")
     contain(stdin=resource_list(), flags=flags).ok()
+
+
+def test_an_engine_takes_the_image_of_its_machine_out_of_the_archive_of_a_release(tmp_path: Path) -> None:
+    shutil.copy(ARCHIVE, tmp_path)
+    image_index.combine(str(tmp_path), [MACHINES[platform.machine()]])
+    pulled = engine("podman", "pull", "--quiet", f"oci-archive:{tmp_path / image_index.NAME}").split()
+    assert pulled == [identity()]

@@ -16,10 +16,11 @@ from krm_function.cli.install.bundle import SUMS
 from tests.install.quickstart import assert_renders
 from tools import bundle, other_bundle
 from tools.cache import ToolError
+from tools.machines import OTHERS
 
 OWN = Path(os.environ["CONTRAST_KRM_BUNDLE"])
 ARCHIVE = OWN.with_name(f"{other_bundle.NAME}.tar.gz")
-MACHINE = other_bundle.OTHERS[platform.machine()]
+MACHINE = OTHERS[platform.machine()]
 EMULATOR = (f"qemu-{MACHINE.name}-static", "-L", f"/usr/{MACHINE.name}-linux-gnu")  # .ci/engine installs both
 
 

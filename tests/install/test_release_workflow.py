@@ -19,7 +19,7 @@ from tests.install.workflow import EXPRESSION, Runner, Stopped, copy_of_reposito
 from tools import release
 from tools.built import MACHINE, problems
 from tools.interpreters import VERSIONS
-from tools.other_bundle import OTHERS
+from tools.machines import OTHERS
 from tools.sbom import BUNDLED
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +39,7 @@ NOT_RUN = {
     "A container engine": "installs packages of the system",
     "Look the base of the image up": "asks a registry",
     "Image": "needs a container engine: `make image` makes and tests it",
+    "One image of both": "needs the images; tests/tools/test_image_index.py",
     "Entries for catalogues of functions": "needs the image; tests/tools/test_catalogue.py",
     "Is all of it there, and what the tag says?": "without bundle and image it is not; below it gets made-up ones",
     "Push the archive as it is": "needs a registry and a login",
@@ -50,6 +51,7 @@ MOVE_FILES = {"actions/checkout", "actions/upload-artifact", "actions/download-a
 RIGHTS = {
     "test": {"contents": "read"},
     "plugins": {"contents": "read"},
+    "arm64": {"contents": "read"},
     "build": {"contents": "read"},
     "image": {"packages": "write", "id-token": "write", "attestations": "write"},
     "publish": {"id-token": "write", "attestations": "write"},
@@ -100,6 +102,7 @@ class Done:
 
     def __init__(self, directory: Path) -> None:
         self.runner = runner(directory)
+        self.runner.artefact("arm64").mkdir(parents=True)  # its job has no step but those of `build`
         self.jobs = {
             name: self.runner.job(name, RELEASE) for name in ("plugins", "build", "image", "publish", "release")
         }
@@ -212,10 +215,10 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
     program = {"x/contrast-krm": f"#!/bin/sh\necho '{answer}'\n"}
     pack(directory / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", program)
     pack(directory / f"contrast-krm-{VERSION}-linux-{OTHER}.tar.gz", parts())
-    pack(directory / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", image())
+    pack(directory / f"contrast-krm-{VERSION}-image.tar", image())
     (directory / "release-key.gpg").write_bytes(b"key")
     entries = {
-        "krm": f"image: {IMAGE}:{VERSION}\nsha256: 1\n",
+        "krm": f"image: {IMAGE}:{VERSION}\nsha256: 0\n",
         "kpt": f"sourceURL: https://github.com/x/tree/v{VERSION}\n",
     }
     for ending, text in entries.items():
@@ -252,9 +255,10 @@ def image(revision: str = COMMIT, base: str = VALUES["needs.build.outputs.base"]
     name = "org.opencontainers.image."
     labels = {f"{name}version": VERSION, f"{name}revision": revision, "contrast-krm.dev/base": base}
     return {
-        "index.json": '{"manifests": [{"digest": "sha256:1"}]}',
+        "index.json": '{"manifests": [{"digest": "sha256:0"}]}',
+        "blobs/sha256/0": '{"manifests": [{"digest": "sha256:1"}]}',
         "blobs/sha256/1": '{"config": {"digest": "sha256:2"}}',
-        "blobs/sha256/2": json.dumps({"config": {"Labels": labels}}),
+        "blobs/sha256/2": json.dumps({"architecture": "amd64", "config": {"Labels": labels}}),
     }
 
 
@@ -305,16 +309,16 @@ def bundle_of_another_commit(dist: Path) -> None:
 
 
 def no_image(dist: Path) -> None:
-    pack(dist / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", {"index.json": '{"manifests": []}'})
+    pack(dist / f"contrast-krm-{VERSION}-image.tar", {**image(), "blobs/sha256/0": '{"manifests": []}'})
 
 
 def other_image(dist: Path) -> None:
-    pack(dist / f"contrast-krm-{VERSION}-image-linux-{MACHINE}.tar", image(f"{COMMIT}-dirty", "python:3.13-slim"))
+    pack(dist / f"contrast-krm-{VERSION}-image.tar", image(f"{COMMIT}-dirty", "python:3.13-slim"))
 
 
 def entry_of_another_image(dist: Path) -> None:
     path = dist / f"contrast-krm-{VERSION}.krm-function.yaml"
-    path.write_text(path.read_text().replace("sha256: 1", "sha256: 2"))
+    path.write_text(path.read_text().replace("sha256: 0", "sha256: 2"))
 
 
 def other_schemas(dist: Path) -> None:
@@ -336,10 +340,10 @@ def broken(dist: Path) -> None:
         (other_bundle, f"contrast-krm-1.2.3-linux-{MACHINE}.tar.gz: says version None, commit None, build None"),
         (dead_bundle, f"contrast-krm-1.2.3-linux-{MACHINE}.tar.gz: does not run: no"),
         (bundle_of_another_commit, f"contrast-krm-1.2.3-linux-{OTHER}.tar.gz: is not of commit {COMMIT}"),
-        (no_image, f"contrast-krm-1.2.3-image-linux-{MACHINE}.tar: holds 0 images"),
+        (no_image, "contrast-krm-1.2.3-image.tar: holds no image"),
         (
             other_image,
-            f"contrast-krm-1.2.3-image-linux-{MACHINE}.tar: says revision {COMMIT}-dirty, a base without a digest",
+            f"contrast-krm-1.2.3-image.tar: amd64 says revision {COMMIT}-dirty, a base without a digest",
         ),
         (entry_of_another_image, "contrast-krm-1.2.3.krm-function.yaml: has the digest of another image"),
         (other_schemas, "contrast-krm-1.2.3.schemastore.json: is not of version 1.2.3"),
