@@ -16,7 +16,7 @@ from krm_function.assessment.refusals import Pod, refusals
 from krm_function.findings import Finding, Path, Ref, has_errors
 from krm_function.input_checks.copies import with_copies
 from krm_function.input_checks.placeholders_in_text import placeholders_in_text
-from krm_function.input_checks.unsealed import misplaced, unsealed_classes, unsealed_finding
+from krm_function.input_checks.unsealed import misplaced, unsealed_classes, unsealed_finding, unsealed_findings
 from krm_function.model.class_in_text import may_ask_for_contrast
 from krm_function.model.finding_position import yaml_finding
 from krm_function.model.gpu import wants_gpu
@@ -132,14 +132,19 @@ def _of_workloads(
         elif problems:
             state, said = "blocked", problems
         yield AssessedPod(workload.ref, (*workload.template, "spec"), state, said, workload.is_coordinator)
+    for found in _asked(resource, root, ref):
+        yield AssessedPod(ref, found.path[len(root) : -1], "blocked", (found,))
+
+
+def _asked(resource: Resource, root: Path, ref: Ref) -> list[Finding]:
+    """Return findings of the classes of Contrast's in an object where no render seals a pod."""
+    classes = list(unsealed_classes(resource.value, root, resource.kinds))
+    return list(map(resource.placed, unsealed_findings(ref, classes, root, resource)))
 
 
 def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -> Iterator[AssessedPod]:
     """Assess the pods of an object of which no render seals any."""
-    asked = [
-        resource.placed(unsealed_finding(ref, path, name, resource.kinds, root))
-        for path, name in unsealed_classes(resource.value, root, resource.kinds)
-    ]
+    asked = _asked(resource, root, ref)
     places = [] if ref.kind in WITHOUT_PODS else list(pod_specs(dig(resource.value, root)))
     if asked and not places:
         yield AssessedPod(ref, asked[0].path[len(root) : -1], "blocked", tuple(asked))

@@ -95,11 +95,13 @@ def stale(workload: Workload, field: str) -> Finding:
 def unwatched(value: Any, root: Path, ref: Ref, kinds: Kinds) -> tuple[Finding, ...]:
     """Return findings for Contrast runtime class names in an object whose pods no render seals."""
     hook = hook_of(dig(value, root))
+    asked = list(unsealed_classes(value, root, kinds))
+    paths = [path for path, _ in asked]
     return tuple(
         _hooked(ref, path, name, hook)
         if hook and is_placeholder(name)
-        else unsealed_finding(ref, path, name, kinds, root)
-        for path, name in unsealed_classes(value, root, kinds)
+        else unsealed_finding(ref, path, name, kinds, root, paths)
+        for path, name in asked
     )
 
 

@@ -95,6 +95,13 @@ ROWS: dict[str, Row] = {
                 "where objects of this kind have pods is not known",
                 "if its controller makes pods of this template, say so in ContrastGenerate, under spec: {entry}",
             ),
+            "more": (
+                "not in a pod template that is known of this kind",
+                (
+                    "if its controller makes pods of this template, add {entry} to the templates of the kind, in an"
+                    " entry of your own under spec.podTemplates"
+                ),
+            ),
             "bare": (
                 "it stands in no pod template there, so no pod is sealed",
                 "put the Deployment or Pod that its controller would make of it into the input in its place",

@@ -16,7 +16,7 @@ from krm_function.yamltext import YamlError
 
 
 class UnknownPods(NamedTuple):
-    """An object of a kind that no render edits. pod: where the first pod spec is seen in it, None if there is none."""
+    """An object with pods that no render edits. pod: where the first of them is seen in it, None if none is."""
 
     resource: Resource
     root: Path
@@ -25,7 +25,10 @@ class UnknownPods(NamedTuple):
 
 
 def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Finding]:
-    """Yield the objects of other kinds than the eight; a finding for a document that cannot be read."""
+    """Yield the objects of other kinds than the eight; a finding for a document that cannot be read.
+
+    Of those of catalogue and configuration, only what has a pod beside the templates that are known.
+    """
     for resource in resources:
         if resource.state == "added" or (resource.certain and resource.kind in WITHOUT_PODS):
             continue
@@ -39,5 +42,10 @@ def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Findin
         for root, value in objects(read.value):
             ref = reference(value)
             known = ref.kind in KINDS and resource.kinds.entry(ref) is None
-            if not known and resource.kinds.of(ref) is None and ref.kind not in WITHOUT_PODS:
-                yield UnknownPods(read, root, ref, next(pod_specs(value), None))
+            if known or ref.kind in WITHOUT_PODS:
+                continue
+            templates = resource.kinds.paths(ref, value)
+            others = (pod for pod in pod_specs(value) if not any(pod[: len(one)] == one for one in templates))
+            pod = next(others, None)
+            if pod is not None or resource.kinds.of(ref) is None:
+                yield UnknownPods(read, root, ref, pod)

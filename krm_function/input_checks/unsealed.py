@@ -9,8 +9,8 @@ resource.
     pod that has no class of      any name of Contrast's below a key like runtimeClassName         CC0240
     Contrast's                    an annotation or label of Contrast's on object or pod            CC0241
     of the eight kinds, else      nothing: its pods are sealed, or `stages/select.py` refuses it
-    of a kind of the catalogue, as of the eight kinds
-    or of spec.podTemplates
+    of a kind of the catalogue,   in its known pod templates as of the eight kinds; elsewhere, as
+    or of spec.podTemplates       of another kind
     of another kind               a placeholder, or a name below such a key, but in its metadata   CC1109
     CustomResourceDefinition      nothing: a schema describes what others ask for
     ConfigMap, Secret             nothing: they hold text, and are no pod by any reading
@@ -19,7 +19,8 @@ resource.
 The node installer is no confidential pod, and carries the keys of `OF_THE_INSTALLER`.
 """
 
-from collections.abc import Container, Iterable, Iterator
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
@@ -31,6 +32,7 @@ from krm_function.model.finding_position import yaml_finding
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import objects, reference
+from krm_function.model.pod_kind import PATH
 from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_names import FIELD, contrast_names_in, is_contrast_name
@@ -42,7 +44,15 @@ CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
 TEXT_KINDS = ("ConfigMap", "Secret")
 SCHEMA = "apiextensions.k8s.io/"
 OWN_GROUP = "contrast-krm.dev/"
-OF_KUBERNETES = (".k8s.io", "contrast-krm.dev")  # groups whose objects have no pods, or are configuration
+# groups whose objects no entry of spec.podTemplates can be about: those of the API server, and configuration
+OF_KUBERNETES = frozenset(
+    f"{name}.k8s.io"
+    for name in (
+        *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
+        *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver", "internal.apiserver"),
+        *("networking", "node", "rbac.authorization", "resource", "scheduling", "storage", "storagemigration"),
+    )
+)
 OF_THE_INSTALLER = (PREFIX + "platform", POD_ROLE)  # the role counts if it is the coordinator's
 
 
@@ -75,8 +85,8 @@ def unsealed(
 def _asked(resource: Resource, document: Any, sealed: Container[tuple[int, Path, Path]]) -> Iterator[Finding]:
     for root, value in objects(document):
         yield from misplaced(document, root, resource.position, sealed, kinds=resource.kinds)
-        for path, name in unsealed_classes(document, root, resource.kinds):
-            yield unsealed_finding(reference(value), path, name, resource.kinds, root)
+        classes = list(unsealed_classes(document, root, resource.kinds))
+        yield from unsealed_findings(reference(value), classes, root, resource)
 
 
 def misplaced(
@@ -101,9 +111,10 @@ def misplaced(
         return
     home = ".".join(map(str, (*plain[0].template, "spec", FIELD)))
     homes = [(*one.spec_path, FIELD) for one in pods]
+    elsewhere = [path for path, _ in unsealed_classes(document, root, kinds)]
     for path, name in contrast_names_in(value, root):
-        if path in homes:
-            continue  # the class of another pod of the object
+        if path in homes or path in elsewhere:
+            continue  # the class of another pod of the object, or one of a template that nobody knows
         yield finding("CC0240", ref, path, name=name, home=home)
     for workload in plain:
         yield from _without_effect(workload, home)
@@ -134,19 +145,23 @@ def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Fi
 
 
 def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Iterator[tuple[Path, str]]:
-    """Yield the path and the name of each class of Contrast's in one object, if no render seals an object of its kind.
+    """Yield the path and the name of each class of Contrast's in one object where no render seals a pod of its kind.
 
-    Members of a list are objects of their own.
+    Members of a list are objects of their own. Of a custom resource, what is in its known pod templates is left out.
     """
     value = dig(document, root)
     ref = reference(value)
-    if kinds.of(ref) or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
+    known = kinds.of(ref)
+    if (known and known.source == "built-in") or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
         return
     if ref.kind == KIND or ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
+    templates = [(*root, *path) for path in kinds.paths(ref, value)]
     for key, part in mapping(value).items():
         if key != "metadata" and (key != "items" or not isinstance(part, list)):
-            yield from contrast_names_in({key: part}, root)
+            for path, name in contrast_names_in({key: part}, root):
+                if not any(path[: len(one)] == one for one in templates):
+                    yield path, name
 
 
 def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
@@ -161,23 +176,47 @@ def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
     return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 
 
-def unsealed_finding(ref: Ref, path: Path, name: str, kinds: Kinds = SHIPPED, root: Path = ()) -> Finding:
-    """Make the finding of a class that is asked for in vain. root: of the object, in its document."""
+def unsealed_findings(
+    ref: Ref, asked: Sequence[tuple[Path, str]], root: Path, resource: Resource
+) -> tuple[Finding, ...]:
+    """Make the findings of all classes that are asked for in vain in one object. root: of it, in its document."""
+    paths = [path for path, _ in asked]
+    return tuple(unsealed_finding(ref, path, name, resource.kinds, root, paths) for path, name in asked)
+
+
+def unsealed_finding(
+    ref: Ref, path: Path, name: str, kinds: Kinds = SHIPPED, root: Path = (), others: Sequence[Path] = ()
+) -> Finding:
+    """Make the finding of a class that is asked for in vain. root: of the object, in its document.
+
+    others: the paths of all classes in the object, whose pod templates an entry has to name together.
+    """
     known = kinds.entry(ref)
     group, _, version = ref.api_version.rpartition("/")
     values: dict[str, Any] = {"kind": f"{ref.api_version} {ref.kind}".strip(), "name": name}
     if known and known.refused:
         return finding("CC1109.refused", ref, path, **values, reason=known.refused, instead=known.instead)
-    if "." not in group or not ref.kind or (group.endswith(OF_KUBERNETES) and not group.endswith(".x-k8s.io")):
+    if "." not in group or not ref.kind or group in OF_KUBERNETES or ref.api_version.startswith(OWN_GROUP):
         return finding("CC1109.kind", ref, path, **values)
     if known and known.versions and version not in known.versions:
         return finding("CC1109.version", ref, path, **values, versions=listed(known.versions))
-    place = path[len(root) :]
-    if place[-2:] != ("spec", FIELD) or len(place) < len(("template", "spec", FIELD)):
+    if not _template_of(path[len(root) :]):
         return finding("CC1109.bare", ref, path, **values)
-    field = "".join(f".{step}" if isinstance(step, str) else "[*]" for step in place[:-2]).removeprefix(".")
-    entry = f"podTemplates: [{{group: {group}, kind: {ref.kind}, templates: [{{path: '{field}'}}]}}]"
+    fields = dict.fromkeys(_template_of(one[len(root) :]) for one in (others or (path,)))
+    templates = ", ".join(f"{{path: '{field}'}}" for field in fields if field)
+    if known:
+        return finding("CC1109.more", ref, path, **values, entry=templates)
+    entry = f"podTemplates: [{{group: {group}, kind: {ref.kind}, templates: [{templates}]}}]"
     return finding("CC1109.template", ref, path, **values, entry=entry)
+
+
+def _template_of(place: Path) -> str:
+    """Return the path of an entry for the pod template that a class stands in, "" if it stands in none."""
+    steps = place[:-2]
+    if place[-2:] != ("spec", FIELD) or not steps:
+        return ""
+    text = "".join(f".{step}" if isinstance(step, str) else "[*]" for step in steps).removeprefix(".")
+    return text if re.fullmatch(PATH, text) else ""
 
 
 def _holds_text(resource: Resource) -> bool:

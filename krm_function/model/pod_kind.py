@@ -1,6 +1,6 @@
 """A kind of objects with pod templates: where they stand, and what its controller makes of them.
 
-Rule of this file: records only. Which kinds there are, pod_kinds.py says.
+Rule of this file: records, and how paths in them are written. Which kinds there are, pod_kinds.py says.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,8 @@ from krm_function.model.kinds import Pattern
 from krm_function.record import NamedTuple
 
 EMPTY: Mapping[str, Any] = {}
+_KEY = "[A-Za-z][A-Za-z0-9_-]*"
+PATH = rf"{_KEY}(?:\[\*\])?(?:\.{_KEY}(?:\[\*\])?)*"  # of a template, in an entry
 OF_CONTROLLER = "the controller, as "  # how the source of an open variable begins of which the form is known
 
 

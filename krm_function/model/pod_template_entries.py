@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from krm_function.model.pod_kind import PodKind, PodTemplate
+from krm_function.model.pod_kind import PATH, PodKind, PodTemplate
 from krm_function.model.template_texts import FIELD, text_problem
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.check import faults
@@ -17,7 +17,6 @@ from krm_function.schema.kinds import Anything, Choice, Field, ListOf, MapOf, Pr
 from krm_function.schema.table import EMPTY, table
 
 GROUP = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+"
-PATH = r"[A-Za-z][A-Za-z0-9]*(?:\[\*\])?(?:\.[A-Za-z][A-Za-z0-9]*(?:\[\*\])?)*"
 VARIABLE = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 TEXTS = Text("a text in which {FIELD} stands for a field of the object", check=text_problem)
 KEYS = Text("a label or annotation key", "[A-Za-z0-9./_-]+", 317)

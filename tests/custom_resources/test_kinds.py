@@ -2,17 +2,21 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from krm_function.findings import Ref
 from krm_function.model.kinds import CATALOGUED
 from krm_function.model.kinds import REFUSED as REFUSED_KINDS
 from krm_function.model.pod_kinds import SHIPPED
 from krm_function.model.shipped_kinds import DIRECTORY, of_group
 from tests import quick_yaml as yaml
-from tests.custom_resources.kinds import REFUSED, SEALED, Planted, thing
-from tests.custom_resources.objects import CONTRAST, OPTIONS, stream, template
+from tests.custom_resources.kinds import BY_CATALOGUE, OTHER_VERSIONS, REFUSED, SEALED
+from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, stream, template
+from tests.custom_resources.planted import Planted, thing
+from tests.custom_resources.unknown_kinds import UNKNOWN_NAMES, UNKNOWN_TEMPLATES
 from tests.hosts.running import called
 
 
@@ -63,19 +67,105 @@ def test_every_other_kind_is_refused_with_the_reason(planted: Planted, command: 
 def test_assess_says_that_it_is_blocked(planted: Planted) -> None:
     made = called("assess", "-", stdin=json.dumps(planted.value).encode())
     assert "blocked 0" not in made.out.decode()
+    assert made.out.decode().count("CC1109") >= 1
 
 
-@pytest.mark.parametrize("planted", [one for one in REFUSED if one.said.startswith("podTemplates")], ids=_name)
-def test_the_entry_that_the_error_shows_is_all_that_is_missing(planted: Planted, tmp_path: Any) -> None:
-    made = _rendered(planted)
-    entry = made.err[made.err.index("podTemplates: [") :].splitlines()[0]
+def with_entries(directory: Path, entries: Json, **spec: Any) -> tuple[str, ...]:
+    """Options with what an error says to write under `spec`."""
     config = yaml.safe_load(CONTRAST.read_text())
-    config["spec"] |= yaml.safe_load(entry)
-    (tmp_path / "contrast.yaml").write_text(json.dumps(config))
-    options = (*OPTIONS[:4], "--config", str(tmp_path / "contrast.yaml"))
-    output = called("generate", "-", *options, stdin=stream(planted.value).encode()).ok()
+    config["spec"] |= entries | spec
+    (directory / "contrast.yaml").write_text(json.dumps(config))
+    return (*OPTIONS[:4], "--config", str(directory / "contrast.yaml"))
+
+
+def shown(error: str) -> Json:
+    """The entry that an error shows."""
+    entry: Json = yaml.safe_load(error[error.index("podTemplates: [") :].splitlines()[0])
+    return entry
+
+
+@pytest.mark.parametrize("planted", UNKNOWN_TEMPLATES, ids=_name)
+def test_the_entry_that_the_error_shows_is_all_that_is_missing(planted: Planted, tmp_path: Path) -> None:
+    options = with_entries(tmp_path, shown(_rendered(planted).err))
+    text = stream(planted.value).encode()
+    output = called("generate", "-", *options, stdin=text).ok()
     assert len(_policies(output)) == 2
     assert called("check", "-", *options, stdin=output).code == 0
+    assert called("generate", "-", *options, stdin=output).ok() == output
+    assert called("uninject", *options[4:], stdin=output).ok() == text
+
+
+@pytest.mark.parametrize("planted", UNKNOWN_NAMES, ids=_name)
+def test_where_no_entry_can_help_none_is_shown(planted: Planted) -> None:
+    made = _rendered(planted)
+    assert "podTemplates" not in made.err
+    assert "put the Deployment or Pod that its controller would make of it into the input" in made.err
+
+
+def spark(**roles: Json) -> Json:
+    templates = {role: {"template": one} for role, one in roles.items()}
+    return thing("sparkoperator.k8s.io/v1beta2", "SparkApplication", **templates)
+
+
+def test_an_entry_names_all_templates_of_an_object_at_once(tmp_path: Path) -> None:
+    value = spark(driver=template(), executor=template("other"))
+    entry = shown(called("generate", "-", *OPTIONS, stdin=stream(value).encode()).err)
+    paths = [one["path"] for one in entry["podTemplates"][0]["templates"]]
+    assert paths == ["spec.driver.template", "spec.executor.template"]
+    output = called("generate", "-", *with_entries(tmp_path, entry), stdin=stream(value).encode()).ok()
+    assert len(_policies(output)) == 3
+
+
+@pytest.mark.parametrize("command", ["generate", "plan", "diff", "check"])
+def test_a_template_that_an_entry_leaves_out_is_refused(command: str, tmp_path: Path) -> None:
+    """Of a kind whose other pods are sealed: not silent, and the path to add is there."""
+    options = with_entries(tmp_path, shown(_rendered(Planted(spark(driver=template()))).err))
+    value = spark(driver=template(), executor=template("other"))
+    made = called(command, "-", *options, stdin=stream(value).encode())
+    assert made.code == 1
+    assert "CC1109 shop/llm spec.executor.template.spec.runtimeClassName" in made.err
+    assert "add {path: 'spec.executor.template'} to the templates of the kind" in made.err
+
+
+@pytest.mark.parametrize("command", ["generate", "plan", "diff", "check", "assess"])
+def test_a_template_that_the_catalogue_does_not_have_is_refused(command: str) -> None:
+    value = SEALED[0].value
+    extra = {**value, "spec": {**value["spec"], "sidecarTemplate": template("other")}}
+    made = called(command, "-", *(() if command == "assess" else OPTIONS), stdin=stream(extra).encode())
+    assert made.code == (0 if command == "assess" else 1)
+    assert "CC1109" in made.err + made.out.decode()
+    assert "spec.sidecarTemplate" in made.err + made.out.decode()
+
+
+@pytest.mark.parametrize("workloads", ["required", [{"kind": "SparkApplication", "name": "llm"}]])
+def test_an_object_that_is_to_be_confidential_has_no_pod_beside_its_entry(workloads: Any, tmp_path: Path) -> None:
+    """The executor names no class, so nobody asks; the user did."""
+    entry = shown(_rendered(Planted(spark(driver=template()))).err)
+    other = template("other")
+    del other["spec"]["runtimeClassName"]
+    chosen = [workloads, {"kind": "StatefulSet", "name": "coordinator"}] if workloads == "required" else workloads
+    options = with_entries(tmp_path, entry, workloads=chosen)
+    made = called("generate", "-", *options, stdin=stream(spark(driver=template(), executor=other)).encode())
+    assert (made.code, made.out) == (1, b"")
+    assert "SparkApplication" in made.err
+
+
+def test_how_many_kinds_are_planted() -> None:
+    groups = {
+        "sealed": SEALED,
+        "refused by the catalogue": BY_CATALOGUE,
+        "of another version": OTHER_VERSIONS,
+        "unknown, with the entry to write": UNKNOWN_TEMPLATES,
+        "unknown, and no entry could help": UNKNOWN_NAMES,
+    }
+    kinds = [_name(one) for each in groups.values() for one in each]
+    assert len(set(kinds)) == len(kinds)
+    assert len(kinds) >= 86
+    catalogued = {(group, kind) for group, names in REFUSED_KINDS.items() for kind in names}
+    assert {(one.value["apiVersion"].partition("/")[0], one.value["kind"]) for one in BY_CATALOGUE} == catalogued
+    for one in (*UNKNOWN_TEMPLATES, *UNKNOWN_NAMES):
+        ref = Ref(one.value["apiVersion"], one.value["kind"], "shop", "llm")
+        assert SHIPPED.entry(ref) is None
 
 
 def test_an_entry_of_workloads_for_an_object_of_unknown_kind_is_an_error(tmp_path: Any) -> None:
@@ -123,6 +213,30 @@ CHART = "kind: Deployment\nspec: {template: {spec: {runtimeClassName: contrast-c
                 "spec": {"postRenderers": [{"kustomize": {"patches": [{"patch": CHART}]}}]},
             },
             "spec.postRenderers[0].kustomize.patches[0].patch",
+        ),
+        (
+            {
+                "apiVersion": "argoproj.io/v1alpha1",
+                "kind": "Application",
+                "spec": {"source": {"helm": {"values": "pod:\n  runtimeClassName: contrast-cc\n"}}},
+            },
+            "spec.source.helm.values",
+        ),
+        (
+            {
+                "apiVersion": "helm.cattle.io/v1",
+                "kind": "HelmChart",
+                "spec": {"valuesContent": "runtimeClassName: contrast-cc-metal-qemu-snp\n"},
+            },
+            "spec.valuesContent",
+        ),
+        (
+            {  # of KubeAI
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "data": {"system.yaml": "resourceProfiles:\n  h100:\n    runtimeClassName: contrast-cc\n"},
+            },
+            "data",
         ),
     ],
 )

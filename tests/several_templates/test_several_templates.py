@@ -129,9 +129,8 @@ def test_the_namespace_of_the_object_is_written_once() -> None:
 def test_check_without_configuration_refuses_what_it_does_not_know(output: bytes) -> None:
     made = ran("check", "-", stdin=output)
     assert made.code == 1
-    assert (
-        "podTemplates: [{group: example.com, kind: Fleet, templates: [{path: 'spec.groups[*].template'}]}]" in made.err
-    )
+    templates = "templates: [{path: 'spec.leader'}, {path: 'spec.groups[*].template'}]"
+    assert f"podTemplates: [{{group: example.com, kind: Fleet, {templates}}}]" in made.err
 
 
 def test_check_looks_at_each(output: bytes) -> None:
