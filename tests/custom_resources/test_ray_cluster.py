@@ -71,6 +71,63 @@ def test_a_variable_of_the_user_stays_where_the_operator_leaves_it() -> None:
     assert variables(data_of(rendered(value).ok(), HEAD), "ray")["RAY_PORT"] == "7000"
 
 
+def reading(value: Json, *keys: str) -> Json:
+    """A RayCluster whose GPU group reads labels of its pods into variables."""
+    container = value["spec"]["workerGroupSpecs"][1]["template"]["spec"]["containers"][0]
+    container["env"] = [
+        {"name": f"V{number}", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{key}']"}}}
+        for number, key in enumerate(keys)
+    ]
+    return value
+
+
+def test_a_group_of_several_hosts_has_their_labels_in_their_form() -> None:
+    """The replica, its name and the number of the host; the names of the pods are as with one."""
+    labels = ("group", "worker-group-replica-index", "worker-group-replica-name", "replica-host-index", "cluster")
+    value = reading(ray_cluster(), *(f"ray.io/{name}" for name in labels))
+    value["spec"]["workerGroupSpecs"][1]["numOfHosts"] = 4
+    output = rendered(value).ok()
+    assert ran("check", "-", *OPTIONS, stdin=output).code == 0
+    data = data_of(output, GPU)
+    found = variables(data, "ray")
+    assert [found[f"V{number}"].removeprefix("$(text-pattern)") for number in range(5)] == [
+        "gpu",
+        "^[0-9]+$",
+        r"^gpu\-[bcdfghjklmnpqrstvwxz2456789]+$",
+        "^[0-9]+$",
+        "llm",
+    ]
+    assert pod_name(data) == r"^llm\-gpu\-worker\-[bcdfghjklmnpqrstvwxz2456789]+$"
+
+
+def test_the_service_of_the_head_may_have_a_name_of_its_own() -> None:
+    value = ray_cluster(own_command=False)
+    head_of(value)["headService"] = {"metadata": {"name": "front"}, "spec": {"type": "ClusterIP"}}
+    data = data_of(rendered(value).ok(), GPU)
+    found = variables(data, "ray")
+    address = "front.shop.svc.cluster.local"
+    assert (found["FQ_RAY_IP"], found["RAY_IP"], found["RAY_ADDRESS"]) == (address, "front", f"{address}:6379")
+    assert variables(data, "wait-gcs-ready")["FQ_RAY_IP"] == address
+    assert f" --address={address}:6379 " in process(data, "ray")[-1]
+    assert f"--address {address}:6379" in process(data, "wait-gcs-ready")[-1]
+
+
+def test_a_service_of_the_head_without_a_name_is_the_usual_one() -> None:
+    value = ray_cluster()
+    head_of(value)["headService"] = {"spec": {"type": "ClusterIP"}}
+    assert variables(data_of(rendered(value).ok(), GPU), "ray")["FQ_RAY_IP"] == ADDRESS
+
+
+def test_another_port_of_the_head_is_everywhere() -> None:
+    value = ray_cluster(own_command=False)
+    head_of(value)["rayStartParams"]["port"] = "6380"
+    output = rendered(value).ok()
+    head, worker = (variables(data_of(output, name), "ray") for name in (HEAD, GPU))
+    assert (head["RAY_PORT"], head["RAY_ADDRESS"]) == ("6380", "127.0.0.1:6380")
+    assert (worker["RAY_PORT"], worker["RAY_ADDRESS"]) == ("6380", f"{ADDRESS}:6380")
+    assert f"--address {ADDRESS}:6380" in process(data_of(output, GPU), "wait-gcs-ready")[-1]
+
+
 def with_field(**fields: object) -> Callable[[Json], None]:
     return lambda value: head_of(value).update(fields)
 
