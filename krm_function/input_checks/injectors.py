@@ -1,6 +1,6 @@
 """Refuse a confidential pod that a known admission webhook of the cluster would change after it was sealed.
 
-Rule of this file: what asks for the change is a label or an annotation of the pod, or of a Namespace object of the
+Rule of this file: what asks for the change is a label, an annotation or a variable of the pod, or of a Namespace of the
 input (`model/sidecar_injectors.py`). A cluster that changes pods without being asked is not seen here; the node refuses
 such a pod as well, so it is a pod that never starts and no opening.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.model.lookup import mapping
+from krm_function.model.lookup import mapping, maps
 from krm_function.model.resource import Resource
 from krm_function.model.sidecar_injectors import INJECTORS, WORDS, asking, may_ask
 from krm_function.model.workload import Workload
@@ -21,20 +21,30 @@ def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workl
     findings: list[Finding] = []
     for workload in workloads:
         pod = mapping(workload.at(workload.metadata_path))
-        if not namespaces and not may_ask(pod):
+        variables = _variables(workload)
+        if not namespaces and not may_ask(pod, variables):
             continue
         own = workload.ref.namespace
         around = {own: namespaces.get(own, {})} if own or not namespaces else namespaces  # without one, it may be any
         for injector in INJECTORS:
-            asked = [(name, said) for name, metadata in around.items() for said in asking(injector, pod, metadata)]
+            asked = [
+                (name, said) for name, metadata in around.items() for said in asking(injector, pod, metadata, variables)
+            ]
             for name, (whose, place, key) in asked[:1]:
-                path = (*workload.metadata_path, f"{place}s", key) if whose == "pod" else workload.metadata_path
+                path = workload.spec_path if place == "variable" else workload.metadata_path
+                path = (*path, f"{place}s", key) if whose == "pod" and place != "variable" else path
                 by = f"the {place} {key}" + ("" if whose == "pod" else f" of namespace {name}")
                 wrong = finding(
                     "CC0260", workload.ref, path, injector=injector.name, asked=by, way_out=injector.way_out
                 )
                 findings.append(workload.placed(wrong))
     return tuple(findings)
+
+
+def _variables(workload: Workload) -> set[str]:
+    """Return the names of the variables of the containers, if there are several; no init containers."""
+    containers = workload.containers
+    return {str(one.get("name")) for each in containers for one in maps(each.get("env"))} if containers[1:] else set()
 
 
 def _namespaces(resources: Sequence[Resource]) -> dict[str, dict[str, Any]]:

@@ -10,14 +10,16 @@ table that says anything; of the keys with one prefix each that asks counts.
     one of `on`, or ANY other         any                     it would be changed
     absent, or not understood         asks for injection      it would be changed
     absent, or not understood         does not ask            it stays as it is
+
+A variable of a container asks before all of these.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
 
-Place = Literal["label", "annotation"]
+Place = Literal["label", "annotation", "variable"]
 ANY = ("*",)  # every value but those of `off`
 
 
@@ -43,13 +45,17 @@ class Key(NamedTuple):
 
 
 class Injector(NamedTuple):
-    """One webhook. pod, namespace: what asks for it. off: values by which the pod forbids it. way_out: to write."""
+    """One webhook. pod, namespace: what asks for it. off: values by which the pod forbids it. way_out: to write.
+
+    variables: of containers, of which there are several.
+    """
 
     name: str
     pod: tuple[Key, ...]
     off: tuple[str, ...]
     way_out: str
     namespace: tuple[Key, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 def _label(key: str, *on: str) -> Key:
@@ -145,24 +151,36 @@ INJECTORS = (
         FALSE,
         'the annotation gke-gcsfuse/volumes: "false", without volumes of that driver',
     ),
+    Injector(
+        "OpenKruise's order of containers",
+        (_annotation("apps.kruise.io/container-launch-priority", "ordered"),),
+        ("",),
+        "no annotation apps.kruise.io/container-launch-priority and no variable KRUISE_CONTAINER_PRIORITY",
+        variables=("KRUISE_CONTAINER_PRIORITY",),
+    ),
 )
 KEYS = tuple({key.key.rstrip("*") for injector in INJECTORS for key in (*injector.pod, *injector.namespace)})
 WORDS = tuple(key.key.rstrip("*") for injector in INJECTORS for key in injector.namespace)
+VARIABLES = frozenset(name for injector in INJECTORS for name in injector.variables)
 
 
-def may_ask(metadata: Mapping[str, Any]) -> bool:
-    """Tell whether metadata has a key of the table at all, whatever its value is."""
+def may_ask(metadata: Mapping[str, Any], variables: Collection[str] = ()) -> bool:
+    """Tell whether metadata, or the names of variables, have a key of the table at all, whatever its value is."""
     places = (metadata.get("labels"), metadata.get("annotations"))
-    return any(str(key).startswith(KEYS) for entries in places if isinstance(entries, dict) for key in entries)
+    return not VARIABLES.isdisjoint(variables) or any(str(key).startswith(KEYS) for entries in places if isinstance(entries, dict) for key in entries)
 
 
 def asking(
-    injector: Injector, pod: Mapping[str, Any], namespace: Mapping[str, Any]
+    injector: Injector, pod: Mapping[str, Any], namespace: Mapping[str, Any], variables: Collection[str] = ()
 ) -> Iterator[tuple[Literal["pod", "namespace"], Place, str]]:
     """Yield by whose key an injector would change a pod, its place and the key; at most one.
 
-    pod, namespace: their metadata.
+    pod, namespace: their metadata. variables: the names in the containers of the pod, if it has several.
     """
+    for name in injector.variables:
+        if name in variables:
+            yield "pod", "variable", name
+            return
     for whose, keys, metadata, off in (
         ("pod", injector.pod, pod, injector.off),
         ("namespace", injector.namespace, namespace, NAMESPACE_OFF),

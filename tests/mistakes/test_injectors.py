@@ -19,7 +19,8 @@ def ids(value: Any) -> str:
 def entry(key: Key, value: str | None = None) -> dict[str, Any]:
     """The labels or annotations of one key that asks, or with this value."""
     name = key.key.replace("*", "java")
-    return {f"{key.place}s": {name: value or ("collector" if key.on == ANY else key.on[0])}}
+    asks = "collector" if key.on == ANY else key.on[0]
+    return {f"{key.place}s": {name: asks if value is None else value}}
 
 
 def namespace(metadata: dict[str, Any]) -> Json:
@@ -71,6 +72,18 @@ def test_each_language_and_the_sidecar_of_open_telemetry_ask_by_themselves() -> 
 def test_a_pod_without_a_namespace_may_come_into_any() -> None:
     made = run(coordinator(), an_object(namespace=""), namespace({"labels": {"istio-injection": "enabled"}}))
     assert {one.ref.name for one in made.findings if one.code == "CC0260" and one.ref} == {"coordinator", "web"}
+
+
+@pytest.mark.parametrize(("count", "wrong"), [(1, False), (2, True)])
+def test_an_order_of_containers_is_asked_for_by_a_variable_of_one_of_several(count: int, wrong: bool) -> None:
+    subject = an_object()
+    (container,) = subject["spec"]["template"]["spec"]["containers"]
+    env = [*container.get("env", ()), {"name": "KRUISE_CONTAINER_PRIORITY", "value": "1"}]
+    several = [{**container, "name": f"c{number}", "env": env} for number in range(count)]
+    subject["spec"]["template"]["spec"]["containers"] = several
+    found = [one for one in run(coordinator(), subject).findings if one.code == "CC0260"]
+    assert bool(found) == wrong
+    assert all("the variable KRUISE_CONTAINER_PRIORITY" in one.message for one in found)
 
 
 def test_a_plain_pod_may_have_a_sidecar() -> None:
