@@ -1,14 +1,15 @@
 """Make the pod that a controller would create of a workload, for a dry run.
 
 Rule of this file: pure. What admission looks at is there: the template's labels and annotations, the namespace, the
-service account, what a StatefulSet adds; the name is left to the server, since that of a running pod is taken. There is
-no ownerReference, which needs rights of its own. Source: docs/facts/kubernetes.md#dry-run.
+service account, claims of templates, what a StatefulSet adds; the name is left to the server, since that of a running
+pod is taken. There is no ownerReference, which needs rights of its own. Source: docs/facts/kubernetes.md#dry-run.
 """
 
 from collections.abc import Container
 from typing import Any
 
-from krm_function.model.lookup import dig, mapping, maps
+from krm_function.model.lookup import mapping, maps
+from krm_function.model.pods import claim_names
 from krm_function.model.workload import Workload
 from krm_function.policy.controlled_fields import without_controlled
 from krm_function.yamltext import Change, apply
@@ -20,8 +21,9 @@ def pod_as_created(workload: Workload, namespace: str, without: Container[str] =
     """Return the pod. without: fields of its spec that name what the cluster does not have yet."""
     given = {key: workload.pod_metadata[key] for key in ("labels", "annotations") if workload.pod_metadata.get(key)}
     spec = {key: value for key, value in workload.pod_spec.items() if key not in without}
+    spec |= _with_claims(workload, spec)
     if workload.ref.kind == "StatefulSet":
-        spec |= _of_a_stateful_set(workload, spec)
+        spec |= _of_a_stateful_set(workload)
     metadata = {**given, "generateName": name_prefix(workload), "namespace": namespace}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -31,16 +33,21 @@ def name_prefix(workload: Workload) -> str:
     return f"{workload.ref.name[:LONGEST_PREFIX].rstrip('-.')}-"
 
 
-def _of_a_stateful_set(workload: Workload, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return what its controller sets: the name and domain of the first pod, and the claims as volumes."""
-    own = mapping(workload.object.get("spec"))
-    claims = [str(dig(claim, ("metadata", "name")) or "") for claim in maps(own.get("volumeClaimTemplates"))]
+def _with_claims(workload: Workload, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the volumes with the claims of claim templates, of a kind that has any."""
+    claims = claim_names(workload)
+    if not claims:
+        return {}
     volumes = [one for one in maps(spec.get("volumes")) if one.get("name") not in claims]
-    volumes += [{"name": one, "persistentVolumeClaim": {"claimName": f"{one}-{workload.ref.name}-0"}} for one in claims]
-    added: dict[str, Any] = {"hostname": f"{workload.ref.name}-0"}
-    if isinstance(own.get("serviceName"), str):
-        added["subdomain"] = own["serviceName"]
-    return {**added, "volumes": volumes} if volumes else added
+    named = [{"name": one, "persistentVolumeClaim": {"claimName": f"{one}-{workload.ref.name}-0"}} for one in claims]
+    return {"volumes": [*volumes, *named]}
+
+
+def _of_a_stateful_set(workload: Workload) -> dict[str, Any]:
+    """Return what its controller sets: the name and domain of the first pod."""
+    domain = mapping(workload.object.get("spec")).get("serviceName")
+    name = {"hostname": f"{workload.ref.name}-0"}
+    return {**name, "subdomain": domain} if isinstance(domain, str) else name
 
 
 def in_its_owner(pod: Any, workload: Workload) -> Workload:
