@@ -70,6 +70,8 @@ APART: tuple[Tool, ...] = (
     golang.Tool("rollouts", ()),
     golang.Tool("sandbox", ()),
     golang.Tool("kuberay", ()),
+    golang.Tool("kruise", ()),
+    golang.Tool("training", ()),
     golang.Tool("launcher", ()),
 )
 
@@ -90,10 +92,9 @@ def current(tool: Tool) -> str:
 
 
 def _remedy(tool: Tool) -> str:
-    return {
-        **dict.fromkeys(("kubernetes", "lws", "jobset", "rollouts", "sandbox", "kuberay"), "make tools-cluster"),
-        "launcher": "make bundle",
-    }.get(tool.name, "make tools")
+    if tool.name == "launcher":
+        return "make bundle"
+    return "make tools-cluster" if tool in APART else "make tools"
 
 
 def build_all(names: Collection[str] = ()) -> str:

@@ -26,6 +26,7 @@ CATALOGUED: dict[str, tuple[str, ...]] = {
     "DaemonSet": ("apps.kruise.io",),
     "JobSet": ("jobset.x-k8s.io",),
     "LeaderWorkerSet": ("leaderworkerset.x-k8s.io",),
+    "PyTorchJob": ("kubeflow.org",),
     "RayCluster": ("ray.io",),
     "Rollout": ("argoproj.io",),
     "Sandbox": ("agents.x-k8s.io",),
@@ -37,7 +38,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "apps.nvidia.com": ("NIMService", "NIMCache", "NIMPipeline", "NemoCustomizer"),
     "argoproj.io": ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"),
     "kubeai.org": ("Model",),
-    "kubeflow.org": ("PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "MXJob"),
+    "kubeflow.org": ("MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "MXJob"),
     "ray.io": ("RayJob", "RayService"),
     "serving.knative.dev": ("Service", "Configuration", "Revision"),
     "serving.kserve.io": (

@@ -167,7 +167,9 @@ VARIABLES = frozenset(name for injector in INJECTORS for name in injector.variab
 def may_ask(metadata: Mapping[str, Any], variables: Collection[str] = ()) -> bool:
     """Tell whether metadata, or the names of variables, have a key of the table at all, whatever its value is."""
     places = (metadata.get("labels"), metadata.get("annotations"))
-    return not VARIABLES.isdisjoint(variables) or any(str(key).startswith(KEYS) for entries in places if isinstance(entries, dict) for key in entries)
+    return not VARIABLES.isdisjoint(variables) or any(
+        str(key).startswith(KEYS) for entries in places if isinstance(entries, dict) for key in entries
+    )
 
 
 def asking(

@@ -4,6 +4,7 @@
     {spec.network.subdomain=web}       the field, or `web` where it is absent or empty
     {.groupName}                       the field of the list entry that the pod template stands in
     {.params['num-cpus']}              a key with other characters than letters and digits
+    {.ports[name=http].containerPort}  a field of the entry of a list that has this name
     {rayStart}, {rayPods}              what a rule computes of the object (model/ray_texts.py)
     {number}, {suffix}, {hash}, {digest}, {uid}  what only the controller knows, of that form
     {pod}                              the name of the pod
@@ -19,7 +20,7 @@ from typing import Any, Literal
 
 from krm_function.findings import Path
 from krm_function.model.entry_errors import MissingFieldError
-from krm_function.model.lookup import dig
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.record import NamedTuple
 
 # what stands in braces -> the token of policy/variable_expansion.py
@@ -33,10 +34,10 @@ FORMS: Mapping[str, str] = {
 }
 RULES = ("rayStart", "rayPods")
 NAMESPACE = "metadata.namespace"
-FIELD = r"(?:metadata|spec)?(?:\.[A-Za-z][A-Za-z0-9]*|\['[A-Za-z0-9._/-]+'\])+"
+FIELD = r"(?:metadata|spec)?(?:\.[A-Za-z][A-Za-z0-9]*|\['[A-Za-z0-9._/-]+'\]|\[name=[A-Za-z0-9.-]+\])+"
 PIECES = r"\{\{|\}\}|\{([^{}]*)\}|[{}]"
 REFERENCE = rf"({FIELD})(?:=([A-Za-z0-9._-]*))?"
-STEPS = r"([A-Za-z][A-Za-z0-9]*)|\['([^']+)'\]"
+STEPS = r"\[name=([^\]]+)\]|([A-Za-z][A-Za-z0-9]*)|\['([^']+)'\]"
 AT_LEAST = ">="  # before a version, in a condition
 
 Known = Literal["form", "field", "rule", "text"]
@@ -90,20 +91,30 @@ def field_of(path: str, value: Any, template: Path) -> Any:
     """Return a field of an object, or of the list entry around a pod template; None if it is not there."""
     steps = field_steps(path)
     if not path.startswith((".", "[")):
-        return dig(value, steps)
+        return _at(value, steps)
     inner = next((index for index in reversed(range(len(template))) if isinstance(template[index], int)), None)
-    if inner is None:
-        return None
-    return dig(value, (*template[: inner + 1], *steps))
+    return None if inner is None else _at(dig(value, template[: inner + 1]), steps)
+
+
+def _at(value: Any, steps: tuple[str, ...]) -> Any:
+    """Return the value at the steps of a field; in a list, a step is the name of the first entry that has it."""
+    for step in steps:
+        if isinstance(value, list):
+            value = next((one for one in maps(value) if one.get("name") == step), None)
+        else:
+            value = mapping(value).get(step)
+    return value
 
 
 def field_steps(path: str) -> tuple[str, ...]:
-    """Return the keys of the path of a field.
+    """Return the keys and names of the path of a field.
 
     >>> field_steps("metadata.annotations['ray.io/x']")
     ('metadata', 'annotations', 'ray.io/x')
+    >>> field_steps(".ports[name=http].containerPort")
+    ('ports', 'http', 'containerPort')
     """
-    return tuple(found[1] or found[2] for found in re.finditer(STEPS, path))
+    return tuple(found[1] or found[2] or found[3] for found in re.finditer(STEPS, path))
 
 
 def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:

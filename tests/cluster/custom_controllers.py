@@ -26,8 +26,9 @@ Json = dict[str, Any]
 class Controller(NamedTuple):
     """Where things are in the module of a controller. path: of its objects, for a namespace.
 
-    flags: with the numbers of two free ports. configuration: the apiVersion of its configuration file, "" if it has
-    none. webhooks: "" for none.
+    crds: files, or a directory with a kustomization. flags: with the numbers of two free ports. configuration: the
+    apiVersion of its configuration file, "" if it has none. webhooks: "" for none. environment: variables; like flags
+    with the port of the webhooks and the directory of their certificate.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Controller(NamedTuple):
     flags: tuple[str, ...] = ()
     configuration: str = ""
     webhooks: str = ""
+    environment: tuple[str, ...] = ()
 
 
 LWS = Controller(
@@ -75,6 +77,26 @@ KUBERAY = Controller(
     "/apis/ray.io/v1/namespaces/{}/rayclusters",
     ("--enable-leader-election=false", "--metrics-addr=127.0.0.1:{}", "--health-probe-bind-address=127.0.0.1:{}"),
 )
+KRUISE = Controller(
+    "kruise",
+    ("config/crd",),
+    "/apis/apps.kruise.io/v1alpha1/namespaces/{}/clonesets",
+    (
+        "--enable-leader-election=false",
+        "--enable-pprof=false",
+        "--metrics-addr=127.0.0.1:{}",
+        "--health-probe-addr=127.0.0.1:{}",
+    ),
+    webhooks="config/webhook/manifests.yaml",  # it gives them a certificate of its own
+    environment=("WEBHOOK_HOST=127.0.0.1", "WEBHOOK_PORT={port}", "WEBHOOK_CERT_DIR={certificates}/own", "TZ=UTC"),
+)
+TRAINING = Controller(
+    "training",
+    ("manifests/base/crds/kubeflow.org_pytorchjobs.yaml",),
+    "/apis/kubeflow.org/v1/namespaces/{}/pytorchjobs",
+    ("--port={port}", "--certificates={certificates}"),
+    webhooks="manifests/base/webhook/manifests.yaml",
+)
 
 
 @contextmanager
@@ -83,7 +105,7 @@ def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPl
     name = controller.name
     here = cluster.kubeconfig.parent
     source = Path(golang.source(golang.Tool(name, ()), str(here / "modules")))
-    files = [argument for crd in controller.crds for argument in ("-f", str(source / crd))]
+    files = [part for crd in controller.crds for part in ("-k" if (source / crd).is_dir() else "-f", str(source / crd))]
     applied = cluster.kubectl("apply", "--server-side", *files)
     assert applied.returncode == 0, applied.stderr
     (port, *others) = free_ports(3)
@@ -104,7 +126,9 @@ def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPl
     environment = {"HOME": str(here), "KUBECONFIG": str(cluster.kubeconfig), "PATH": os.environ["PATH"]}
     flags = ["--config", str(certificates / "config.yaml")] if controller.configuration else []
     free = iter(others)
-    flags += [flag.format(next(free)) if "{}" in flag else flag for flag in controller.flags]
+    known = {"port": port, "certificates": certificates}
+    environment |= dict(one.format(**known).split("=", 1) for one in controller.environment)
+    flags += [flag.format(next(free)) if "{}" in flag else flag.format(**known) for flag in controller.flags]
     command = ["setpriv", "--pdeathsig", "KILL", tool(name), *flags]
     with (here / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=here, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
@@ -124,7 +148,7 @@ def _webhooks(manifests: Path, name: str, here: Path, port: int) -> Iterator[Jso
     """The configurations of the module, with this machine's address in place of a Service's."""
     authority = base64.b64encode((here / "ca.crt").read_bytes()).decode()
     for value in yaml.safe_load_all(manifests.read_text()):
-        value["metadata"]["name"] = f"{name}-{value['kind'].lower()}"
+        value["metadata"]["name"] = f"{name}-{value['metadata']['name']}"
         for hook in value["webhooks"]:
             path = hook["clientConfig"]["service"]["path"]
             hook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": authority}

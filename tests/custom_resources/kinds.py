@@ -4,7 +4,7 @@ SEALED: sealed by an entry of the catalogue. BY_CATALOGUE: refused by one, with 
 that nobody has read, and of Kubernetes' own past. What nobody knows is in unknown_kinds.py.
 """
 
-from tests.custom_resources.objects import leader_worker_set, ray_cluster, template
+from tests.custom_resources.objects import leader_worker_set, py_torch_job, ray_cluster, template
 from tests.custom_resources.planted import CLASS, POD, Planted, replicated, thing
 from tests.custom_resources.unknown_kinds import UNKNOWN_NAMES, UNKNOWN_TEMPLATES
 
@@ -18,6 +18,7 @@ SEALED = (
         ray_cluster(),
         ("RayCluster/shop/llm#head", "RayCluster/shop/llm#worker-cpu", "RayCluster/shop/llm#worker-gpu"),
     ),
+    Planted(py_torch_job(), ("PyTorchJob/shop/llm#worker",)),
     Planted(thing("argoproj.io/v1alpha1", "Rollout", template=template()), ("Rollout/shop/llm",)),
     Planted(thing("apps.kruise.io/v1alpha1", "CloneSet", template=template()), ("CloneSet/shop/llm",)),
     Planted(thing("apps.kruise.io/v1alpha1", "StatefulSet", template=template()), ("StatefulSet/shop/llm",)),
@@ -46,7 +47,6 @@ BY_CATALOGUE = (
     *(
         Planted(thing("kubeflow.org/v1", kind, **{field: {"Worker": {"template": template()}}}), (), _CANNOT)
         for kind, field in (
-            ("PyTorchJob", "pytorchReplicaSpecs"),
             ("TFJob", "tfReplicaSpecs"),
             ("XGBoostJob", "xgbReplicaSpecs"),
             ("PaddleJob", "paddleReplicaSpecs"),

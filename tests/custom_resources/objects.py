@@ -89,6 +89,15 @@ def ray_cluster(name: str = "llm", *, own_command: bool = True, **spec: Any) -> 
     }
 
 
+def py_torch_job(name: str = "llm", roles: tuple[str, ...] = ("Worker",), **spec: Any) -> Json:
+    """A PyTorchJob of one master, of three workers, or of both."""
+    counts = {"Master": 1, "Worker": 3}
+    replicas = {role: {"replicas": counts[role], "template": template("pytorch")} for role in roles}
+    metadata = {"name": name, "namespace": "shop"}
+    spec = {"pytorchReplicaSpecs": replicas, **spec}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}
+
+
 def stream(*objects: Json) -> str:
     """The input: the objects as JSON documents, and the coordinator."""
     return "".join(f"{json.dumps(one, indent=2)}\n---\n" for one in objects) + COORDINATOR
