@@ -122,6 +122,11 @@ def workloads(directory: str, count: int) -> Program:
     return listed(directory, inputs.plain(count), policies=True)
 
 
+def custom(directory: str, kind: str, templates: int) -> Program:
+    """Ours on objects of a kind of the catalogue that have that many templates together, with policies."""
+    return listed(directory, inputs.custom(kind, templates), policies=True)
+
+
 def listed(directory: str, documents: list[str], *, policies: bool) -> Program:
     """Ours on a ResourceList."""
     return function(directory, inputs.resource_list(documents, inputs.options(policies=policies)))

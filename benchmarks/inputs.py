@@ -40,6 +40,18 @@ def plain(workloads: int) -> list[str]:
     return [*(_workload(number) for number in range(workloads - 1)), *coordinator()] if workloads else []
 
 
+def custom(kind: str, templates: int) -> list[str]:
+    """Return objects of a kind of the catalogue with that many templates of `plain` together, and the coordinator."""
+    api_version, before, parts, deeper = CUSTOM[kind]
+    head = f"apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: confidentialNUMBER\n  namespace: shop\nspec:\n"
+    documents = []
+    for number in range(0, templates, len(parts)):
+        pods = [_workload(number + index).partition("  template:\n")[2] for index in range(len(parts))]
+        placed = "".join(f"{part}{_deeper(pod, deeper)}" for part, pod in zip(parts, pods, strict=True))
+        documents.append(f"{head}{before}".replace("NUMBER", str(number)) + placed)
+    return [*documents, *coordinator()]
+
+
 def ordinary(characters: int) -> list[str]:
     """Resources of that many characters together, nothing of Contrast's among them."""
     return mixed(characters, 0)[len(coordinator()) :]
@@ -109,6 +121,31 @@ def written(directory: str, text: str, name: str = "") -> str:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
+
+
+_SELECTED = "  selector:\n    matchLabels: {app: confidentialNUMBER}\n"
+_JOB = "      template:\n        spec:\n          template:\n"
+# kind -> apiVersion, its spec before the pod templates, what comes before each, how much deeper than in a Deployment
+CUSTOM = {
+    "Deployment": ("apps/v1", _SELECTED, ("  template:\n",), 0),
+    "Rollout": ("argoproj.io/v1alpha1", _SELECTED, ("  template:\n",), 0),
+    "LeaderWorkerSet": (
+        "leaderworkerset.x-k8s.io/v1",
+        "  leaderWorkerTemplate:\n    size: 2\n",
+        ("    leaderTemplate:\n", "    workerTemplate:\n"),
+        2,
+    ),
+    "JobSet": (
+        "jobset.x-k8s.io/v1alpha2",
+        "  replicatedJobs:\n",
+        (f"    - name: driver\n{_JOB}", f"    - name: workers\n{_JOB}"),
+        8,
+    ),
+}
+
+
+def _deeper(text: str, spaces: int) -> str:
+    return "".join(f"{' ' * spaces}{line}" for line in text.splitlines(keepends=True))
 
 
 def _workload(number: int) -> str:

@@ -156,12 +156,10 @@ def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Itera
         return
     if ref.kind == KIND or ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
-    templates = [(*root, *path) for path in kinds.paths(ref, value)]
+    templates = frozenset((*root, *path) for path in kinds.paths(ref, value))
     for key, part in mapping(value).items():
         if key != "metadata" and (key != "items" or not isinstance(part, list)):
-            for path, name in contrast_names_in({key: part}, root):
-                if not any(path[: len(one)] == one for one in templates):
-                    yield path, name
+            yield from contrast_names_in({key: part}, root, templates)
 
 
 def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:

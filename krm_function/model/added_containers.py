@@ -15,6 +15,8 @@ LIKE = ("image", "imagePullPolicy", "env", "volumeMounts", "securityContext")  #
 def added_init_containers(workload: Workload) -> list[dict[str, Any]]:
     """Return the init containers that come behind those of the template; one with `like` has what the first has."""
     entries = maps(workload.made_by.adds.get("initContainers")) if workload.made_by else []
+    if not entries:
+        return []
     first = next(iter(workload.containers), {})
     shared = {key: first[key] for key in LIKE if key in first}
     return [

@@ -4,7 +4,7 @@ Rule of this file: a name that is not matched exactly is unknown; nothing defaul
 docs/facts/contrast.md#runtime-class-names, narrowed where Contrast's prefix test would accept a typo.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from krm_function.model.platforms import PLATFORMS, Platform
@@ -152,15 +152,19 @@ def _is_one_edit_away(left: str, right: str) -> bool:
     return right in (left, exchanged) or left[1:] in (right, right[1:]) or left == right[1:]
 
 
-def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+def contrast_names_in(value: Any, path: Path = (), without: Container[Path] = ()) -> Iterator[tuple[Path, str]]:
     """Yield what asks for a class of Contrast's in an object of any kind, with its path. path: that of `value`.
+
+    without: paths of what is not looked at.
 
     Any name of Contrast's below a key that reads like `runtimeClassName`, and what reads like a placeholder, anywhere:
     a value or a key.
     """
+    if path in without:
+        return
     if isinstance(value, list):
         for index, part in enumerate(value):
-            yield from contrast_names_in(part, (*path, index))
+            yield from contrast_names_in(part, (*path, index), without)
     elif isinstance(value, dict):
         for key, part in value.items():
             below = (*path, key)
@@ -169,6 +173,6 @@ def contrast_names_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]
             if isinstance(part, str) and isinstance(key, str) and reads_like_field(key) and is_contrast_name(part):
                 yield below, part
             else:
-                yield from contrast_names_in(part, below)
+                yield from contrast_names_in(part, below, without)
     elif isinstance(value, str) and reads_like_placeholder(value):
         yield path, value

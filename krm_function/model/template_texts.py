@@ -14,6 +14,7 @@ Rule of this file: a form is as narrow as what controllers write, and there is n
 text of its own, and can never be read as a form: forms are markers until the policy is written.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -56,14 +57,19 @@ def text_problem(text: str) -> str:
     if "\0" in text:
         return "holds a NUL"
     try:
-        list(pieces(text))
+        pieces(text)
     except ValueError as problem:
         return str(problem)
     return ""
 
 
-def pieces(text: str) -> Iterator[Piece]:
-    """Yield the pieces of a text. Raises ValueError with what is wrong with it."""
+@functools.lru_cache(maxsize=1024)  # the texts of an entry are those of all objects of its kind
+def pieces(text: str) -> tuple[Piece, ...]:
+    """Return the pieces of a text. Raises ValueError with what is wrong with it."""
+    return tuple(_pieces(text))
+
+
+def _pieces(text: str) -> Iterator[Piece]:
     end = 0
     for match in re.finditer(PIECES, text):
         if match.start() > end:
@@ -106,6 +112,7 @@ def _at(value: Any, steps: tuple[str, ...]) -> Any:
     return value
 
 
+@functools.lru_cache(maxsize=1024)
 def field_steps(path: str) -> tuple[str, ...]:
     """Return the keys and names of the path of a field.
 
@@ -119,7 +126,9 @@ def field_steps(path: str) -> tuple[str, ...]:
 
 def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
     """Tell whether the conditions of an entry hold for an object: `when` all of them, `unless` none."""
-    when, unless = (entry.get(name) or {} for name in ("when", "unless"))
+    when, unless = entry.get("when") or {}, entry.get("unless") or {}
+    if not when and not unless:
+        return True
     return all(_has(path, wanted, value, template) for path, wanted in when.items()) and not any(
         _has(path, wanted, value, template) for path, wanted in unless.items()
     )

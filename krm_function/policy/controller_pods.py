@@ -30,7 +30,14 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
     findings: list[Finding] = []
     adds = made_by.adds
 
+    known: dict[str, str] = {}  # an entry has many texts twice, as label and as annotation
+
     def text(template: str) -> str:
+        if template not in known:
+            known[template] = made_text(template)
+        return known[template]
+
+    def made_text(template: str) -> str:
         try:
             return written(template, workload.object, workload.template)
         except NotDerivedError as unknown:

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -26,6 +28,22 @@ def test_counts_include_the_coordinator_and_none_is_none() -> None:
     assert not inputs.plain(0)
     for count in (1, 10):
         assert sum("runtimeClassName: contrast-cc" in document for document in inputs.plain(count)) == count
+
+
+@pytest.mark.parametrize("kind", inputs.CUSTOM)
+def test_a_custom_resource_has_the_pods_of_deployments(kind: str) -> None:
+    def pods(value: Any) -> Iterator[Any]:
+        if isinstance(value, dict):
+            yield from [value] if "containers" in value else [pod for part in value.values() for pod in pods(part)]
+        elif isinstance(value, list):
+            yield from [pod for part in value for pod in pods(part)]
+
+    def found(documents: list[str]) -> list[Any]:
+        return [pod for text in documents for value in yaml.safe_load_all(text) for pod in pods(value)]
+
+    assert found(inputs.custom(kind, 6)) == found(inputs.plain(7))
+    kinds = {yaml.safe_load(one)["kind"] for one in inputs.custom(kind, 6)}
+    assert kinds == {kind, *(yaml.safe_load(one)["kind"] for one in inputs.coordinator())}
 
 
 def test_odd_forms_are_read_as_the_ordinary_ones() -> None:

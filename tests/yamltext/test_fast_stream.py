@@ -5,7 +5,8 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+import yaml
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, ordinary, stream
@@ -132,6 +133,44 @@ def test_its_bound_of_depth_fits_the_limit() -> None:
         for brackets in range(0, _BRACKETS + 2, 5):
             cut_fast(f"{HEAD}data:\n{lines}{' ' * column}  - d: {'[e: ' * brackets}{']' * brackets}\n")
     assert cut_fast(HEAD, LIMITS._replace(depth=50)) is None
+
+
+def deepest(text: str) -> int:
+    """How many collections of a text are open at once."""
+    depth = most = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        most = max(most, depth)
+    return most
+
+
+STEPS = st.tuples(st.integers(1, 4), st.sampled_from(["a:", "- b:", "-", "? c", "a: [d, {e: [f: g]}]"]))
+
+
+@given(st.lists(STEPS, max_size=40))
+@example([(1, "- b:")] * 40)
+@example([(2, "-")] * 40)
+@example([(4, "a:")] * 24)
+@example([(4, "- b:")] * 12)
+def test_what_is_not_too_deep_is_within_the_limit(steps: list[tuple[int, str]]) -> None:
+    column, lines = 0, []
+    for wider, words in steps:
+        lines.append(f"{' ' * column}{words}\n")
+        column += wider
+    text = "".join(lines)
+    try:
+        depth = deepest(text)
+    except yaml.YAMLError:
+        return
+    if not may_be_too_deep(text):
+        assert depth <= 2 * (_COLUMNS + _BRACKETS)
+
+
+def test_a_deep_indentation_of_few_columns_is_not_too_deep() -> None:
+    """As of a pod template in a list of templates of Jobs."""
+    few, many = ("".join(f"{' ' * at}a:\n" for at in range(0, 60, step)) for step in (4, 2))
+    assert not may_be_too_deep(few)
+    assert may_be_too_deep(many)
 
 
 @pytest.mark.parametrize(

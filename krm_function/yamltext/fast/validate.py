@@ -9,7 +9,8 @@ Rule of this file: nothing about a slice is assumed that libyaml has not confirm
 - A header is read off plain first lines when no later line can be a second one.
 - Patterns are possessive throughout: a text takes a time in proportion to its length, whatever stands in it.
 - Depth is bounded by counting, before libyaml sees anything: a column opens two collections at most (a map, and a list
-  in the same column), and so does a bracket (a list, and a pair in it).
+  in the same column), and so does a bracket (a list, and a pair in it). Columns are those that some line begins in, or
+  goes on in behind a dash.
 """
 
 import re
@@ -27,6 +28,7 @@ _STAND_IN = r"\1\2: |" + "\n" + r"\3\\z' " + '"\n'
 _ODD = bytes(set(range(32)) - {9, 10} | {127})  # characters that YAML does not allow
 _COLUMNS, _BRACKETS = 24, 20
 _DEEP = "\n" + " " * _COLUMNS
+_BEGIN = re.compile(r"(?:\A|\n)( *+)([-?][ \t]++)?")
 _NESTED = re.compile(r"\n *+[-?][ \t]++[-?][ \t]")  # more than one collection begins in one line
 _BATCH = 256 * 1024  # characters that libyaml reads at once
 
@@ -105,7 +107,15 @@ def without_literals(piece: str) -> str:
 
 def may_be_too_deep(short: str) -> bool:
     """Tell whether a text without literals may be nested deeper than is allowed."""
-    return short.count("[") + short.count("{") > _BRACKETS or _DEEP in short or bool(_NESTED.search(short))
+    if short.count("[") + short.count("{") > _BRACKETS or _NESTED.search(short):
+        return True
+    return _DEEP in short and len(_columns(short)) > _COLUMNS
+
+
+def _columns(short: str) -> set[int]:
+    """Return the columns in which a collection may begin."""
+    begins = set(_BEGIN.findall(short))
+    return {len(spaces) for spaces, _ in begins} | {len(spaces) + len(dash) for spaces, dash in begins}
 
 
 class Batch:
