@@ -117,14 +117,14 @@ def common_class(plan: Plan) -> str:
 
 
 def changes_of(planned: Planned, *, digest: bool = True) -> str:
-    """Write `+2 containers as 0:0, policy 1a2b3c4d`; as whom they run stands there if the pod sets another user.
+    """Write `+2 containers as user 0:0, policy 1a2b3c4d`; as whom they run stands there if the pod sets another user.
 
     digest: with the beginning of the policy's digest.
     """
     injected = [edit for edit in planned.edits if edit.code in INJECTED]
     containers = len({edit.code for edit in injected})
     users = dict.fromkeys(user for edit in injected for user in _stated_users(edit.after))
-    own = f" as {' and '.join(users)}" if users else ""
+    own = f" as user {' and '.join(users)}" if users else ""
     parts = [f"+{counted(containers, 'container')}{own}"] if containers else []
     volumes = len({edit.reason for edit in planned.edits if edit.code in REWRITTEN})
     parts += [f"{counted(volumes, 'volume')} rewritten"] if volumes else []

@@ -18,7 +18,7 @@ from krm_function.report.findings_text import position
 from krm_function.report.groups import grouped, sentence
 from krm_function.report.order import on_one_line
 from krm_function.report.plan import Plan, PlanEntry, changes_of, counted, plan_totals
-from krm_function.report.plan_memory import memory_cell, memory_sentence, memory_sum
+from krm_function.report.plan_memory import NOTHING, memory_cell, memory_legend, memory_sentence, memory_sum
 from krm_function.report.plan_text_groups import nodes_of, wanted_nodes
 from krm_function.report.policy_summary import allowed
 
@@ -60,6 +60,7 @@ def plan_html(plan: Plan) -> str:
     digest = b2a_base64(sha256(css.encode()).digest(), newline=False).decode()
     page = environment.get_template("plan.html.jinja")
     lines = [_line(index, line, plan) for index, line in enumerate(plan.lines)]
+    memory = memory_legend(line.planned for line in plan.lines)
     return page.render(
         css=Markup(css),  # noqa: S704 - our own file
         digest=digest,
@@ -76,6 +77,8 @@ def plan_html(plan: Plan) -> str:
         counted=counted,
         listed=first_and_more,
         parts=_parts,
+        memory_legend=memory,
+        sized=memory != NOTHING,
         memory_of=lambda pool: memory_sum(
             [plan.lines[index].planned for index in pool.workloads], len(pool.nodes) or 1
         ),

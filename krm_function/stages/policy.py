@@ -108,7 +108,7 @@ def seal_by_genpolicy(
 
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:
     """Make the edit that puts an initdata annotation into the pod template, if all annotations fit."""
-    reason = f"policy {sealed[:16]}… over the pod as it stands here"
+    reason = f"policy {sealed[:16]}… of the pod with all edits above"
     edits = workload.annotate([(INITDATA, value, reason)], "CC0606")
     bytes_of_all = annotations_size(workload.annotations | {INITDATA: value})
     if bytes_of_all > TOTAL:

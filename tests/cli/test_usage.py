@@ -29,7 +29,8 @@ def test_help_goes_to_standard_output(arguments: tuple[str, ...], call: Zygote) 
 def test_the_help_lists_every_command_and_the_exit_codes(call: Zygote) -> None:
     text = call("--help").stdout.decode()
     assert all(f"\n    {command}" in text for command in COMMANDS)
-    assert "exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70" in text
+    assert "exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
     assert "None" not in text
 
 

@@ -58,7 +58,7 @@ def test_a_pod_of_the_page_renders_and_passes_check(page: str, number: int, text
     assert checked.code == 0, checked.stderr
     if page == "users-of-images.md":
         plan = shop("plan", "deployment", "--config", "config.yaml").stdout.decode()
-        assert "+1 container as 0:0, " in plan
+        assert "+1 container as user 0:0, " in plan
         said = shop("explain", "Deployment/web", "deployment", "--config", "config.yaml").stdout.decode()
         assert "user 0 and group 0 of its image" in said
 

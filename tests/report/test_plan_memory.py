@@ -48,6 +48,12 @@ def test_where_nothing_is_known_one_line_says_so(memory: PodMemory | None) -> No
     assert ("Mi" in text, NOTHING in text) == (False, memory is not None)
 
 
+def test_the_page_explains_its_figures_or_has_none() -> None:
+    assert "?: the lock has no sizes of an image" in plan_html(plan(with_memory(KNOWN), with_memory(UNKNOWN, "other")))
+    page = plan_html(plan(with_memory(UNKNOWN)))
+    assert (NOTHING in page, "Mi/?" in page) == (True, False)
+
+
 def test_the_json_form_has_bytes() -> None:
     data = json.loads(plan_json(plan(with_memory(KNOWN, replicas=3), with_memory(KNOWN, "other"))))
     assert data["workloads"][0]["memory"] == {

@@ -120,7 +120,7 @@ def test_plan_and_explain_say_whom_the_injected_containers_run_as() -> None:
     pod = an_object(spec=pod_spec(securityContext={"runAsUser": 65532}), annotations={INGRESS: ""})
     made = good(pod, an_object("Job", "plain"), coordinator())
     table = plan_text(make_plan(made))
-    assert "+2 containers as 0:0, policy " in next(line for line in table.splitlines() if "  shop/web " in line)
+    assert "+2 containers as user 0:0, policy " in next(line for line in table.splitlines() if "  shop/web " in line)
     assert "+1 container, policy " in next(line for line in table.splitlines() if "  shop/plain " in line)
     said = explain_text(made, named(made, "web").ref)
     lines = [line for line in said.splitlines() if "user 0 and group 0 of its image" in line]

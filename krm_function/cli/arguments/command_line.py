@@ -22,9 +22,9 @@ HELM = "post-render"
 DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for Contrast, and make the manifest.
 
 Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it.
-Start with: plan, generate, check."""
+Start with: assess, init, plan, check."""
 EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error
-environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names
+environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names \
 them and the option is not given; fn and post-render read neither"""
 COMMANDS = tuple(name for name in SUMMARIES if " " not in name)
 SPELLED = {  # commands below one that takes files

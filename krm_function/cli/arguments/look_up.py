@@ -41,8 +41,8 @@ def add_look_up(parser: Parser) -> None:
     parser.add_argument(
         "--sizes",
         action="store_true",
-        help="read every layer for the memory that it takes in a VM, also for images that the lock has without; "
-        "so it is where the configuration says memory: calculate",
+        help="read every layer, for the memory that it takes in a VM, also of images that are in the lock already; "
+        "memory: calculate in the configuration does the same",
     )
     parser.add_argument("--jobs", metavar="N", type=int, default=4, help="images at a time (default: 4)")
     parser.add_argument("--timeout", metavar="SECONDS", type=int, default=900, help="time for one image (default: 900)")

@@ -45,6 +45,11 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         """Make one as wide as the terminal; argparse makes one for each argument that is declared."""
         super().__init__(prog, width=columns(WIDTH) - MARGIN)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wrap each line of a description by itself."""
+        fill = super(argparse.RawDescriptionHelpFormatter, self)._fill_text
+        return "\n".join(fill(line, width, indent) for line in text.split("\n"))
+
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)

@@ -24,8 +24,8 @@ LONGEST_REASON = 300  # characters, as the configuration takes it
 LONGEST_KEY = 253
 MEMORY = "memory"  # the choice that wants the sizes of all layers
 DESCRIPTION = (
-    "Asks all stages of a render at once what the pods need, and writes into the ContrastGenerate of --config what is "
-    "chosen, and the lock. On a terminal it asks; else nothing is chosen but what the options name. Exit code 1 if a "
+    "Finds what a render would refuse, offers what the configuration can do about it, and writes the choices into the "
+    "ContrastGenerate of --config. On a terminal it asks; else only what the options name is chosen. Exit code 1 if a "
     "render would still refuse a pod."
 )
 

@@ -14,9 +14,9 @@ from krm_function.cli.arguments.parser import Parser
 
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (
-    "Of a workload every edit in order, with its rule, its reason and where that is documented; of the code of a "
-    "finding, such as CC0304, its meaning with an example and the remedy. A code with many problems takes words of "
-    "yours in place of PATH, or with --report the file that an earlier call wrote, and explains that one."
+    "For a workload it prints every edit in order, with its rule, its reason and where that is documented; for the "
+    "code of a finding, such as CC0304, its meaning with an example and the remedy. Where a code stands for many "
+    "problems, write words of yours in place of PATH, or name with --report the file that an earlier call wrote."
 )
 
 

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from krm_function.guard.policy_objects import Json
 
 DESCRIPTION = (
-    "Prints ValidatingAdmissionPolicies with their bindings: an API server then refuses placeholders that nobody has "
-    "rendered, Contrast pods without a sealed policy or with containers that it lacks, and plain pods in namespaces "
-    "with the label guard.contrast-krm.dev/pods: confidential. They belong to the whole cluster: apply them once. They "
-    "are for honest mistakes: nothing confidential may depend on a host's API server."
+    "Prints ValidatingAdmissionPolicies with their bindings: the API server then refuses placeholders, Contrast pods "
+    "without a policy, and plain pods in namespaces with the label guard.contrast-krm.dev/pods: confidential. They "
+    "belong to the whole cluster: apply them once. They stop honest mistakes, not whoever operates the API server."
 )
 NAME = "sealed-containers"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = (
     "Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a "
-    "manifest, such as the one that was set last: a key of one alone is on its way in or out."
+    "manifest, such as the one that was set last."
 )
 
 

@@ -10,7 +10,7 @@ from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
     "Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. "
-    "The private key is not looked for. What was set before still has the key, until the next manifest is set."
+    "The coordinator accepts the key until the next manifest is set."
 )
 CONSEQUENCES = {
     "workload": "nobody could update the manifest after it",

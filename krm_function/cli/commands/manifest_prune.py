@@ -11,8 +11,8 @@ from krm_function.cli.arguments.options import add_config, add_findings, add_nam
 from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
-    "Renders the input without spec.manifest.keep and prints that manifest.json; with --cluster prints nothing while "
-    "a pod of the earlier render is left."
+    "Renders without spec.manifest.keep and prints that manifest.json. With --cluster it prints no manifest while a "
+    "pod of the earlier render is left."
 )
 NAMED = 10  # pods in a sentence
 

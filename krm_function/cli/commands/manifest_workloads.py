@@ -10,8 +10,8 @@ from krm_function.cli.arguments.options import add_findings, add_paths
 from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
-    "`contrast set` wants each policy of the manifest exactly once among the workloads that it is given. With "
-    "manifest.keep the manifest also has policies of the earlier render: name both outputs."
+    "`contrast set` wants each policy of the manifest exactly once among the workloads that it is given. If the "
+    "manifest also has policies of the earlier render (manifest.keep), name both outputs."
 )
 
 

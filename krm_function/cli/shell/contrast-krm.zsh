@@ -10,24 +10,24 @@
 
 _shtab_contrast_krm_commands() {
   local _commands=(
-    adopt:'Write what the pods of an application need of the configuration: rules, sources, selection, lock. Asks all stages of a render at once what the pods need, and writes into the ContrastGenerate of --config what is chosen, and the lock. On a terminal it asks; else nothing is chosen but what the options name. Exit code 1 if a render would still refuse a pod.'
+    adopt:'Write into the configuration what the pods of an application need, and the lock. Finds what a render would refuse, offers what the configuration can do about it, and writes the choices into the ContrastGenerate of --config. On a terminal it asks; else only what the options name is chosen. Exit code 1 if a render would still refuse a pod.'
     assess:'Say which pods of an application are confidential, and which cannot be; writes nothing. Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where nothing reads it). Exit code 1 if one is misplaced.'
     check:'Verify rendered output: placeholders, policies, images, manifest. Checks what will be applied; needs no configuration. With one it also renders again and compares; this also finds changes that a policy cannot show, such as a removed command or a changed CPU limit on TDX.'
     completion:'Print the completion script of a shell. For bash: eval "$(contrast-krm completion bash)". For zsh: the same into a file _contrast-krm of your fpath. For fish: contrast-krm completion fish | source.'
     diff:'Show what a render would change, or how the policies of two outputs differ; writes nothing. Secrets, values of variables and long annotations are masked. On an error nothing is printed. With --policy, one line per difference with the verdict weaker, stronger or different; what is not known counts as weaker.'
-    explain:'Explain every edit of one workload, or the code of a finding; writes nothing. Of a workload every edit in order, with its rule, its reason and where that is documented; of the code of a finding, such as CC0304, its meaning with an example and the remedy. A code with many problems takes words of yours in place of PATH, or with --report the file that an earlier call wrote, and explains that one.'
+    explain:'Explain every edit of one workload, or the code of a finding; writes nothing. For a workload it prints every edit in order, with its rule, its reason and where that is documented; for the code of a finding, such as CC0304, its meaning with an example and the remedy. Where a code stands for many problems, write words of yours in place of PATH, or name with --report the file that an earlier call wrote.'
     fn:'KRM function: ResourceList from standard input to standard output (the default). On an error the items are printed unchanged, with results.'
-    generate:'Render files and directories. Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written.'
-    guard:'Print admission policies by which a cluster refuses what nobody has rendered, and plain pods. Prints ValidatingAdmissionPolicies with their bindings: an API server then refuses placeholders that nobody has rendered, Contrast pods without a sealed policy or with containers that it lacks, and plain pods in namespaces with the label guard.contrast-krm.dev/pods: confidential. They belong to the whole cluster: apply them once. They are for honest mistakes: nothing confidential may depend on a host'"'"'s API server.'
+    generate:'Render files and directories: make their pods confidential. Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written.'
+    guard:'Print admission policies with which a cluster refuses pods that were not rendered. Prints ValidatingAdmissionPolicies with their bindings: the API server then refuses placeholders, Contrast pods without a policy, and plain pods in namespaces with the label guard.contrast-krm.dev/pods: confidential. They belong to the whole cluster: apply them once. They stop honest mistakes, not whoever operates the API server.'
     help:'Print the help of a command. The same as contrast-krm COMMAND --help; without a command the list of all. A code: see explain.'
-    init:'Add the function to kustomization.yaml or Kptfile. Adds what is missing and keeps the rest, comments included. A second run changes nothing.'
+    init:'Make the configuration, add the function to kustomization.yaml or Kptfile, and print the next commands. Adds what is missing and keeps the rest, comments included. A second run changes nothing.'
     install:'Copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins. Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a KUSTOMIZE_PLUGIN_HOME. A bundle copies itself and needs no Python. A second run changes nothing.'
     keys:'Make owner keys, and list, add and remove them in a configuration.'
     lock:'Look up every image of the Contrast workloads, and write an ImageLock. Uses the network, unless --from names files only. On an error nothing is printed or written.'
     manifest:'Print the exact manifest.json bytes out of rendered output. These are what `contrast set` and `contrast verify` take.'
-    manifest-keep:'Make a manifest the base of which renders keep the policies; also spelled `manifest keep`. Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier render may restart while the next one rolls out; --end takes keep out again.'
-    manifest-prune:'Print the manifest without what manifest.keep has kept; also spelled `manifest prune`. Renders the input without spec.manifest.keep and prints that manifest.json; with --cluster prints nothing while a pod of the earlier render is left.'
-    manifest-workloads:'Print the workloads of a manifest for contrast set; also spelled `manifest workloads`. `contrast set` wants each policy of the manifest exactly once among the workloads that it is given. With manifest.keep the manifest also has policies of the earlier render: name both outputs.'
+    manifest-keep:'Write the deployed manifest into the configuration, so that the next render keeps its policies; also spelled `manifest keep`. Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier render may restart while the next one rolls out; --end takes keep out again.'
+    manifest-prune:'Print the manifest without the policies of the earlier render; also spelled `manifest prune`. Renders without spec.manifest.keep and prints that manifest.json. With --cluster it prints no manifest while a pod of the earlier render is left.'
+    manifest-workloads:'Print the workloads that contrast set needs; also spelled `manifest workloads`. `contrast set` wants each policy of the manifest exactly once among the workloads that it is given. If the manifest also has policies of the earlier render (manifest.keep), name both outputs.'
     plan:'Show what a render would change, one line per workload; writes nothing. Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an error.'
     policy:'Print the policy of one workload, compare it with genpolicy'"'"'s, or replay a log against it.'
     post-render:'Helm post-renderer: documents from standard input to standard output. On an error nothing is printed. Helm 4 hides standard error: use --report.'
@@ -44,9 +44,9 @@ _shtab_contrast_krm_commands() {
 _shtab_contrast_krm_keys_commands() {
   local _commands=(
     add:'Add an owner'"'"'s public key to a configuration, with its name and date. Adds a public key to the ContrastGenerate in a file: an ECDSA key as a workload owner'"'"'s, an RSA key as a seedshare owner'"'"'s. KEY may be the file of a private key as well; only its public half is used.'
-    list:'Show the owner keys of a configuration and of a manifest, by name, date and fingerprint. Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a manifest, such as the one that was set last: a key of one alone is on its way in or out.'
+    list:'Show the owner keys of a configuration and of a manifest, by name, date and fingerprint. Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a manifest, such as the one that was set last.'
     new:'Make the key pair of an owner; the public key goes to standard output. The private key goes into a new file that only you can read. An existing file is never overwritten.'
-    remove:'Remove an owner'"'"'s public key from a configuration. Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. The private key is not looked for. What was set before still has the key, until the next manifest is set.'
+    remove:'Remove an owner'"'"'s public key from a configuration. Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. The coordinator accepts the key until the next manifest is set.'
   )
   _describe 'contrast-krm keys commands' _commands
 }
@@ -62,9 +62,9 @@ _shtab_contrast_krm_policy_commands() {
 
 _shtab_contrast_krm_release_commands() {
   local _commands=(
-    import:'Make a ContrastRelease out of a release'"'"'s own files. Takes runtime-*.yml, coordinator.yml, an image-replacements file, a manifest.json of `contrast generate`, the CLI'"'"'s reference values, and an older ContrastRelease. Prints the result, unless -o is given.'
+    import:'Make a ContrastRelease from the files of a Contrast release. Takes runtime-*.yml, coordinator.yml, an image-replacements file, a manifest.json of `contrast generate`, the CLI'"'"'s reference values, and an older ContrastRelease. Prints the result, unless -o is given.'
     runtime-classes:'Print the RuntimeClass objects of a release with the configured scheduling. One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no namespace and belong to the whole cluster: apply them once, in place of those in the release'"'"'s own files. With these files, runtime-*.yml, it prints them: the scheduling of each platform is added to its RuntimeClass and to its node installer.'
-    show:'Show what a ContrastRelease holds, and what it lacks.'
+    show:'Show what a ContrastRelease has, and what it lacks.'
   )
   _describe 'contrast-krm release commands' _commands
 }
@@ -89,7 +89,7 @@ _shtab_contrast_krm_adopt_options=(
   "*--from[where images are\: registry (the default), oci\:PATH (a layout, directory or tar) or docker-archive\:PATH\; repeatable, tried in this order]:SOURCE:"
   "*--insecure-registry[use plain HTTP for this registry, host or host\:port (repeatable)]:HOST:"
   "--max-layer-size[refuse images with a larger layer (default\: 8Gi)]:SIZE:"
-  "--sizes[read every layer for the memory that it takes in a VM, also for images that the lock has without\; so it is where the configuration says memory\: calculate]"
+  "--sizes[read every layer, for the memory that it takes in a VM, also of images that are in the lock already\; memory\: calculate in the configuration does the same]"
   "--jobs[images at a time (default\: 4)]:N:"
   "--timeout[time for one image (default\: 900)]:SECONDS:"
   "--write-kustomize[also write the digests of images without one, or with an older one, into images\: of this kustomization, beside their tags]:FILE|DIR:"
@@ -377,7 +377,7 @@ _shtab_contrast_krm_lock_options=(
   "*--from[where images are\: registry (the default), oci\:PATH (a layout, directory or tar) or docker-archive\:PATH\; repeatable, tried in this order]:SOURCE:"
   "*--insecure-registry[use plain HTTP for this registry, host or host\:port (repeatable)]:HOST:"
   "--max-layer-size[refuse images with a larger layer (default\: 8Gi)]:SIZE:"
-  "--sizes[read every layer for the memory that it takes in a VM, also for images that the lock has without\; so it is where the configuration says memory\: calculate]"
+  "--sizes[read every layer, for the memory that it takes in a VM, also of images that are in the lock already\; memory\: calculate in the configuration does the same]"
   "--jobs[images at a time (default\: 4)]:N:"
   "--timeout[time for one image (default\: 900)]:SECONDS:"
   "--write-kustomize[also write the digests of images without one, or with an older one, into images\: of this kustomization, beside their tags]:FILE|DIR:"
