@@ -15,6 +15,7 @@ from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.policy import References, digest, from_annotation
+from krm_function.policy.controlled_fields import moved_variables
 from krm_function.record import NamedTuple
 from krm_function.yamltext import same
 
@@ -46,6 +47,7 @@ def judge_pod(pod: Any, workload: Workload, references: References) -> Judged:
         return Judged((*fields, f"its policy, which {'is gone' if gone else 'cannot be read'}"), debug)
     if is_contrast_name(given):
         fields += check_workload(there, references).moved
+        fields += moved_variables(whole, workload)
     fields += _gone(workload, there) if found == sealed else ()
     return Judged(tuple(dict.fromkeys(fields)), debug)
 

@@ -3,7 +3,8 @@
     own       the VM's own: the annotation default_memory in MiB, else the overhead of its class less what is outside
               of the VM, else that of the platform
     limits    of the pod as a whole if it has one, else `asked`
-    asked     the larger of: containers and native sidecars together; the other init containers together
+    asked     the larger of: containers and native sidecars together; the other init containers together, those
+              that the controller of a custom resource adds among them
     images    of all containers, each reference once; nothing with an image store, which is a disk
 
     the VM gets own + limits; it needs images + asked, and with a GPU at least GPU_LEAST
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Path
+from krm_function.model.added_containers import added_init_containers
 from krm_function.model.gpu import wants_gpu
 from krm_function.model.image_sizes import ImageSize
 from krm_function.model.injected.image_store import STORE_DEVICE
@@ -104,19 +106,22 @@ def pod_memory(
 
 def asked_memory(workload: Workload) -> int:
     """Add up the memory limits of the containers."""
-    containers = workload.all_containers
-    regular = sum(memory_of(one.container, LIMIT) or 0 for one in containers if _stays(one))
-    return max(regular, sum(memory_of(one.container, LIMIT) or 0 for one in containers if not _stays(one)))
+    containers = _containers(workload)
+    regular = sum(memory_of(one, LIMIT) or 0 for one, is_init in containers if _stays(one, is_init=is_init))
+    return max(
+        regular, sum(memory_of(one, LIMIT) or 0 for one, is_init in containers if not _stays(one, is_init=is_init))
+    )
 
 
 def requested_memory(workload: Workload) -> int:
     """Add up the memory that the containers request as Kubernetes does, which a pod as a whole must request as well."""
     regular = peak = 0
-    for one in workload.all_containers:
-        request = memory_of(one.container, REQUEST)
-        amount = (memory_of(one.container, LIMIT) or 0) if request is None else request
-        regular += amount if _stays(one) else 0
-        peak = max(peak, regular if _stays(one) else regular + amount) if one.is_init else peak
+    for one, is_init in _containers(workload):
+        request = memory_of(one, REQUEST)
+        amount = (memory_of(one, LIMIT) or 0) if request is None else request
+        stays = _stays(one, is_init=is_init)
+        regular += amount if stays else 0
+        peak = max(peak, regular if stays else regular + amount) if is_init else peak
     return max(regular, peak)
 
 
@@ -145,9 +150,21 @@ def memory_of(owner: Mapping[str, Any], path: Path) -> int | None:
         return None
 
 
-def _stays(one: PodContainer) -> bool:
+def _containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]]:
+    """Return the containers of a pod in the order in which they start, each with whether it is an init container.
+
+    Those that the controller of a custom resource adds are the last of these, in place of one of their name.
+    """
+    added = added_init_containers(workload)
+    replaced = {one.get("name") for one in added if "like" not in one}
+    every = workload.all_containers
+    starting = [(one.container, True) for one in every if one.is_init and one.name not in replaced]
+    return [*starting, *((one, True) for one in added), *((one.container, False) for one in every if not one.is_init)]
+
+
+def _stays(container: Mapping[str, Any], *, is_init: bool) -> bool:
     """Whether a container runs as long as the pod: it is regular, or a native sidecar."""
-    return not one.is_init or one.container.get("restartPolicy") == "Always"
+    return not is_init or container.get("restartPolicy") == "Always"
 
 
 def _unlimited(workload: Workload) -> Iterator[str]:
@@ -158,7 +175,7 @@ def _unlimited(workload: Workload) -> Iterator[str]:
 
 def _is_of_user(one: PodContainer) -> bool:
     """Whether a container stays and is none that a render adds."""
-    return _stays(one) and not (one.is_init and one.name in CONTAINERS)
+    return _stays(one.container, is_init=one.is_init) and not (one.is_init and one.name in CONTAINERS)
 
 
 def _own(platform: Platform | None, overhead: Mapping[str, Any]) -> int:
@@ -169,7 +186,7 @@ def _own(platform: Platform | None, overhead: Mapping[str, Any]) -> int:
 
 
 def _with_images(known: PodMemory, workload: Workload, size_of: SizeOf) -> PodMemory:
-    names = dict.fromkeys(str(one.container.get("image")) for one in workload.all_containers)
+    names = dict.fromkeys(str(one.get("image")) for one, _ in _containers(workload))
     found = {name: size for name in names if (size := size_of(name)) is not None}
     return known._replace(
         images=sum(size.total for size in found.values()),

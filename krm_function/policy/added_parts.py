@@ -1,17 +1,18 @@
 """Take out of the containers of a pod what its controller added, so that the pod can be compared with its template.
 
 Rule of this file: what the template has itself stays, and a text goes only where it is what the controller writes; what
-else stands there stays, and the comparison tells. The parts are added again when the policy is asked.
+else stands there stays, and the comparison tells. The parts are added again when the policy is asked; so of variables,
+which are added in place of what stands there, `moved_variables` tells.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from krm_function.model.entry_errors import MissingFieldError
+from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.lookup import dig, maps
 from krm_function.model.template_texts import written
 from krm_function.model.workload import Workload
-from krm_function.policy.controller_containers import that_apply
+from krm_function.policy.controller_containers import goes_to, that_apply
 from krm_function.policy.variable_expansion import expand
 
 Json = dict[str, Any]
@@ -46,6 +47,44 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
         if field in spec:
             made[field] = kept
     return made
+
+
+def moved_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]:
+    """Yield, as `container: variable NAME`, each of which a pod has another value than its controller writes.
+
+    One that is not there is none of them, nor is one that the controller leaves to the template.
+    """
+    own = {(each.field, each.name): each.container for each in workload.all_containers}
+    adds = workload.made_by.adds if workload.made_by else {}
+    entries = [
+        (one, _text_or_none(one["value"], workload)) for one in that_apply(adds, "env", workload) if "value" in one
+    ]
+    entries += [(one, None) for one in that_apply(adds, "env", workload) if "fieldPath" in one]
+    for field in ("initContainers", "containers"):
+        for index, container in enumerate(maps(spec.get(field)) if entries else ()):
+            name, is_init = str(container.get("name")), field == "initContainers"
+            mine = {one.get("name") for one in maps(own.get((field, name), {}).get("env"))}
+            given = {one.get("name"): one for one in maps(container.get("env"))}  # of a name, the last counts
+            for one, text in entries:
+                if not goes_to(one, is_init=is_init, is_first=not is_init and index == 0) or one["name"] not in given:
+                    continue
+                left = one.get("place") == "missing" and one["name"] in mine
+                if not left and not _is_written(given[one["name"]], one, text, fits):
+                    yield f"{name}: variable {one['name']}"
+
+
+def _is_written(given: Json, entry: Json, text: str | None, fits: Fits) -> bool:
+    """Tell whether a variable is as the controller writes it. text: None for one of which the value is not known."""
+    if "fieldPath" in entry:
+        return bool(dig(given, ("valueFrom", "fieldRef", "fieldPath")) == entry["fieldPath"])
+    return "valueFrom" not in given and (text is None or fits(str(given.get("value") or ""), text))
+
+
+def _text_or_none(template: str, workload: Workload) -> str | None:
+    try:
+        return written(template, workload.object, workload.template)
+    except (MissingFieldError, NotDerivedError):
+        return None  # a render of the object is refused
 
 
 def _of_template(

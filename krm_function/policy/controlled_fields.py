@@ -40,6 +40,17 @@ def without_controlled(pod: Mapping[str, Any], workload: Workload) -> dict[str, 
     return {"metadata": metadata, "spec": spec}
 
 
+def moved_variables(pod: Mapping[str, Any], workload: Workload) -> list[str]:
+    """Return the variables of a pod that are not as its controller writes them: `container: variable NAME`."""
+    if workload.made_by is None or "env" not in workload.made_by.adds:
+        return []
+    from krm_function.policy import added_parts
+
+    metadata = mapping(pod.get("metadata"))
+    spec = mapping(pod.get("spec"))
+    return list(added_parts.moved_variables(spec, workload, lambda value, form: _fits(value, form, metadata)))
+
+
 def _controlled(workload: Workload) -> Iterator[tuple[str, str, str]]:
     """Yield field, key and text of what a controller writes; in the text, forms are markers."""
     if workload.made_by is None:
