@@ -56,10 +56,8 @@ def moved_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]
     """
     own = {(each.field, each.name): each.container for each in workload.all_containers}
     adds = workload.made_by.adds if workload.made_by else {}
-    entries = [
-        (one, _text_or_none(one["value"], workload)) for one in that_apply(adds, "env", workload) if "value" in one
-    ]
-    entries += [(one, None) for one in that_apply(adds, "env", workload) if "fieldPath" in one]
+    entries = [(one, _text_or_none(one.get("value", ""), workload)) for one in that_apply(adds, "env", workload)]
+    known = {one["name"]: text for one, text in entries if "value" in one and text is not None}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(spec.get(field)) if entries else ()):
             name, is_init = str(container.get("name")), field == "initContainers"
@@ -69,7 +67,8 @@ def moved_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]
                 if not goes_to(one, is_init=is_init, is_first=not is_init and index == 0) or one["name"] not in given:
                     continue
                 left = one.get("place") == "missing" and one["name"] in mine
-                if not left and not _is_written(given[one["name"]], one, text, fits):
+                wanted = None if text is None else expand(text, known)
+                if not left and not _is_written(given[one["name"]], one, wanted, fits):
                     yield f"{name}: variable {one['name']}"
 
 

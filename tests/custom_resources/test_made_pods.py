@@ -93,6 +93,11 @@ def test_what_a_template_has_itself_is_its_own() -> None:
     assert moved_variables(pod, one) == []
     last["value"] = "evil"
     assert moved_variables(pod, one) == ["ray: variable FQ_RAY_IP"]
+    address = {"name": "RAY_ADDRESS", "value": f"{RAY_ADDED['FQ_RAY_IP']}:6379"}  # the entry says $(FQ_RAY_IP)
+    pod["spec"]["containers"][0]["env"] = [address]
+    assert moved_variables(pod, one) == []
+    address["value"] = "evil:6379"
+    assert moved_variables(pod, one) == ["ray: variable RAY_ADDRESS"]
     name = {"name": "RAY_CLOUD_INSTANCE_ID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     pod["spec"]["containers"][0]["env"] = [name]
     assert moved_variables(pod, one) == []
