@@ -18,11 +18,12 @@ from tests import quick_yaml as yaml
 from tests.cluster.api import Api, until
 from tests.cluster.control_plane import ControlPlane
 from tests.custom_resources.objects import FACTS, OPTIONS, stream
-from tests.hosts.running import called
+from tests.hosts.running import EXAMPLES, called
 from tests.policy import pods
 from tests.policy.host import Agent, Host
 
 Json = dict[str, Any]
+CUSTOM_RESOURCES = EXAMPLES / "custom-resources/config"
 CREATE = "CreateContainerRequest"
 
 
@@ -48,7 +49,8 @@ def made_pods(api: Api, namespace: str, count: int) -> list[Json]:
 
 @functools.cache
 def locked() -> Any:
-    value = yaml.safe_load((FACTS / "images.yaml").read_text())
+    value, other = (yaml.safe_load((one / "images.yaml").read_text()) for one in (FACTS, CUSTOM_RESOURCES))
+    value["spec"]["images"] |= other["spec"]["images"]
     images, findings = parse_image_lock(ConfigDocument(value, "images.yaml", 1, None))
     assert images is not None, findings
     return images

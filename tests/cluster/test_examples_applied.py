@@ -19,7 +19,7 @@ NOT_APPLIED = {
     "argo-cd": "applications of Argo CD, whose kinds no plain cluster has; what they apply is another example",
     "fleet": "the configuration of Porch, whose kinds no plain cluster has; its packages are made while it is measured",
     "flux": "sources and Kustomizations of Flux, whose kinds no plain cluster has; what they apply is another example",
-    "custom-resources": "its kinds are in test_leader_worker_set.py and test_job_set.py; no controller of Argo is here",
+    "custom-resources": "its kinds need controllers, which test_custom_resources_example.py runs",
 }
 
 
