@@ -72,7 +72,9 @@ def heading_of(line: PlanEntry, *, named: bool) -> str:
         if line.broken:
             return f"{what}, in error"
         open_to_all = planned.scheduled is not None and not planned.node_selector
-        return f"{what} on {wanted_nodes(planned)}" + (": the runtime class selects none" if open_to_all else "")
+        return f"{what} on {wanted_nodes(planned)}" + (
+            ": the runtime class has no node selector" if open_to_all else ""
+        )
     join = "," if placement.refused else ", one pod on each of" if line.one_a_node and placement.fitting else " on"
     return f"{what}{join} {nodes_of(placement)}"
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from krm_function.manifest.known_keys import KnownKey
 
 DESCRIPTION = (
-    "Adds a public key to the ContrastGenerate in a file: an ECDSA key as a workload owner's, an RSA key as a "
-    "seedshare owner's. KEY may be the file of a private key as well; only its public half is used."
+    "An ECDSA key becomes a workload owner's, an RSA key a seedshare owner's. KEY may be the file of a private key as "
+    "well; only its public half is used."
 )
 
 

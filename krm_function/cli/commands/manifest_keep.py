@@ -20,7 +20,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--in", dest="into", metavar="FILE", required=True, help="the file with the ContrastGenerate, which is changed"
     )
-    parser.add_argument("--end", action="store_true", help="take keep out; the base stays, and nothing is read")
+    parser.add_argument("--end", action="store_true", help="remove keep; the base stays")
     add_findings(parser)
 
 

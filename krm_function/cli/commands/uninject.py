@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from krm_function.model.resource import Resource
 
 DESCRIPTION = (
-    "Prints one stream, unless -o or --in-place is given. Needs no configuration, but for custom resources of its own."
+    "Prints one stream, unless -o or --in-place is given. Needs a configuration only for the kinds of its "
+    "spec.podTemplates."
 )
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from krm_function.upgrade.waves import Places
 
 DESCRIPTION = (
-    "From the ContrastRelease of the configuration to that of --to: what changes, and the waves in which runtime, "
-    "classes, manifest, coordinator and workloads follow each other, so that no pod that restarts is refused."
+    "The way is from the ContrastRelease of the configuration to that of --to. Runtime, classes, manifest, coordinator "
+    "and workloads follow each other so that no pod that restarts is refused."
 )
 NAMES = ("kubectl", "kustomize", "helm3", "helm4", "kpt", "argo-cd", "flux")
 

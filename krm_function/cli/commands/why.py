@@ -10,16 +10,17 @@ from krm_function.cli.arguments.options import add_findings, add_output_format, 
 from krm_function.cli.arguments.parser import Parser
 
 DESCRIPTION = (
-    "Reads status, events and the sealed policy of a pod that does not start, from the cluster or from what `kubectl "
-    "get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints, and says which step of its start failed, by what, and "
-    "what to do. Exit code 1 if a cause is found, 0 if the pod runs."
+    "Reads the cluster, with --cluster, or what `kubectl get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints. "
+    "Exit code 1 if a cause is found, 0 if the pod runs."
 )
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the pod, where it is looked for, output, findings."""
     parser.add_argument(
-        "pod", metavar="POD", help="pod/NAME, KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web: then its worst pod"
+        "pod",
+        metavar="POD",
+        help="pod/NAME, KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web: of a workload the pod that is worst off",
     )
     add_paths(parser, what="objects of the cluster")
     parser.add_argument(

@@ -33,17 +33,17 @@ _shtab_contrast_krm_commands() {
     post-render:'Helm post-renderer: documents from standard input to standard output. On an error nothing is printed. Helm 4 hides standard error: use --report.'
     release:'Make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses.'
     schema:'Print the JSON Schema of a kind. Without a kind: of all, in one object.'
-    uninject:'Turn rendered output back into its input. Prints one stream, unless -o or --in-place is given. Needs no configuration, but for custom resources of its own.'
-    upgrade:'Print the way to another release of Contrast in waves, with commands and what to check; runs nothing. From the ContrastRelease of the configuration to that of --to: what changes, and the waves in which runtime, classes, manifest, coordinator and workloads follow each other, so that no pod that restarts is refused.'
+    uninject:'Turn rendered output back into its input. Prints one stream, unless -o or --in-place is given. Needs a configuration only for the kinds of its spec.podTemplates.'
+    upgrade:'Print the way to another release of Contrast in waves, with commands and what to check; runs nothing. The way is from the ContrastRelease of the configuration to that of --to. Runtime, classes, manifest, coordinator and workloads follow each other so that no pod that restarts is refused.'
     version:'Print the version, the build, the policy profiles and the Python that runs it. The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its own), image, copy (by `contrast-krm install`) or source. `contrast-krm --version` prints the version alone.'
-    why:'Say what keeps a pod from starting, from its status, events and sealed policy, and what to do. Reads status, events and the sealed policy of a pod that does not start, from the cluster or from what `kubectl get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints, and says which step of its start failed, by what, and what to do. Exit code 1 if a cause is found, 0 if the pod runs.'
+    why:'Say what keeps a pod from starting, from its status, events and sealed policy, and what to do. Reads the cluster, with --cluster, or what `kubectl get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints. Exit code 1 if a cause is found, 0 if the pod runs.'
   )
   _describe 'contrast-krm commands' _commands
 }
 
 _shtab_contrast_krm_keys_commands() {
   local _commands=(
-    add:'Add an owner'"'"'s public key to a configuration, with its name and date. Adds a public key to the ContrastGenerate in a file: an ECDSA key as a workload owner'"'"'s, an RSA key as a seedshare owner'"'"'s. KEY may be the file of a private key as well; only its public half is used.'
+    add:'Add an owner'"'"'s public key to a configuration, with its name and date. An ECDSA key becomes a workload owner'"'"'s, an RSA key a seedshare owner'"'"'s. KEY may be the file of a private key as well; only its public half is used.'
     list:'Show the owner keys of a configuration and of a manifest, by name, date and fingerprint. Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a manifest, such as the one that was set last.'
     new:'Make the key pair of an owner; the public key goes to standard output. The private key goes into a new file that only you can read. An existing file is never overwritten.'
     remove:'Remove an owner'"'"'s public key from a configuration. Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. The coordinator accepts the key until the next manifest is set.'
@@ -412,7 +412,7 @@ _shtab_contrast_krm_manifest_defaults_added=0
 _shtab_contrast_krm_manifest_keep_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--in[the file with the ContrastGenerate, which is changed]:FILE:_files"
-  "--end[take keep out\; the base stays, and nothing is read]"
+  "--end[remove keep\; the base stays]"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
@@ -667,7 +667,7 @@ _shtab_contrast_krm_why_options=(
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
   {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
   {-q,--quiet}"[print nothing but errors in text]"
-  ":pod\/NAME, KIND\/NAME or KIND\/NAMESPACE\/NAME, such as deploy\/web\: then its worst pod:"
+  ":pod\/NAME, KIND\/NAME or KIND\/NAMESPACE\/NAME, such as deploy\/web\: of a workload the pod that is worst off:"
   "(*)::objects of the cluster (default\: standard input):_files"
 )
 
