@@ -51,7 +51,7 @@ def append_digest(world: World, hint: str) -> None:
     world.container["image"] += "@" + WEB_IMAGE.partition("@")[2]
 
 
-@mistake("An image by its tag alone", "image: registry.example.com/shop/web:1.0", "CC0502", append_digest)
+@mistake("An image with only a tag", "image: registry.example.com/shop/web:1.0", "CC0502", append_digest)
 def _(world: World) -> None:
     world.container["image"] = "registry.example.com/shop/web:1.0"
 

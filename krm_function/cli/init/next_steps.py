@@ -74,7 +74,7 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     yield from _keys(options, place)
     yield from _reference_values(state, options, place)
     if not any(dig(value, ("spec", "images")) for value in values_of(state.lock)):
-        yield "look the images up, and pin those that have a tag alone", _lock(state, place)
+        yield "look the images up, and pin those that have only a tag", _lock(state, place)
     classes = f"contrast-krm release runtime-classes {place.config}"
     yield "print the RuntimeClasses, which are applied once a cluster and not with each deployment", classes
     yield from _render(state, place)
