@@ -134,7 +134,8 @@ def test_a_class_without_a_selector_is_said_to_have_none() -> None:
     open_to_all = one("a")._replace(node_selector={}, scheduled=CLASS._replace(node_selector={}))
     unknown = one("b", "tdx")._replace(node_selector={}, scheduled=None)
     headings = [line for line in lines_of(plan_of([open_to_all, unknown], None)) if line.startswith("metal")]
-    assert headings == ["metal-qemu-snp on any node: the runtime class has no node selector", "metal-qemu-tdx on any node"]
+    first = "metal-qemu-snp on any node: the runtime class has no node selector"
+    assert headings == [first, "metal-qemu-tdx on any node"]
 
 
 # --- conflicts
