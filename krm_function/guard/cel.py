@@ -7,6 +7,13 @@ request with words that nobody understands. Source: docs/facts/kubernetes.md#val
 import json
 from collections.abc import Iterable
 
+RESERVED = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
+    )
+)
+
 
 def text(value: str) -> str:
     """Write a string."""
@@ -20,7 +27,12 @@ def texts(values: Iterable[str]) -> str:
 
 def field(value: str, path: Iterable[str]) -> str:
     """Write the optional field of a value, which `.orValue(...)` makes a value."""
-    return value + "".join(f".?{step}" for step in path)
+    return value + "".join(f".?{step}" if _is_name(step) else f"[?{text(step)}]" for step in path)
+
+
+def _is_name(step: str) -> bool:
+    """Tell whether a key can be written as a field: letters, digits and `_`, and no word that CEL keeps for itself."""
+    return step.isidentifier() and step not in RESERVED
 
 
 def a_list(value: str) -> str:

@@ -56,7 +56,7 @@ def guarded(kinds: Kinds) -> Guarded:
     for group, of in REFUSED_PLACES.items():
         for kind, paths in of.items():
             refused = shipped(group, kind)
-            if (group, kind) not in kinds.configured and refused is not None:
+            if (group, kind) not in kinds.configured and refused is not None and refused.refused:
                 classes[_key(group, kind)] = paths
                 reasons[_key(group, kind)] = f"{refused.refused}; {refused.instead}"
     return Guarded(pods, classes, reasons, tuple(findings))

@@ -17,7 +17,7 @@ def _paths(*written: str) -> tuple[Pattern, ...]:
 
 
 _RAY = ("headGroupSpec.template.spec", "workerGroupSpecs[].template.spec")
-_ROLES = ("PyTorchJob", "pytorch"), ("TFJob", "tf"), ("XGBoostJob", "xgb"), ("PaddleJob", "paddle"), ("MPIJob", "mpi")
+_ROLES = ("TFJob", "tf"), ("XGBoostJob", "xgb"), ("PaddleJob", "paddle"), ("MPIJob", "mpi")
 _TRAINED = _paths("spec.template.spec.replicatedJobs[].template.spec.template.spec")
 
 REFUSED_PLACES: Mapping[str, Mapping[str, tuple[Pattern, ...]]] = {

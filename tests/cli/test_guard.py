@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from krm_function.guard.cel import field
 from krm_function.guard.pod_templates import guarded
 from krm_function.model.kinds import CATALOGUED, KINDS, REFUSED
 from krm_function.model.pod_kinds import SHIPPED
@@ -65,6 +66,16 @@ def test_every_kind_that_a_render_seals_is_guarded() -> None:
     assert set(known.pods) == wanted | {f"{group}/{kind}" for group, kind in groups}
     assert {key.partition("/")[0] for key in known.classes} <= set(REFUSED)
     assert known.classes.keys() == known.reasons.keys()
+    assert not known.classes.keys() & known.pods.keys()
+    assert all(REFUSED[group] and kind in REFUSED[group] for group, kind in (key.split("/") for key in known.classes))
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [("spec.a", "o.?spec.?a"), ("spec.a-b.in", 'o.?spec[?"a-b"][?"in"]'), ("spec.a_b.items", "o.?spec.?a_b.?items")],
+)
+def test_a_key_that_is_no_name_in_cel_is_written_as_an_index(path: str, written: str) -> None:
+    assert field("o", path.split(".")) == written
 
 
 def test_the_kinds_of_a_configuration_are_guarded_as_well_and_what_is_not_is_said(tmp_path: Path) -> None:

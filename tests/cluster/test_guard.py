@@ -20,7 +20,7 @@ apiVersion: contrast-krm.dev/v1alpha1
 kind: ContrastGenerate
 metadata: {name: contrast}
 spec:
-  podTemplates: [{group: example.com, kind: Fleet, templates: [{path: 'spec.groups[*].template'}]}]
+  podTemplates: [{group: example.com, kind: Fleet, templates: [{path: 'spec.worker-groups.in[*].template'}]}]
 """
 PODS = "pods.example.com"
 OPEN, CLOSED = "guard-open", "guard-closed"  # namespaces: without and with the label
@@ -30,7 +30,7 @@ CUSTOM = {  # kind -> group, version, plural
     "JobSet": ("jobset.x-k8s.io", "v1alpha2", "jobsets"),
     "Sandbox": ("agents.x-k8s.io", "v1alpha1", "sandboxes"),
     "RayJob": ("ray.io", "v1", "rayjobs"),
-    "PyTorchJob": ("kubeflow.org", "v1", "pytorchjobs"),
+    "TFJob": ("kubeflow.org", "v1", "tfjobs"),
     "Workflow": ("argoproj.io", "v1alpha1", "workflows"),
 }
 HANDLER = "contrast-cc-metal-qemu-snp-18a1a065"
@@ -156,6 +156,11 @@ def custom(kind: str, **spec: Any) -> Json:
     return thing(f"{group}/{version}", kind, **spec)
 
 
+def fleet(groups: Any) -> Json:
+    """An object whose pod templates are below a key with a dash, and one that is a word of CEL."""
+    return custom("Fleet", **{"worker-groups": {"in": groups}})
+
+
 def of_kind(kind: str, pod: Json) -> Json:
     """An object of a kind with a pod template."""
     selector = {"matchLabels": {"app": "web"}}
@@ -170,7 +175,7 @@ def of_kind(kind: str, pod: Json) -> Json:
         case "CronJob":
             return thing("batch/v1", kind, schedule="* * * * *", jobTemplate={"spec": {"template": job}})
         case "Fleet":
-            return custom(kind, groups=[{"template": template()}, {"template": pod}])
+            return fleet([{"template": template()}, {"template": pod}])
         case "LeaderWorkerSet":
             return custom(kind, leaderWorkerTemplate={"size": 2, "workerTemplate": pod})
         case "JobSet":
@@ -268,7 +273,7 @@ WORKERS = [{"groupName": "a", "template": template(runtimeClassName="contrast-cc
 REFUSED = {
     "head": custom("RayJob", rayClusterSpec={"headGroupSpec": {"template": template(runtimeClassName="contrast-cc")}}),
     "worker": custom("RayJob", rayClusterSpec={"headGroupSpec": {"template": template()}, "workerGroupSpecs": WORKERS}),
-    "replica": custom("PyTorchJob", pytorchReplicaSpecs={"Worker": {"template": template(runtimeClassName=HANDLER)}}),
+    "replica": custom("TFJob", tfReplicaSpecs={"Worker": {"template": template(runtimeClassName=HANDLER)}}),
 }
 
 
@@ -283,15 +288,15 @@ def test_kinds_whose_pods_nobody_seals_are_refused_with_the_reason(door: Door, p
     "value",
     [
         custom("RayJob", rayClusterSpec={"headGroupSpec": {"template": template()}, "workerGroupSpecs": None}),
-        custom("PyTorchJob", pytorchReplicaSpecs={"Worker": {"template": template()}}),
+        custom("TFJob", tfReplicaSpecs={"Worker": {"template": template()}}),
         custom("Workflow", templates=[{"name": "a", "runtimeClassName": 3}]),
         custom("Sandbox", podTemplate={"metadata": None, "spec": {"runtimeClassName": None, "containers": None}}),
         custom("Sandbox", podTemplate={"spec": {"runtimeClassName": 7}}),
-        custom("PyTorchJob", pytorchReplicaSpecs=None),
-        custom("Fleet", groups=None),
+        custom("TFJob", tfReplicaSpecs=None),
+        fleet(None),
         custom("Sandbox", podTemplate=None),
         custom("Sandbox"),
-        custom("Fleet", groups=[{"template": None}, {}]),
+        fleet([{"template": None}, {}]),
         {**custom("Sandbox"), "spec": None},
     ],
     ids=lambda value: f"{value['kind']}-{str(value['spec'])[:40]}",
