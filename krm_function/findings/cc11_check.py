@@ -163,8 +163,8 @@ ROWS: dict[str, Row] = {
             "no-lock": "not compared with another render: the policies, as the configuration has no ImageLock",
             "no-manifest": "no manifest compared, as manifest.emit is none; one from elsewhere: --manifest FILE",
             "no-configuration": (
-                "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
-                " containers, initdata beside the policy, and what was removed from a pod"
+                "add --config to compare also: RuntimeClass objects, reference values, owner keys, injected containers,"
+                " files beside the policy, and fields that were removed from a pod"
             ),
         },
     ),

@@ -11,8 +11,8 @@ from tests.failures.running import Run
 from tests.failures.world import CANARY, OTHER_IMAGE, WEB_IMAGE, World, canaries, encoded
 
 NOT_COMPARED = (
-    "not checked without --config: RuntimeClass objects, reference values and owner keys, injected"
-    " containers, initdata beside the policy, and what was removed from a pod\n"
+    "add --config to compare also: RuntimeClass objects, reference values, owner keys, injected containers,"
+    " files beside the policy, and fields that were removed from a pod\n"
 )
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 CLASS = "contrast-cc-metal-qemu-snp-1a2b3c4d"

@@ -269,7 +269,7 @@ def resealed_rules(rendered: bytes) -> bytes:
 
 def test_no_weaker_prints_no_other_infos(shop: Shop, output: str) -> None:
     run = shop("check", output, "--no-weaker", output)
-    assert run.stderr.startswith("checked 2 Contrast workloads\nnot checked without --config")
+    assert run.stderr.startswith("checked 2 Contrast workloads\nadd --config to compare also")
 
 
 def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:
