@@ -259,7 +259,7 @@ def test_the_page_of_limits_has_these_numbers() -> None:
     assert (
         f"Of {total} workloads in the style of public charts and overlays "
         "([tests/real_manifests](../tests/real_manifests/expected.yaml)) "
-        f"{total - SHARE['configured']} are sealed as they are, with a configuration as the hints advise. "
+        f"{total - SHARE['configured']} become confidential with a configuration as the hints advise. "
         f"Of the {SHARE['configured']} that are refused, {reasons[HOST]} mount a file system of the host"
     ) in text
-    assert f"A render with what [`adopt`](how-to/adopt.md) writes refuses {SHARE['adopted']} of them" in text
+    assert f"With what [`adopt`](how-to/adopt.md) writes, {SHARE['adopted']} are still refused" in text
