@@ -8,6 +8,7 @@ Source: docs/facts/kubernetes.md#dry-run.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from krm_function.model.label_selectors import selects
 from krm_function.model.lookup import dig, mapping, maps
 
 LIMIT_RANGER = "kubernetes.io/limit-ranger"  # the annotation in which that plugin lists what it has set
@@ -67,30 +68,8 @@ def _asks(rules: Sequence[dict[str, Any]]) -> bool:
 
 def _chosen(selectors: dict[str, Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> bool:
     """Tell whether both selectors of a webhook or policy may choose a pod."""
-    own = _selects(mapping(selectors.get("objectSelector")), labels)
-    return own and (namespace is None or _selects(mapping(selectors.get("namespaceSelector")), namespace))
-
-
-def _selects(selector: dict[str, Any], labels: dict[str, Any]) -> bool:
-    wanted = mapping(selector.get("matchLabels"))
-    if any(labels.get(key) != value for key, value in wanted.items()):
-        return False
-    return all(_fits(one, labels) for one in maps(selector.get("matchExpressions")))
-
-
-def _fits(expression: dict[str, Any], labels: dict[str, Any]) -> bool:
-    key, values = str(expression.get("key")), _texts(expression, "values")
-    match expression.get("operator"):
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case "DoesNotExist":
-            return key not in labels
-        case _:
-            return True
+    own = selects(mapping(selectors.get("objectSelector")), labels)
+    return own and (namespace is None or selects(mapping(selectors.get("namespaceSelector")), namespace))
 
 
 def _texts(value: dict[str, Any], key: str) -> list[str]:

@@ -1,8 +1,9 @@
 """Refuse a confidential pod that a known admission webhook of the cluster would change after it was sealed.
 
 Rule of this file: what asks for the change is a label, an annotation or a variable of the pod, or of a Namespace of the
-input (`model/sidecar_injectors.py`). A cluster that changes pods without being asked is not seen here; the node refuses
-such a pod as well, so it is a pod that never starts and no opening.
+input (`model/sidecar_injectors.py`), or a SidecarSet of the input (`model/sidecar_sets.py`). A cluster that changes
+pods without being asked is not seen here; the node refuses such a pod as well, so it is a pod that never starts and no
+opening.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,11 +15,14 @@ from krm_function.model.resource import Resource
 from krm_function.model.sidecar_injectors import INJECTORS, WORDS, asking, may_ask
 from krm_function.model.workload import Workload
 
+SIDECAR_SET = "SidecarSet"
+UNSELECTED = "labels that the SidecarSet does not select"
+
 
 def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
     """Return CC0260 for each injector that would change one of these workloads, and that the pod does not forbid."""
-    namespaces = _namespaces(resources)
-    findings: list[Finding] = []
+    namespaces, workloads = _namespaces(resources), tuple(workloads)
+    findings = _of_sidecar_sets(resources, workloads)
     for workload in workloads:
         pod = mapping(workload.at(workload.metadata_path))
         variables = _variables(workload)
@@ -39,6 +43,24 @@ def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workl
                 )
                 findings.append(workload.placed(wrong))
     return tuple(findings)
+
+
+def _of_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workload]) -> list[Finding]:
+    """Return CC0260 for each SidecarSet of the input that selects the pods of a workload."""
+    likely = [one for one in resources if SIDECAR_SET in one.text]
+    if not likely:
+        return []
+    from krm_function.model.sidecar_sets import may_select, sidecar_sets
+
+    found = list(sidecar_sets(likely))
+    made = []
+    for workload in workloads:
+        for name, spec in found:
+            if may_select(spec, workload):
+                path, asked = workload.metadata_path, f"SidecarSet {name}"
+                wrong = finding("CC0260", workload.ref, path, injector="OpenKruise", asked=asked, way_out=UNSELECTED)
+                made.append(workload.placed(wrong))
+    return made
 
 
 def _variables(workload: Workload) -> set[str]:

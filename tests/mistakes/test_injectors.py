@@ -86,6 +86,38 @@ def test_an_order_of_containers_is_asked_for_by_a_variable_of_one_of_several(cou
     assert all("the variable KRUISE_CONTAINER_PRIORITY" in one.message for one in found)
 
 
+def sidecar_set(**spec: Any) -> Json:
+    metadata = {"name": "logging"}
+    return {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "SidecarSet", "metadata": metadata, "spec": spec}
+
+
+OWN = {"matchLabels": {"app": "web"}}
+IN = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "db"]}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "wrong"),
+    [
+        ({"selector": OWN}, True),
+        ({"selector": IN}, True),
+        ({"selector": OWN, "namespace": "shop"}, True),
+        ({"selector": OWN, "namespaceSelector": {"matchLabels": {"a": "b"}}}, True),
+        ({"selector": OWN, "namespace": "elsewhere"}, False),
+        ({"selector": OWN, "injectionStrategy": {"paused": True}}, False),
+        ({"selector": {"matchLabels": {"app": "other"}}}, False),
+        ({"selector": {}}, False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_a_sidecar_set_that_selects_the_pod_changes_it(spec: Json, wrong: bool) -> None:
+    subject = an_object(labels={"app": "web"})
+    listed = {"apiVersion": "v1", "kind": "List", "items": [sidecar_set(**spec)]}
+    for value in (sidecar_set(**spec), listed):
+        found = [one for one in run(coordinator(), subject, value).findings if one.code == "CC0260"]
+        assert [one.message.partition(" makes")[0] for one in found] == ["SidecarSet logging"] * wrong
+
+
 def test_a_plain_pod_may_have_a_sidecar() -> None:
     plain = an_object(name="plain", annotations={"linkerd.io/inject": "enabled"})
     del plain["spec"]["template"]["spec"]["runtimeClassName"]
