@@ -163,7 +163,7 @@ tools-basic: | $(BIN)/python
 
 # etcd, API server, scheduler, controllers and kubectl: one program, the longest build of all, and the only one apart
 tools-cluster: | $(BIN)/python
-	@$(BIN)/python -m tools kubernetes lws jobset rollouts sandbox kuberay kruise training
+	@$(BIN)/python -m tools kubernetes lws jobset rollouts sandbox kuberay kruise training trainer
 
 docs: .venv/installed-dev tools
 	$(BIN)/python -m tools.make_docs

@@ -72,6 +72,7 @@ APART: tuple[Tool, ...] = (
     golang.Tool("kuberay", ()),
     golang.Tool("kruise", ()),
     golang.Tool("training", ()),
+    golang.Tool("trainer", ()),
     golang.Tool("launcher", ()),
 )
 

@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,6 +98,13 @@ TRAINING = Controller(
     ("--port={port}", "--certificates={certificates}"),
     webhooks="manifests/base/webhook/manifests.yaml",
 )
+TRAINER = Controller(
+    "trainer",
+    ("manifests/base/crds",),
+    "/apis/trainer.kubeflow.org/v1alpha1/namespaces/{}/trainjobs",
+    ("--port={port}", "--certificates={certificates}"),
+    webhooks="manifests/base/webhook/manifests.yaml",
+)
 
 
 @contextmanager
@@ -108,6 +116,8 @@ def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPl
     files = [part for crd in controller.crds for part in ("-k" if (source / crd).is_dir() else "-f", str(source / crd))]
     applied = cluster.kubectl("apply", "--server-side", *files)
     assert applied.returncode == 0, applied.stderr
+    for line in applied.stdout.splitlines():
+        until(line.split()[0], partial(_is_served, cluster, line.split()[0].partition("/")[2]))
     (port, *others) = free_ports(3)
     certificates = here / name
     certificates.mkdir()
@@ -142,6 +152,13 @@ def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPl
                 cluster.api("DELETE", f"{_collection(one)}/{one['metadata']['name']}")
             process.terminate()
             process.wait(20)
+
+
+def _is_served(cluster: ControlPlane, crd: str) -> bool:
+    """Tell whether the API server has the kind of a definition; a controller that starts before ends."""
+    found = cluster.api("GET", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}").ok()
+    conditions = found.get("status", {}).get("conditions") or ()
+    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
 def _webhooks(manifests: Path, name: str, here: Path, port: int) -> Iterator[Json]:
