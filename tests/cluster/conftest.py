@@ -73,8 +73,8 @@ def namespace(api: Api, request: pytest.FixtureRequest) -> Iterator[str]:
     name = f"test-{crc32(request.node.nodeid.encode()):08x}"
     add_namespace(api, name)
     yield name
+    api.delete("Namespace", name)  # first, so that no controller makes a pod again
     empty_namespace(api, name)
-    api.delete("Namespace", name)
 
 
 @pytest.fixture
@@ -125,8 +125,8 @@ def clear_namespace(api: Api, name: str) -> None:
 
 def remove_namespace(api: Api, name: str) -> None:
     """Delete a namespace with all that is in it, and wait for its end, which takes Kubernetes five seconds."""
-    empty_namespace(api, name)
     api.delete("Namespace", name)
+    empty_namespace(api, name)
     until(f"the end of {name}", lambda: api.get("Namespace", name).code == 404)
 
 

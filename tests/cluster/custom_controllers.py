@@ -1,7 +1,7 @@
 """A controller of custom resources, as its module builds it, beside the control plane, with its webhooks.
 
 Rule of this file: the CRDs and the webhooks are those of the module that `tools/NAME/go.mod` pins; only the address of
-the webhooks and their certificate are the test's.
+the webhooks and their certificate are the test's. A module is fetched once, and lies beside the builds of the tools.
 """
 
 import base64
@@ -19,6 +19,7 @@ from tests import quick_yaml as yaml
 from tests.cluster.api import until
 from tests.cluster.control_plane import ControlPlane, free_ports
 from tools import golang
+from tools.cache import cache
 from tools.real import tool
 
 Json = dict[str, Any]
@@ -112,7 +113,7 @@ def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPl
     """Run a controller for a block."""
     name = controller.name
     here = cluster.kubeconfig.parent
-    source = Path(golang.source(golang.Tool(name, ()), str(here / "modules")))
+    source = Path(golang.source(golang.Tool(name, ()), os.path.join(cache(), "sources")))
     files = [part for crd in controller.crds for part in ("-k" if (source / crd).is_dir() else "-f", str(source / crd))]
     applied = cluster.kubectl("apply", "--server-side", *files)
     assert applied.returncode == 0, applied.stderr
@@ -120,7 +121,7 @@ def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPl
         until(line.split()[0], partial(_is_served, cluster, line.split()[0].partition("/")[2]))
     (port, *others) = free_ports(3)
     certificates = here / name
-    certificates.mkdir()
+    certificates.mkdir(exist_ok=True)
     for part in ("crt", "key"):
         (certificates / f"tls.{part}").write_bytes((here / f"server.{part}").read_bytes())
     config = {
@@ -155,10 +156,13 @@ def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPl
 
 
 def _is_served(cluster: ControlPlane, crd: str) -> bool:
-    """Tell whether the API server has the kind of a definition; a controller that starts before ends."""
-    found = cluster.api("GET", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}").ok()
-    conditions = found.get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
+    """Tell whether the API server lists the kind of a definition; a controller that starts before waits, or ends."""
+    spec = cluster.api("GET", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}").ok()["spec"]
+    for version in (one["name"] for one in spec["versions"] if one["served"]):
+        listed = cluster.api("GET", f"/apis/{spec['group']}/{version}")
+        if listed.code != 200 or spec["names"]["plural"] not in {one["name"] for one in listed.value["resources"]}:
+            return False
+    return True
 
 
 def _webhooks(manifests: Path, name: str, here: Path, port: int) -> Iterator[Json]:

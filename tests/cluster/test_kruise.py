@@ -69,6 +69,7 @@ def rendered(namespace: str, form: str, *arguments: str, claims: bool = False) -
         pod["metadata"]["annotations"] = {"contrast.edgeless.systems/secure-pv": "data:share"}
         pod["spec"]["containers"][0]["volumeMounts"] = [MOUNT]
         pod["spec"]["volumes"] = [{"name": "share", "emptyDir": {}}]
+        spec |= {"podManagementPolicy": "Parallel"} if kind == "StatefulSet" else {}
         spec["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": CLAIM}]
     metadata = {"name": "web", "namespace": namespace}
     return generated({"apiVersion": f"apps.kruise.io/{version}", "kind": kind, "metadata": metadata, "spec": spec})

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.api import Api, until
+from tests.cluster.conftest import add_namespace
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.custom_controllers import JOB_SET, TRAINER, create, running
 from tests.cluster.made_pods import (
@@ -45,22 +46,16 @@ def objects(namespace: str) -> tuple[Json, Json]:
 
 
 def job_set(cluster: ControlPlane, namespace: str) -> Json:
-    """The JobSet that the trainer makes of them, without what the cluster writes into it, and all that is gone.
-
-    The garbage collector of a cluster would take what the JobSet has made; this one has not heard of its kind yet.
-    """
-    runtime, job = objects(namespace)
+    """What the JobSet says that the trainer makes of them; it is made in another namespace, which goes with it."""
+    elsewhere = f"{namespace}-elsewhere"
+    add_namespace(cluster.api, elsewhere)
+    runtime, job = objects(elsewhere)
     path = TRAINER.path.replace("trainjobs", "trainingruntimes")
     create(cluster, TRAINER._replace(path=path), runtime)
     create(cluster, TRAINER, job)
-    where = f"{JOB_SET.path.format(namespace)}/llm"
+    where = f"{JOB_SET.path.format(elsewhere)}/llm"
     found: Json = until("the JobSet of the trainer", lambda: _found(cluster.api, where))
-    cluster.api("DELETE", f"{TRAINER.path.format(namespace)}/llm").ok()
-    cluster.api("DELETE", where)
-    until("the end of the JobSet", lambda: cluster.api("GET", where).code == 404)
-    cluster.api.delete("Service", "llm", namespace)
-    cluster.api.delete_all("Job", namespace)
-    until("the end of its Jobs", lambda: not cluster.api.items("Job", namespace))
+    cluster.api.delete("Namespace", elsewhere).ok()
     return {
         **{key: found[key] for key in ("apiVersion", "kind")},
         "metadata": {"name": "llm", "namespace": namespace},

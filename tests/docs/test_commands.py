@@ -112,6 +112,7 @@ ROWS = (
     Row(TASK + "uninstall.md", "export HELM_DATA_HOME", "plugin", "helm4"),
     Row(TASK + "uninstall.md", "kubectl", why="needs a cluster"),
     Row(TASK + "custom-resources.md", "contrast-krm explain", "custom_resources"),
+    Row(TASK + "custom-resources.md", "kubectl get jobset", why="needs Kubeflow's trainer; cluster/test_train_job.py"),
     Row(TASK + "why-a-pod-does-not-start.md", "contrast-krm", why="needs a cluster; tests/diagnosis"),
     Row(TASK + "why-a-pod-does-not-start.md", "set -o pipefail", why="needs a cluster; tests/diagnosis"),
     Row(TASK + "upgrade-contrast.md", "contrast set", why="needs a coordinator"),
