@@ -175,11 +175,9 @@ def test_upon_a_base_nothing_of_the_first_author_changes(name: str, data: st.Dat
 @pytest.mark.parametrize("chosen", [None, "mine"])
 def test_an_honest_second_author_is_let_in(name: str, chosen: str | None) -> None:
     plain = next(one for one in templates(name) if ROLE not in (dig(one, ("metadata", "labels")) or {}))
-    template = deepcopy(plain)
-    template["metadata"]["annotations"] = {"for": "x"} | ({SECRET: chosen} if chosen else {})
-    spec = template["spec"]
-    spec["volumes"] = [one for one in spec.get("volumes", ()) if "emptyDir" in one]
+    annotations = {"for": "x"} | ({SECRET: chosen} if chosen else {})
+    template = plain | {"metadata": {**plain.get("metadata", {}), "annotations": annotations}}
     value = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "own", "namespace": "shop"}}
-    second = as_resources([value | {"spec": {"template": plain | {"metadata": template["metadata"]}}}])
+    second = as_resources([value | {"spec": {"template": template}}])
     for made in (render((*resources(name), *second), configuration(name)), render(second, with_base(name))):
         assert [one for one in made.findings if one.severity == "error" and one.code.startswith("CC07")] == []
