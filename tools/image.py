@@ -42,14 +42,15 @@ class Built(NamedTuple):
 
 
 def make_base() -> str:
-    """Make an image of Debian packages with Python, once, and return its name."""
+    """Make an image of Debian packages with Python, once, and return its name with its digest."""
     if BASE not in engine("podman", "images", "--format", "{{.Repository}}:{{.Tag}}").split():
         archive = os.path.join(HERE, "base.tar")
         _say(f"making a base of {SUITE}'s packages")
         engine("mmdebstrap", "--quiet", "--variant=apt", f"--include={','.join(PACKAGES)}", SUITE, archive)
         engine("podman", "import", "--quiet", archive, BASE)
         os.remove(archive)
-    return BASE
+    digest = engine("podman", "image", "inspect", "--format={{.Digest}}", BASE).strip()
+    return f"{BASE.partition(':')[0]}@{digest}"
 
 
 def python_version(base: str) -> str:
