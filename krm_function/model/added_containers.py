@@ -1,8 +1,9 @@
-"""Init containers that the controller of a custom resource adds to a pod: name, image, limits.
+"""What the controller of a custom resource adds to a pod, and of that its init containers: name, image, limits.
 
 Rule of this file: what a template does not have is in its pod all the same, so whoever counts containers asks here.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from krm_function.model.lookup import maps
@@ -19,8 +20,11 @@ def added_init_containers(workload: Workload) -> list[dict[str, Any]]:
         return []
     first = next(iter(workload.containers), {})
     shared = {key: first[key] for key in LIKE if key in first}
-    return [
-        {**shared, **one} if "like" in one else one
-        for one in entries
-        if applies(one, workload.object, workload.template)
-    ]
+    return [{**shared, **one} if "like" in one else one for one in that_apply(entries, workload)]
+
+
+def that_apply(entries: object, workload: Workload) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a list, added, refused or warned of, whose conditions hold for a workload."""
+    for one in maps(entries):
+        if applies(one, workload.object, workload.template):
+            yield one

@@ -8,11 +8,12 @@ which are added in place of what stands there, `moved_variables` tells.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from krm_function.model.added_containers import that_apply
 from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.lookup import dig, maps
 from krm_function.model.template_texts import written
 from krm_function.model.workload import Workload
-from krm_function.policy.controller_containers import goes_to, that_apply
+from krm_function.policy.controller_containers import goes_to
 from krm_function.policy.variable_expansion import expand
 
 Json = dict[str, Any]
@@ -26,7 +27,7 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
     if not any(field in adds for field in NEW):
         return spec
     own = {(each.field, each.name): each.container for each in workload.all_containers}
-    entries = [one for one in that_apply(adds, "env", workload) if "value" in one]
+    entries = [one for one in that_apply(adds.get("env"), workload) if "value" in one]
     variables = [(one["name"], _text(one["value"], workload)) for one in entries]
     known = dict(variables)
 
@@ -34,7 +35,7 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
         texts = [expand(_text(one, workload), known) for one in wanted]
         return isinstance(given, list) and len(given) == len(texts) and all(map(fits, map(str, given), texts))
 
-    added = {one.get("name"): one for one in that_apply(adds, "initContainers", workload)}
+    added = {one.get("name"): one for one in that_apply(adds.get("initContainers"), workload)}
     made = {**spec}
     for field in ("initContainers", "containers"):
         kept = []
@@ -56,7 +57,7 @@ def moved_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]
     """
     own = {(each.field, each.name): each.container for each in workload.all_containers}
     adds = workload.made_by.adds if workload.made_by else {}
-    entries = [(one, _text_or_none(one.get("value", ""), workload)) for one in that_apply(adds, "env", workload)]
+    entries = [(one, _text_or_none(one.get("value", ""), workload)) for one in that_apply(adds.get("env"), workload)]
     known = {one["name"]: text for one, text in entries if "value" in one and text is not None}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(spec.get(field)) if entries else ()):
@@ -94,7 +95,7 @@ def _of_template(
     variables: list[tuple[str, str]],
     same: Callable[[Any, list[str]], bool],
 ) -> Json:
-    names = {name for name, _ in variables} | {one["name"] for one in that_apply(adds, "env", workload)}
+    names = {name for name, _ in variables} | {one["name"] for one in that_apply(adds.get("env"), workload)}
     out = {**container}
     wanted = [one.get("name") for one in maps(template.get("env"))]
     env = []
@@ -106,14 +107,14 @@ def _of_template(
             wanted.remove(name)
         env.append(one)
     out["env"] = env
-    for one in that_apply(adds, "process", workload):
+    for one in that_apply(adds.get("process"), workload):
         if not template.get("command") and same(container.get("args"), one.get("args", [])):
             out = {key: value for key, value in out.items() if key not in ("command", "args")}
-    for one in that_apply(adds, "probes", workload):
+    for one in that_apply(adds.get("probes"), workload):
         if not template.get(one["name"]) and same(dig(container, (one["name"], "exec", "command")), one["command"]):
             out.pop(one["name"], None)
     paths = {one.get("mountPath") for one in maps(template.get("volumeMounts"))}
-    ours = {one.get("mountPath") for one in that_apply(adds, "volumeMounts", workload)} - paths
+    ours = {one.get("mountPath") for one in that_apply(adds.get("volumeMounts"), workload)} - paths
     if "volumeMounts" in out:
         out["volumeMounts"] = [one for one in maps(out["volumeMounts"]) if one.get("mountPath") not in ours]
     return out

@@ -5,25 +5,17 @@ name, or behind them, where the last of a name counts, or is left out where the 
 container has of the first container is that container's of the template, before anything is added to it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from krm_function.model.added_containers import added_init_containers
+from krm_function.model.added_containers import added_init_containers, that_apply
 from krm_function.model.lookup import dig, maps
-from krm_function.model.template_texts import applies
 from krm_function.model.workload import Workload
 from krm_function.policy.environment import WRITTEN
 
 Json = dict[str, Any]
 Texts = Callable[[str], str]  # from a text of an entry to one with markers
 BESIDE = frozenset(("when", "unless", "place", "containers", "like"))  # of an entry, and no fields of a pod
-
-
-def that_apply(adds: Mapping[str, Any], field: str, workload: Workload) -> Iterator[Json]:
-    """Yield the entries of a field of `adds` whose conditions hold for a workload."""
-    for one in maps(adds.get(field)):
-        if applies(one, workload.object, workload.template):
-            yield one
 
 
 def goes_to(entry: Mapping[str, Any], *, is_init: bool, is_first: bool) -> bool:
@@ -41,8 +33,8 @@ def goes_to(entry: Mapping[str, Any], *, is_init: bool, is_first: bool) -> bool:
 
 def added_spec(spec: Json, workload: Workload, adds: Mapping[str, Any], text: Texts) -> Json:
     """Return a pod spec with what the controller adds to its containers and volumes."""
-    variables = [(one, text(one["value"]) if "value" in one else "") for one in that_apply(adds, "env", workload)]
-    mounts = list(that_apply(adds, "volumeMounts", workload))
+    variables = [(one, text(one["value"]) if "value" in one else "") for one in that_apply(adds.get("env"), workload)]
+    mounts = list(that_apply(adds.get("volumeMounts"), workload))
     made = {**spec}
     starting = [*maps(spec.get("initContainers"))]
     for one in added_init_containers(workload):
@@ -55,7 +47,7 @@ def added_spec(spec: Json, workload: Workload, adds: Mapping[str, Any], text: Te
         first = _with_probes(_with_process(running[0], workload, adds, text), workload, adds, text)
         others = [_container(one, variables, mounts) for one in running[1:]]
         made["containers"] = [_container(first, variables, mounts, is_first=True), *others]
-    volumes = [one for one in that_apply(adds, "volumes", workload) if _is_wanted(one, made)]
+    volumes = [one for one in that_apply(adds.get("volumes"), workload) if _is_wanted(one, made)]
     if volumes:
         made["volumes"] = _with(spec.get("volumes"), [_pod_fields(one) for one in volumes], "name")
     return made
@@ -70,7 +62,7 @@ def _with_process(container: Json, workload: Workload, adds: Mapping[str, Any], 
     """Return the first container with the command of the controller; one with a command of its own stays."""
     if container.get("command") or container.get("args"):
         return container
-    for one in that_apply(adds, "process", workload):
+    for one in that_apply(adds.get("process"), workload):
         container = {**container, **_process(one, text)}
     return container
 
@@ -81,7 +73,7 @@ def _process(entry: Json, text: Texts) -> Json:
 
 
 def _with_probes(container: Json, workload: Workload, adds: Mapping[str, Any], text: Texts) -> Json:
-    for one in that_apply(adds, "probes", workload):
+    for one in that_apply(adds.get("probes"), workload):
         if not container.get(one["name"]):
             command = [text(word) for word in one["command"]]
             container = {**container, one["name"]: {"exec": {"command": command}}}

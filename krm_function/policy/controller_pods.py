@@ -8,15 +8,17 @@ the controller's own text, and is shown as an opening; one that steers a program
 """
 
 from collections.abc import Iterable
+from functools import cache
 
 from krm_function.findings import Finding, finding
+from krm_function.model.added_containers import that_apply
 from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.pod_kind import OF_CONTROLLER, PodTemplate
-from krm_function.model.template_texts import Piece, applies, field_steps, pieces, written
+from krm_function.model.template_texts import Piece, field_steps, pieces, written
 from krm_function.model.workload import Workload
-from krm_function.policy.controller_containers import added_spec, goes_to, that_apply
+from krm_function.policy.controller_containers import added_spec, goes_to
 from krm_function.policy.open_variables import OpenVariable
 from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 from krm_function.policy.steering_variables import steered_by
@@ -30,14 +32,8 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
     findings: list[Finding] = []
     adds = made_by.adds
 
-    known: dict[str, str] = {}  # an entry has many texts twice, as label and as annotation
-
+    @cache  # an entry has many texts twice, as label and as annotation
     def text(template: str) -> str:
-        if template not in known:
-            known[template] = made_text(template)
-        return known[template]
-
-    def made_text(template: str) -> str:
         try:
             return written(template, workload.object, workload.template)
         except NotDerivedError as unknown:
@@ -49,7 +45,7 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
             return ""
 
     findings += _refusals(workload, made_by)
-    for one in that_apply(adds, "env", workload):
+    for one in that_apply(adds.get("env"), workload):
         what = steered_by(one["name"])
         if what and any(piece.known == "form" for piece in pieces(one.get("value", ""))):
             values = {"kind": workload.ref.kind, "variable": one["name"], "what": what}
@@ -78,13 +74,11 @@ def _as_pattern(name: str) -> str:
 
 def _refusals(workload: Workload, made_by: PodTemplate) -> list[Finding]:
     """Return CC0694 for what the entry refuses, and for a command of the template that the controller changes."""
-    said = [
-        (one["reason"], one["instead"]) for one in made_by.refuses if applies(one, workload.object, workload.template)
-    ]
+    said = [(one["reason"], one["instead"]) for one in that_apply(list(made_by.refuses), workload)]
     first = next(iter(workload.containers), {})
     if first.get("command") or first.get("args"):
         reason = f"it puts a command of its own behind that of container {first.get('name')}"
-        said += [(reason, one["instead"]) for one in that_apply(made_by.adds, "process", workload)]
+        said += [(reason, one["instead"]) for one in that_apply(made_by.adds.get("process"), workload)]
     return [_not_described(workload, *one) for one in said]
 
 
@@ -106,10 +100,10 @@ def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
         return ()
     shown = [
         (one, _shown(one["value"]))
-        for one in that_apply(made_by.adds, "env", workload)
+        for one in that_apply(made_by.adds.get("env"), workload)
         if "value" in one and any(piece.known == "form" and piece.value != OWN_NAME for piece in pieces(one["value"]))
     ]
-    added = [str(one.get("name")) for one in that_apply(made_by.adds, "initContainers", workload)]
+    added = [str(one.get("name")) for one in that_apply(made_by.adds.get("initContainers"), workload)]
     places = [(name, True, False) for name in added]
     for each in workload.all_containers:
         is_first = bool(workload.containers) and each.container is workload.containers[0]
@@ -132,8 +126,7 @@ def controller_findings(workload: Workload, variables: Iterable[OpenVariable]) -
         *opened,
         *(
             finding("CC0695", *place, kind=kind, reason=one["reason"], instead=one["instead"])
-            for one in (workload.made_by.warns if workload.made_by else ())
-            if applies(one, workload.object, workload.template)
+            for one in that_apply(list(workload.made_by.warns if workload.made_by else ()), workload)
         ),
     )
 
