@@ -10,6 +10,7 @@ PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
             $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
 XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
+PLANES   := -n 2 --dist loadfile  # each of two processes has a control plane of its own, and whole files
 CLUSTER  ?= 1  # 0: `make test-all` without the Kubernetes control plane of tests/cluster
 LOCK     ?= --upgrade
 LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
@@ -64,7 +65,7 @@ ifeq ($(strip $(CLUSTER)),0)
 	@echo "make test-all: NOT TESTED against a Kubernetes control plane (CLUSTER=0)" >&2
 else
 	$(MAKE) --no-print-directory tools-cluster
-	$(PYTEST) tests/cluster --cluster small
+	$(PYTEST) tests/cluster --cluster small $(PLANES)
 endif
 	$(MAKE) --no-print-directory bundle
 	$(MAKE) --no-print-directory image
@@ -74,10 +75,10 @@ test-others: export CLUSTER := $(strip $(CLUSTER))
 test-others: lint tools
 	$(PYTEST) $(XDIST)
 
-# one process: its tests share a control plane. PROPERTY_SEED=number repeats a run
+# PROPERTY_SEED=number repeats a run
 test-cluster: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d%H%M%S))
 test-cluster: .venv/installed-dev tools tools-cluster
-	$(BIN)/python -m pytest tests/cluster --cluster large
+	$(BIN)/python -m pytest tests/cluster --cluster large $(PLANES)
 
 # what CI runs every night; PROPERTY_SEED=number repeats a run
 nightly nightly-tests: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
@@ -86,7 +87,7 @@ nightly: platforms nightly-tests
 
 nightly-tests: lint tools tools-cluster
 	$(BIN)/python -m pytest $(XDIST) --nightly --hypothesis-seed=$$PROPERTY_SEED
-	$(BIN)/python -m pytest tests/cluster --cluster large
+	$(BIN)/python -m pytest tests/cluster --cluster large $(PLANES)
 
 # Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the
 # figure counts, and `make test` judges the tests.

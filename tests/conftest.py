@@ -6,8 +6,8 @@
 | `make test PROPERTY_SEED=7` | the same | those of a seed, which the head of the report names |
 | `pytest --nightly` | all | those of PROPERTY_SEED and `--hypothesis-seed`, else new ones |
 
-tests/cluster starts a Kubernetes control plane: it runs by itself, with `--cluster SIZE`, and never beside other tests,
-which would start one for each worker of xdist. Every other run says that it does without.
+tests/cluster starts a Kubernetes control plane for each worker of xdist: it runs by itself, with `--cluster SIZE`, and
+never beside other tests. Every other run says that it does without.
 
 `HYPOTHESIS_RANDOM=1` alone tries new ones as well. Signals that the caller of the tests ignores (`nohup`, a shell's
 background jobs) have their default effect again, since programs under test inherit that.

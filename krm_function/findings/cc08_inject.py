@@ -33,11 +33,9 @@ ROWS: dict[str, Row] = {
         "error",
         "container {container} mounts {volume}, a {source} that the host controls",
         (
-            "for what may be lost with the pod mount an emptyDir (medium: Memory keeps it in the VM's memory);"
-            " for what stays name a claim of volumeMode Block in the annotation contrast.edgeless.systems/secure-pv"
-            f" and mount the emptyDir that it opens, see {ENCRYPTED_STORAGE},"
-            " or list the claim in volumeDevices as a block device;"
-            " of a claim, and of a cache on the node, rules of spec.volumes of the ContrastGenerate make the first two"
+            "mount an emptyDir for what may be lost with the pod; for what stays, name a claim of volumeMode Block"
+            f" in the annotation contrast.edgeless.systems/secure-pv, see {ENCRYPTED_STORAGE};"
+            " rules of spec.volumes of the ContrastGenerate do either for claims and caches"
         ),
     ),
     "CC0808": Row(

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.added_containers import added_init_containers
+from krm_function.model.added_containers import added_init_containers, not_replaced
 from krm_function.model.gpu import wants_gpu
 from krm_function.model.image_sizes import ImageSize
 from krm_function.model.injected.image_store import STORE_DEVICE
@@ -156,10 +156,9 @@ def _containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]]:
     Those that the controller of a custom resource adds are the last of these, in place of one of their name.
     """
     added = added_init_containers(workload)
-    replaced = {one.get("name") for one in added if "like" not in one}
-    every = workload.all_containers
-    starting = [(one.container, True) for one in every if one.is_init and one.name not in replaced]
-    return [*starting, *((one, True) for one in added), *((one.container, False) for one in every if not one.is_init)]
+    own = [one.container for one in workload.all_containers if one.is_init]
+    running = [one.container for one in workload.all_containers if not one.is_init]
+    return [*((one, True) for one in (*not_replaced(own, added), *added)), *((one, False) for one in running)]
 
 
 def _stays(container: Mapping[str, Any], *, is_init: bool) -> bool:

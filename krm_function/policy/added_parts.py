@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from krm_function.model.added_containers import that_apply
-from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
+from krm_function.model.entry_errors import MissingFieldError
 from krm_function.model.lookup import dig, maps
 from krm_function.model.template_texts import written
 from krm_function.model.workload import Workload
@@ -28,11 +28,11 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
         return spec
     own = {(each.field, each.name): each.container for each in workload.all_containers}
     entries = [one for one in that_apply(adds.get("env"), workload) if "value" in one]
-    variables = [(one["name"], _text(one["value"], workload)) for one in entries]
+    variables = [(one["name"], _text(one["value"], workload) or "") for one in entries]
     known = dict(variables)
 
     def same(given: Any, wanted: list[str]) -> bool:
-        texts = [expand(_text(one, workload), known) for one in wanted]
+        texts = [expand(_text(one, workload) or "", known) for one in wanted]
         return isinstance(given, list) and len(given) == len(texts) and all(map(fits, map(str, given), texts))
 
     added = {one.get("name"): one for one in that_apply(adds.get("initContainers"), workload)}
@@ -57,7 +57,7 @@ def moved_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]
     """
     own = {(each.field, each.name): each.container for each in workload.all_containers}
     adds = workload.made_by.adds if workload.made_by else {}
-    entries = [(one, _text_or_none(one.get("value", ""), workload)) for one in that_apply(adds.get("env"), workload)]
+    entries = [(one, _text(one.get("value", ""), workload)) for one in that_apply(adds.get("env"), workload)]
     known = {one["name"]: text for one, text in entries if "value" in one and text is not None}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(spec.get(field)) if entries else ()):
@@ -80,10 +80,10 @@ def _is_written(given: Json, entry: Json, text: str | None, fits: Fits) -> bool:
     return "valueFrom" not in given and (text is None or fits(str(given.get("value") or ""), text))
 
 
-def _text_or_none(template: str, workload: Workload) -> str | None:
+def _text(template: str, workload: Workload) -> str | None:
     try:
         return written(template, workload.object, workload.template)
-    except (MissingFieldError, NotDerivedError):
+    except MissingFieldError:
         return None  # a render of the object is refused
 
 
@@ -118,10 +118,3 @@ def _of_template(
     if "volumeMounts" in out:
         out["volumeMounts"] = [one for one in maps(out["volumeMounts"]) if one.get("mountPath") not in ours]
     return out
-
-
-def _text(template: str, workload: Workload) -> str:
-    try:
-        return written(template, workload.object, workload.template)
-    except MissingFieldError:
-        return ""

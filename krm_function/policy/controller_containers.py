@@ -8,7 +8,7 @@ container has of the first container is that container's of the template, before
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from krm_function.model.added_containers import added_init_containers, that_apply
+from krm_function.model.added_containers import added_init_containers, not_replaced, that_apply
 from krm_function.model.lookup import dig, maps
 from krm_function.model.workload import Workload
 from krm_function.policy.environment import WRITTEN
@@ -36,10 +36,9 @@ def added_spec(spec: Json, workload: Workload, adds: Mapping[str, Any], text: Te
     variables = [(one, text(one["value"]) if "value" in one else "") for one in that_apply(adds.get("env"), workload)]
     mounts = list(that_apply(adds.get("volumeMounts"), workload))
     made = {**spec}
-    starting = [*maps(spec.get("initContainers"))]
-    for one in added_init_containers(workload):
-        starting = [*(own for own in starting if "like" in one or own.get("name") != one.get("name"))]
-        starting.append(_init_container(one, text))
+    added = added_init_containers(workload)
+    starting = not_replaced(maps(spec.get("initContainers")), added)
+    starting += [{**_pod_fields(one), **_process(one, text)} for one in added]
     if starting:
         made["initContainers"] = [_container(one, variables, mounts, is_init=True) for one in starting]
     running = maps(spec.get("containers"))
@@ -51,11 +50,6 @@ def added_spec(spec: Json, workload: Workload, adds: Mapping[str, Any], text: Te
     if volumes:
         made["volumes"] = _with(spec.get("volumes"), [_pod_fields(one) for one in volumes], "name")
     return made
-
-
-def _init_container(entry: Json, text: Texts) -> Json:
-    """Return an added init container with its texts."""
-    return {**_pod_fields(entry), **_process(entry, text)}
 
 
 def _with_process(container: Json, workload: Workload, adds: Mapping[str, Any], text: Texts) -> Json:

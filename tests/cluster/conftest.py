@@ -1,6 +1,6 @@
-"""One control plane for all tests of this directory, which run in one process, one after the other.
+"""One control plane for all tests of this directory that run in the same process, one after the other.
 
-Sizes: `small` in `make test`, with the same random numbers in every run; `large` in `make test-cluster` and every
+Sizes: `small` in `make test-all`, with the same random numbers in every run; `large` in `make test-cluster` and every
 night, with those of PROPERTY_SEED, which the head of the report names.
 """
 
