@@ -34,8 +34,8 @@ ROWS: dict[str, Row] = {
         "container {container} mounts {volume}, a {source} that the host controls",
         (
             "mount an emptyDir for what may be lost with the pod; for what stays, name a claim of volumeMode Block"
-            f" in the annotation contrast.edgeless.systems/secure-pv, see {ENCRYPTED_STORAGE};"
-            " rules of spec.volumes of the ContrastGenerate do either for claims and caches"
+            f" in the annotation contrast.edgeless.systems/secure-pv, see {ENCRYPTED_STORAGE}, or in volumeDevices;"
+            " rules of spec.volumes of the ContrastGenerate do the first two for claims and caches"
         ),
     ),
     "CC0808": Row(
