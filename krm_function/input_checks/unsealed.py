@@ -13,6 +13,7 @@ resource.
     or of spec.podTemplates       of another kind
     of another kind               a placeholder, or a name below such a key, but in its metadata   CC1109
     CustomResourceDefinition      nothing: a schema describes what others ask for
+    RuntimeClass of node.k8s.io   as of another kind, but in its handler, overhead and scheduling
     ConfigMap, Secret             nothing: they hold text, and are no pod by any reading
     of contrast-krm.dev           nothing: configuration
 
@@ -41,6 +42,8 @@ from krm_function.model.workload import EMITTED, POD_ROLE, PREFIX, Workload, wor
 from krm_function.yamltext import YamlError
 
 CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
+CLASS_GROUP = "node.k8s.io/"
+CLASS_FIELDS = ("handler", "overhead", "scheduling")  # what a RuntimeClass has; `check_handler` compares the first
 TEXT_KINDS = ("ConfigMap", "Secret")
 SCHEMA = "apiextensions.k8s.io/"
 OWN_GROUP = "contrast-krm.dev/"
@@ -154,11 +157,15 @@ def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Itera
     known = kinds.of(ref)
     if (known and known.source == "built-in") or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
         return
-    if ref.kind == KIND or ref.api_version.startswith((SCHEMA, OWN_GROUP)):
+    if ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
+    is_class = ref.kind == KIND and plain_api_version(ref.api_version).startswith(CLASS_GROUP)
     templates = frozenset((*root, *path) for path in kinds.paths(ref, value))
     for key, part in mapping(value).items():
-        if key != "metadata" and (key != "items" or not isinstance(part, list)):
+        is_other = (
+            key == "metadata" or (key == "items" and isinstance(part, list)) or (is_class and key in CLASS_FIELDS)
+        )
+        if not is_other:
             yield from contrast_names_in({key: part}, root, templates)
 
 

@@ -58,6 +58,21 @@ def test_a_class_that_gives_a_handler_another_name_is_refused() -> None:
     assert codes(run(CLASS | {"handler": "gvisor"}, pod)) == []
 
 
+@pytest.mark.parametrize(
+    "version", ["node.k8s.io/v1", "example.com/v1", ""], ids=["kubernetes", "another-group", "none"]
+)
+def test_a_pod_in_an_object_that_is_called_a_class_is_refused(version: str) -> None:
+    asked = CLASS | {"apiVersion": version, "spec": {"runtimeClassName": "contrast-cc"}}
+    assert "CC1109" in codes(run(coordinator(), an_object(), asked))
+
+
+def test_what_a_class_says_of_nodes_may_have_any_name() -> None:
+    nodes = {"handler": "gvisor", "scheduling": {"nodeSelector": {"contrast-cc": "true"}}}
+    assert codes(good(coordinator(), an_object(), CLASS | nodes)) == []
+    foreign = CLASS | nodes | {"apiVersion": "example.com/v1"}
+    assert codes(run(coordinator(), an_object(), foreign)) == ["CC1109"]
+
+
 def test_a_class_of_the_release_is_compared_with_it_and_with_nothing_else() -> None:
     ours = CLASS | {"metadata": {"name": HANDLER}, "handler": "runc", "overhead": {"podFixed": {"memory": "682Mi"}}}
     assert codes(run(coordinator(), an_object(), ours, to=config(runtime_classes="check"))) == ["CC0308"]
