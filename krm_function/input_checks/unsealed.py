@@ -159,13 +159,11 @@ def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Itera
         return
     if ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
-    is_class = ref.kind == KIND and plain_api_version(ref.api_version).startswith(CLASS_GROUP)
+    is_class = ref.kind == KIND and ref.api_version.startswith(CLASS_GROUP)
+    left_out = ("metadata", *(CLASS_FIELDS if is_class else ()))
     templates = frozenset((*root, *path) for path in kinds.paths(ref, value))
     for key, part in mapping(value).items():
-        is_other = (
-            key == "metadata" or (key == "items" and isinstance(part, list)) or (is_class and key in CLASS_FIELDS)
-        )
-        if not is_other:
+        if key not in left_out and (key != "items" or not isinstance(part, list)):
             yield from contrast_names_in({key: part}, root, templates)
 
 

@@ -27,9 +27,9 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
     if not any(field in adds for field in NEW):
         return spec
     own = {(each.field, each.name): each.container for each in workload.all_containers}
-    entries = [one for one in that_apply(adds.get("env"), workload) if "value" in one]
-    variables = [(one["name"], _text(one["value"], workload) or "") for one in entries]
-    known = dict(variables)
+    variables = list(that_apply(adds.get("env"), workload))
+    known = {one["name"]: _text(one["value"], workload) or "" for one in variables if "value" in one}
+    names = {one["name"] for one in variables}
 
     def same(given: Any, wanted: list[str]) -> bool:
         texts = [expand(_text(one, workload) or "", known) for one in wanted]
@@ -44,7 +44,7 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
             entry = added.get(container.get("name")) if field == "initContainers" and template is None else None
             if entry and same(container.get("args"), entry.get("args", [])):
                 continue
-            kept.append(_of_template(container, template or {}, workload, adds, variables, same))
+            kept.append(_of_template(container, template or {}, workload, adds, names, same))
         if field in spec:
             made[field] = kept
     return made
@@ -92,10 +92,9 @@ def _of_template(
     template: Mapping[str, Any],
     workload: Workload,
     adds: Mapping[str, Any],
-    variables: list[tuple[str, str]],
+    names: set[str],
     same: Callable[[Any, list[str]], bool],
 ) -> Json:
-    names = {name for name, _ in variables} | {one["name"] for one in that_apply(adds.get("env"), workload)}
     out = {**container}
     wanted = [one.get("name") for one in maps(template.get("env"))]
     env = []
