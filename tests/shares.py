@@ -26,7 +26,7 @@ from hypothesis import settings
 from tests.selection import function_of
 
 COSTLY = Path(__file__).parent / "costly.json"
-BUDGET = 0.3  # seconds of a function
+BUDGET = 0.2  # seconds of a function
 LONGEST = 7  # seconds of a case
 TENTH = 10
 FEWEST = 5  # examples of a property
