@@ -6,7 +6,7 @@ WORKERS ?= 3  # on two cores: some tests wait for a registry or for a process
 BIN      := .venv/bin
 QUICK    := examples/quickstart
 DEMO     := out/quickstart
-PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile  # Python does when it imports
 PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
             $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
 XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
@@ -19,7 +19,7 @@ PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 x86_64-unknown-linux-m
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-others test-cluster nightly nightly-tests coverage lint tools tools-basic tools-cluster docs bench bench-policy corpora fuzz dist plugins bundle image release-check lock platforms clean
+.PHONY: help demo test test-all test-others test-cluster nightly nightly-tests coverage lint types types-macos style tools tools-basic tools-cluster docs bench bench-policy corpora fuzz dist plugins bundle image release-check lock platforms clean
 
 help:
 	@echo "make demo   render $(QUICK) and show the plan"
@@ -148,11 +148,19 @@ platforms: .venv/installed-dev
 	  --python-platform $$platform --python-version 3.11 --only-binary :all: --require-hashes -r requirements/run.txt || exit 1; \
 	done
 
+# two at a time: the longest are the types, as here and as on macOS
 lint: .venv/installed-dev
+	@$(MAKE) --no-print-directory -j 2 types types-macos style
+
+types: .venv/installed-dev
+	$(BIN)/mypy
+
+types-macos: .venv/installed-dev
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin -p krm_function -p helm_plugin
+
+style: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin -p krm_function -p helm_plugin
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.workflows
 
