@@ -11,9 +11,10 @@ resource.
     of the eight kinds, else      nothing: its pods are sealed, or `stages/select.py` refuses it
     of a kind of the catalogue,   in its known pod templates as of the eight kinds; elsewhere, as
     or of spec.podTemplates       of another kind
-    of another kind               a placeholder, or a name below such a key, but in its metadata   CC1109
+    of another kind               a placeholder, or a name below such a key; in its metadata, the  CC1109
+                                  latter alone, because a name or a label may read like a class
     CustomResourceDefinition      nothing: a schema describes what others ask for
-    RuntimeClass of node.k8s.io   as of another kind, but in its handler, overhead and scheduling
+    RuntimeClass of node.k8s.io   as of another kind, in its own fields as in the metadata
     ConfigMap, Secret             nothing: they hold text, and are no pod by any reading
     of contrast-krm.dev           nothing: configuration
 
@@ -36,7 +37,7 @@ from krm_function.model.objects import objects, reference
 from krm_function.model.pod_kind import PATH
 from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.resource import Resource
-from krm_function.model.runtime_class_names import FIELD, contrast_names_in, is_contrast_name
+from krm_function.model.runtime_class_names import FIELD, contrast_names_in, is_contrast_name, reads_like_field
 from krm_function.model.runtime_class_objects import KIND
 from krm_function.model.workload import EMITTED, POD_ROLE, PREFIX, Workload, workloads_of
 from krm_function.yamltext import YamlError
@@ -160,11 +161,14 @@ def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Itera
     if ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
     is_class = ref.kind == KIND and ref.api_version.startswith(CLASS_GROUP)
-    left_out = ("metadata", *(CLASS_FIELDS if is_class else ()))
+    naming = ("metadata", *(CLASS_FIELDS if is_class else ()))
     templates = frozenset((*root, *path) for path in kinds.paths(ref, value))
     for key, part in mapping(value).items():
-        if key not in left_out and (key != "items" or not isinstance(part, list)):
-            yield from contrast_names_in({key: part}, root, templates)
+        if key == "items" and isinstance(part, list):
+            continue
+        for path, name in contrast_names_in({key: part}, root, templates):
+            if key not in naming or reads_like_field(str(path[-1])):
+                yield path, name
 
 
 def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:

@@ -200,4 +200,5 @@ PLACES = (
     Place("hidden-behind-large", "a large stream, which is cut in the quick way", "sealed"),
     Place("hidden-items-large", "a large stream with a ConfigMap that has items", "sealed"),
     Place("runtime-class-with-a-pod", "the name of a kind that names classes, in no group of Kubernetes'", "CC1109"),
+    Place("pod-in-metadata", "metadata, where a name or a label may be that of a class", "CC1109"),
 )

@@ -73,6 +73,16 @@ def test_what_a_class_says_of_nodes_may_have_any_name() -> None:
     assert codes(run(coordinator(), an_object(), foreign)) == ["CC1109"]
 
 
+@pytest.mark.parametrize("version", ["node.k8s.io/v1", "example.com/v1"])
+def test_a_pod_in_fields_that_may_have_any_name_is_refused(version: str) -> None:
+    pod = {"spec": {"runtimeClassName": "contrast-cc", "containers": []}}
+    metadata = {"name": "contrast-cc", "labels": {"class": "contrast-cc"}}
+    asked = CLASS | {"apiVersion": version, "metadata": metadata}
+    assert "CC1109" not in codes(run(coordinator(), an_object(), asked))
+    for fields in ({"metadata": {**metadata, "template": pod}}, {"scheduling": pod}):
+        assert "CC1109" in codes(run(coordinator(), an_object(), asked | fields))
+
+
 def test_a_class_of_the_release_is_compared_with_it_and_with_nothing_else() -> None:
     ours = CLASS | {"metadata": {"name": HANDLER}, "handler": "runc", "overhead": {"podFixed": {"memory": "682Mi"}}}
     assert codes(run(coordinator(), an_object(), ours, to=config(runtime_classes="check"))) == ["CC0308"]
