@@ -1,12 +1,12 @@
 """`python -m tools [--basic | NAME...]`: build every real tool of the tests; one line and exit 1 if any is missing.
 
---basic: those of `make test`. NAME: build these Go tools only; the only way to build those of `build.APART`.
+--basic: those of `make test`. NAME: build these alone; the only way to build those of `build.APART`.
 """
 
 import sys
 
 from tools import ajv, browser, interpreters
-from tools.build import BASIC, build_all, build_one
+from tools.build import BASIC, build_all
 from tools.cache import ToolError
 from tools.wheels import wheels
 
@@ -23,8 +23,7 @@ try:
     if sys.argv[1:] == ["--basic"]:
         build_all(BASIC)
     elif len(sys.argv) > 1:
-        for name in sys.argv[1:]:
-            build_one(name)
+        build_all(sys.argv[1:])
     else:
         _all()
 except (ToolError, OSError) as error:

@@ -9,7 +9,7 @@ that holds links to all of them.
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -75,6 +75,7 @@ APART: tuple[Tool, ...] = (
     golang.Tool("trainer", ()),
     golang.Tool("launcher", ()),
 )
+BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in (*TOOLS, *APART)}
 
 
 def pin(tool: Tool) -> golang.Pin | rust.Pin:
@@ -99,19 +100,22 @@ def _remedy(tool: Tool) -> str:
 
 
 def build_all(names: Collection[str] = ()) -> str:
-    """Build what is missing of TOOLS, two at a time, and return the directory of links. names: only those."""
-    missing = [tool for tool in TOOLS if (not names or tool.name in names) and not _is_current(tool)]
+    """Build what is missing, two at a time, and return the directory of links. names: these alone, else all of TOOLS.
+
+    Raises ToolError.
+    """
+    if unknown := [name for name in names if name not in BY_NAME]:
+        raise ToolError(f"no tool is called {unknown[0]}")
+    missing = [tool for tool in ([BY_NAME[name] for name in names] or TOOLS) if not _is_current(tool)]
     if missing:
         _build(missing)
     return os.path.join(cache(), "bin")
 
 
 def build_one(name: str) -> str:
-    """Build the Go tool of that name if it is missing, and return its path. Raises ToolError."""
-    tool = next(tool for tool in (*TOOLS, *APART) if isinstance(tool, golang.Tool) and tool.name == name)
-    if not _is_current(tool):
-        _build([tool])
-    return current(tool)
+    """Build the tool of that name if it is missing, and return its path. Raises ToolError."""
+    build_all([name])
+    return current(BY_NAME[name])
 
 
 def _build(tools: Sequence[Tool]) -> None:
