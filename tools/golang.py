@@ -23,7 +23,8 @@ from tools.cache import HERE, ToolError, cache, fresh, run, say
 
 GO_REQUIREMENT = os.path.join(HERE, "go.txt")
 FLAGS = ("-trimpath", "-mod=readonly", "-modcacherw", "-buildvcs=false")
-NO_DWARF = "-gcflags=all=-dwarf=false"  # a fifth of the compiler's time; `-s -w` leave it out of the program anyway
+# a fifth of the compiler's time, for what `-s -w` leave out; no part of a pin, because it changes no code of a program
+NO_DWARF = "-gcflags=all=-dwarf=false"
 
 
 class Tool(NamedTuple):

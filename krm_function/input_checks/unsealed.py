@@ -161,13 +161,13 @@ def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Itera
     if ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
     is_class = ref.kind == KIND and ref.api_version.startswith(CLASS_GROUP)
-    naming = ("metadata", *(CLASS_FIELDS if is_class else ()))
+    may_be_named_so = ("metadata", *(CLASS_FIELDS if is_class else ()))
     templates = frozenset((*root, *path) for path in kinds.paths(ref, value))
     for key, part in mapping(value).items():
         if key == "items" and isinstance(part, list):
             continue
         for path, name in contrast_names_in({key: part}, root, templates):
-            if key not in naming or reads_like_field(str(path[-1])):
+            if key not in may_be_named_so or reads_like_field(str(path[-1])):
                 yield path, name
 
 
