@@ -3,7 +3,7 @@
 Rule of this file: what a template does not have is in its pod all the same, so whoever counts containers asks here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.model.lookup import maps
@@ -28,6 +28,11 @@ def not_replaced(own: Iterable[Json], added: Sequence[Json]) -> list[Json]:
     """Return the init containers of a template that stay beside added ones; of a name, one without `like` replaces."""
     replaced = {one.get("name") for one in added if "like" not in one}
     return [one for one in own if one.get("name") not in replaced]
+
+
+def applied(adds: Mapping[str, Any], workload: Workload) -> dict[str, list[Json]]:
+    """Return of the lists of what a controller adds the entries whose conditions hold for a workload."""
+    return {key: list(that_apply(entries, workload)) for key, entries in adds.items() if isinstance(entries, list)}
 
 
 def that_apply(entries: object, workload: Workload) -> Iterator[Json]:

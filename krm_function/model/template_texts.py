@@ -136,6 +136,8 @@ def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
 
 def _has(path: str, wanted: Any, value: Any, template: Path) -> bool:
     found = field_of(path, value, template)
+    if isinstance(found, (dict, list)):
+        return False  # is no text, and to write a whole pod template as one takes long
     text = "" if found is None else str(found).lower() if isinstance(found, bool) else str(found)
     return text in wanted or any(_at_least(text, one) for one in wanted if one.startswith(AT_LEAST))
 

@@ -8,12 +8,13 @@ container has of the first container is that container's of the template, before
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from krm_function.model.added_containers import added_init_containers, not_replaced, that_apply
+from krm_function.model.added_containers import added_init_containers, not_replaced
 from krm_function.model.lookup import dig, maps
 from krm_function.model.workload import Workload
 from krm_function.policy.environment import WRITTEN
 
 Json = dict[str, Any]
+Added = Mapping[str, list[Json]]  # what `applied` returns
 Texts = Callable[[str], str]  # from a text of an entry to one with markers
 BESIDE = frozenset(("when", "unless", "place", "containers", "like"))  # of an entry, and no fields of a pod
 
@@ -31,10 +32,10 @@ def goes_to(entry: Mapping[str, Any], *, is_init: bool, is_first: bool) -> bool:
             return True
 
 
-def added_spec(spec: Json, workload: Workload, adds: Mapping[str, Any], text: Texts) -> Json:
+def added_spec(spec: Json, workload: Workload, adds: Added, text: Texts) -> Json:
     """Return a pod spec with what the controller adds to its containers and volumes."""
-    variables = [(one, text(one["value"]) if "value" in one else "") for one in that_apply(adds.get("env"), workload)]
-    mounts = list(that_apply(adds.get("volumeMounts"), workload))
+    variables = [(one, text(one["value"]) if "value" in one else "") for one in adds.get("env", ())]
+    mounts = adds.get("volumeMounts", [])
     made = {**spec}
     added = added_init_containers(workload)
     starting = not_replaced(maps(spec.get("initContainers")), added)
@@ -43,20 +44,20 @@ def added_spec(spec: Json, workload: Workload, adds: Mapping[str, Any], text: Te
         made["initContainers"] = [_container(one, variables, mounts, is_init=True) for one in starting]
     running = maps(spec.get("containers"))
     if running:
-        first = _with_probes(_with_process(running[0], workload, adds, text), workload, adds, text)
+        first = _with_probes(_with_process(running[0], adds, text), adds, text)
         others = [_container(one, variables, mounts) for one in running[1:]]
         made["containers"] = [_container(first, variables, mounts, is_first=True), *others]
-    volumes = [one for one in that_apply(adds.get("volumes"), workload) if _is_wanted(one, made)]
+    volumes = [one for one in adds.get("volumes", ()) if _is_wanted(one, made)]
     if volumes:
         made["volumes"] = _with(spec.get("volumes"), [_pod_fields(one) for one in volumes], "name")
     return made
 
 
-def _with_process(container: Json, workload: Workload, adds: Mapping[str, Any], text: Texts) -> Json:
+def _with_process(container: Json, adds: Added, text: Texts) -> Json:
     """Return the first container with the command of the controller; one with a command of its own stays."""
     if container.get("command") or container.get("args"):
         return container
-    for one in that_apply(adds.get("process"), workload):
+    for one in adds.get("process", ()):
         container = {**container, **_process(one, text)}
     return container
 
@@ -66,8 +67,8 @@ def _process(entry: Json, text: Texts) -> Json:
     return {str(key): [text(word) for word in entry[key]] for key in ("command", "args") if key in entry}
 
 
-def _with_probes(container: Json, workload: Workload, adds: Mapping[str, Any], text: Texts) -> Json:
-    for one in that_apply(adds.get("probes"), workload):
+def _with_probes(container: Json, adds: Added, text: Texts) -> Json:
+    for one in adds.get("probes", ()):
         if not container.get(one["name"]):
             command = [text(word) for word in one["command"]]
             container = {**container, one["name"]: {"exec": {"command": command}}}

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from functools import cache
 
 from krm_function.findings import Finding, finding
-from krm_function.model.added_containers import that_apply
+from krm_function.model.added_containers import applied, that_apply
 from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.pod_kind import OF_CONTROLLER, PodTemplate
 from krm_function.model.template_texts import Piece, field_steps, pieces, written
 from krm_function.model.workload import Workload
-from krm_function.policy.controller_containers import added_spec, goes_to
+from krm_function.policy.controller_containers import Added, added_spec, goes_to
 from krm_function.policy.open_variables import OpenVariable
 from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 from krm_function.policy.steering_variables import steered_by
@@ -30,7 +30,7 @@ OWN_NAME = "pod"  # a form that is bound to the pod's own name, and so no openin
 def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate) -> tuple[PodMetadata, list[Finding]]:
     """Return a pod as its controller makes it. made_by: what is known of that."""
     findings: list[Finding] = []
-    adds = made_by.adds
+    adds = applied(made_by.adds, workload)
 
     @cache  # an entry has many texts twice, as label and as annotation
     def text(template: str) -> str:
@@ -44,8 +44,8 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
             findings.append(finding("CC0690", workload.ref, where, field=str(missing), kind=workload.ref.kind))
             return ""
 
-    findings += _refusals(workload, made_by)
-    for one in that_apply(adds.get("env"), workload):
+    findings += _refusals(workload, made_by, adds)
+    for one in adds.get("env", ()):
         what = steered_by(one["name"])
         if what and any(piece.known == "form" for piece in pieces(one.get("value", ""))):
             values = {"kind": workload.ref.kind, "variable": one["name"], "what": what}
@@ -54,7 +54,7 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
     controlled = {
         (field, key): text(value)
         for field in ("labels", "annotations")
-        for key, value in mapping(adds.get(field)).items()
+        for key, value in mapping(made_by.adds.get(field)).items()
     }
     spec = added_spec(pod.spec, workload, adds, text)
     made = pod._replace(
@@ -72,13 +72,13 @@ def _as_pattern(name: str) -> str:
     return "".join(PATTERNS[part] if index % 2 else escape_regex(part) for index, part in enumerate(parts))
 
 
-def _refusals(workload: Workload, made_by: PodTemplate) -> list[Finding]:
+def _refusals(workload: Workload, made_by: PodTemplate, adds: Added) -> list[Finding]:
     """Return CC0694 for what the entry refuses, and for a command of the template that the controller changes."""
     said = [(one["reason"], one["instead"]) for one in that_apply(list(made_by.refuses), workload)]
     first = next(iter(workload.containers), {})
     if first.get("command") or first.get("args"):
         reason = f"it puts a command of its own behind that of container {first.get('name')}"
-        said += [(reason, one["instead"]) for one in that_apply(made_by.adds.get("process"), workload)]
+        said += [(reason, one["instead"]) for one in adds.get("process", ())]
     return [_not_described(workload, *one) for one in said]
 
 

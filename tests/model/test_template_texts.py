@@ -86,6 +86,8 @@ def test_whatever_has_no_problem_has_pieces(text: str) -> None:
         ({}, {"spec.size": ["3"]}, False),
         ({}, {"spec.none": ["x"], "spec.size": ["3"]}, False),
         ({"spec.size": ["3"]}, {"spec.none": [""]}, False),
+        ({}, {"spec.map": [""]}, True),
+        ({"spec.map": ["{}"]}, {}, False),
         ({".name": ["b"]}, {}, True),
         ({".name": ["a"]}, {}, False),
         ({"spec.version": [">=2.53"]}, {}, True),
