@@ -304,6 +304,7 @@ WRONG_VALUES: list[tuple[dict[str, Any], str, Any, str, str]] = [
     (RELEASE, "spec platforms metal-qemu-snp overhead memory", "lots", "is not a Kubernetes quantity", ""),
     (RELEASE, "spec platforms metal-qemu-snp overhead memory", "-1", "must not be negative", ""),
     (RELEASE, "spec platforms metal-qemu-snp overhead memorie", "1", "must be cpu, memory, ephemeral-storage", ""),
+    (RELEASE, f"spec platforms metal-qemu-snp overhead {'a' * 254}/b", "1", "is not a resource name", ""),
     (
         RELEASE,
         "spec platforms metal-qemu-snp referenceValues snp 0 Platform",
