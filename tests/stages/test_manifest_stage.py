@@ -19,7 +19,7 @@ from krm_function.model.sealed import SealedWorkload
 from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
 from krm_function.pipeline.identity import identities_of
 from krm_function.stages.manifest import MadeManifest, make_manifest
-from krm_function.stages.manifest_config_map import emitted_manifest, manifest_of
+from krm_function.stages.manifest_config_map import emitted_manifest, manifest_of, with_base
 from krm_function.stages.reference_values import gather_reference_values
 from krm_function.stages.select import select
 from tests.stages.deployment import APEIP, RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
@@ -507,6 +507,30 @@ def test_other_objects_carry_no_manifest(value: Any) -> None:
 def test_the_json_of_a_manifest_is_readable_by_anybody() -> None:
     data = made(COORDINATOR).data
     assert list(json.loads(data)) == ["Policies", "ReferenceValues", "WorkloadOwnerPubKeys", "SeedshareOwnerPubKeys"]
+
+
+@pytest.mark.parametrize(
+    ("objects", "problem"),
+    [
+        ([], "is not in the input"),
+        ([{"kind": "Secret", "metadata": {"name": "mine"}, "data": {FILE: "{}"}}], "is not in the input"),
+        ([{"kind": "ConfigMap", "metadata": {"name": "other"}, "data": {FILE: "{}"}}], "is not in the input"),
+        (
+            [{"kind": "ConfigMap", "metadata": {"name": "mine"}, "data": {FILE: "{}"}}] * 2,
+            "is in the input more than once",
+        ),
+        (
+            [{"kind": "ConfigMap", "metadata": {"name": "mine"}, "data": {FILE: "["}}],
+            "mine, the base of the manifest, ",
+        ),
+    ],
+)
+def test_a_base_of_a_config_map_is_there_once_and_a_manifest(objects: Any, problem: str) -> None:
+    given = config(manifest=ManifestOptions(base={"configMap": "mine"}))
+    kept, (found,) = with_base(given, objects)
+    assert kept == given
+    assert (found.code, found.path) == ("CC0713", ("spec", "manifest", "base", "configMap"))
+    assert problem in found.message
 
 
 @pytest.mark.parametrize("kind", KINDS)
