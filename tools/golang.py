@@ -164,7 +164,6 @@ def _environment() -> dict[str, str]:
     environment = {key: value for key, value in os.environ.items() if key not in {"GOROOT", "GOOS", "GOARCH"}}
     environment.update(GOTOOLCHAIN="local", GOFLAGS="", GOWORK="off", CGO_ENABLED="0")
     environment.setdefault("HOME", os.path.expanduser("~"))
-    environment.setdefault("GOGC", "400")  # for half as much memory again, compilers take a sixth less processor time
     environment.setdefault("GOMODCACHE", os.path.join(_modules(), "source"))
     environment.setdefault("GOCACHE", os.path.join(_modules(), "built"))
     return environment
