@@ -1,8 +1,8 @@
 """`python -m benchmarks.short_cuts`: what a render costs without each short cut, as a ratio to the render with it.
 
-Rule of this file: a short cut stays where its removal costs a tenth of one of these renders. All variants run in turn,
-A B C A B C ..., each in a process of its own; the ratio is that of the least processor times. Output, messages and exit
-code of every variant must be those of the program as it is.
+Rule of this file: a short cut stays where its removal costs a tenth of one of these renders, or a tenth more memory.
+All variants run in turn, A B C A B C ..., each in a process of its own; the ratio is that of the least processor times.
+Output, messages and exit code of every variant must be those of the program as it is.
 """
 
 import argparse
