@@ -521,7 +521,7 @@ def test_the_json_of_a_manifest_is_readable_by_anybody() -> None:
         ),
         (
             [{"kind": "ConfigMap", "metadata": {"name": "mine"}, "data": {FILE: "["}}],
-            "mine, the base of the manifest, ",
+            "not JSON: ",
         ),
     ],
 )
