@@ -1,6 +1,7 @@
 """Rule of this file: every pinned tool is built once, and a second call finds it without asking anyone.
 
-BASIC are those of `make test`, which a contributor needs; `make test-all` wants all of TOOLS.
+BASIC are those of `make test`, which a contributor needs; `make test-all` wants all of TOOLS. Both begin with them, in
+an order in which what two programs share is compiled once: not while the other one is built.
 
 Builds lie in the cache (`tools/cache.py`); `golang.py` and `rust.py` know how each kind is made. Prints the directory
 that holds links to all of them.
@@ -20,9 +21,8 @@ Tool = golang.Tool | rust.Tool
 Maker = tuple[str, Callable[[str], None]]  # the toolchain's name, and what makes the file of that path
 
 JOBS = 2  # builds at a time: more take memory, and each uses all cores by itself
-BASIC = ("kustomize", "helm3", "helm4", "kpt", "opa", "opa-cli")  # no test of `make test` asks for another one
+BASIC = ("helm3", "opa", "opa-cli", "kpt", "kustomize", "helm4")  # no test of `make test` asks for another one
 TOOLS: tuple[Tool, ...] = (
-    golang.Tool("kustomize", ("sigs.k8s.io/kustomize/api/provenance.version=kustomize/{version}",)),
     golang.Tool(
         "helm3",
         (
@@ -31,11 +31,12 @@ TOOLS: tuple[Tool, ...] = (
             "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor={kube}",
         ),
     ),
-    golang.Tool("helm4", ("helm.sh/helm/v4/internal/version.version={version}",)),
-    golang.Tool("kpt", ("main.version={version}",)),  # its groups `fn` and `live`
-    golang.Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # tests of `lock`
     golang.Tool("opa", ()),
     golang.Tool("opa-cli", ()),  # as users have it, for `policy replay`
+    golang.Tool("kpt", ("main.version={version}",)),  # its groups `fn` and `live`
+    golang.Tool("kustomize", ("sigs.k8s.io/kustomize/api/provenance.version=kustomize/{version}",)),
+    golang.Tool("helm4", ("helm.sh/helm/v4/internal/version.version={version}",)),
+    golang.Tool("registry", ("github.com/distribution/distribution/v3/version.version={version}",)),  # tests of `lock`
     golang.Tool("goyaml", ()),  # a peer of the benchmarks
     golang.Tool("containerd", ()),  # who a process of an image runs as, and what its layers make
     golang.Tool("defaults", ()),  # what the API server makes of an object

@@ -98,11 +98,8 @@ def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
     made_by = workload.made_by
     if made_by is None or not made_by.adds:
         return ()
-    shown = [
-        (one, _shown(one["value"]))
-        for one in that_apply(made_by.adds.get("env"), workload)
-        if "value" in one and any(piece.known == "form" and piece.value != OWN_NAME for piece in pieces(one["value"]))
-    ]
+    unknown = [one for one in maps(made_by.adds.get("env")) if _has_form(one.get("value", ""))]
+    shown = [(one, _shown(one["value"])) for one in that_apply(unknown, workload)]
     added = [str(one.get("name")) for one in that_apply(made_by.adds.get("initContainers"), workload)]
     places = [(name, True, False) for name in added]
     for each in workload.all_containers:
@@ -114,6 +111,11 @@ def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
         for one, form in shown
         if goes_to(one, is_init=is_init, is_first=is_first)
     )
+
+
+def _has_form(text: str) -> bool:
+    """Tell whether a text has what only the controller knows, the pod's own name excepted."""
+    return any(piece.known == "form" and piece.value != OWN_NAME for piece in pieces(text))
 
 
 def controller_findings(workload: Workload, variables: Iterable[OpenVariable]) -> tuple[Finding, ...]:

@@ -72,6 +72,17 @@ def test_helm3_renders_for_the_kubernetes_of_its_release(tmp_path: Path) -> None
     assert f"kube: {golang.pin(helm3).kube}\n" in told.stdout
 
 
+@pytest.mark.parametrize(("one", "other"), [("helm3", "helm4"), ("opa", "opa-cli")])
+def test_what_two_tools_share_has_one_version_so_that_it_is_compiled_once(one: str, other: str) -> None:
+    ours, theirs = (
+        dict(re.findall(r"^\t(\S+) (v\S+)", Path(HERE, name, "go.mod").read_text(), re.MULTILINE))
+        for name in (one, other)
+    )
+    both = ours.keys() & theirs.keys()
+    assert len(both) > 10
+    assert {name: ours[name] for name in both} == {name: theirs[name] for name in both}
+
+
 def test_a_missing_tool_is_an_error_that_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAST_KRM_TOOLS", str(tmp_path))
     with pytest.raises(ToolError, match="make tools"):
