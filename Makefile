@@ -11,6 +11,7 @@ PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
             $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
 XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
 PLANES   := -n 2 --dist loadfile  # each of two processes has a control plane of its own, and whole files
+LINT     := types types-macos style
 CLUSTER  ?= 1  # 0: `make test-all` without the Kubernetes control plane of tests/cluster
 LOCK     ?= --upgrade
 LOCKED   := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
@@ -56,7 +57,8 @@ demo: .venv/installed
 	@echo "manifest:           $(DEMO)/manifest.json"
 
 # The summary says what was not run. PROPERTY_SEED=number: other examples for the property tests than the usual ones
-test: lint tools-basic
+test:  # tools are built beside the linters
+	@$(MAKE) --no-print-directory -j 3 $(LINT) tools-basic
 	$(PYTEST) $(XDIST) --basic
 
 # The bundle and the image make tests of their own; what they leave in out/ is not needed afterwards.
@@ -150,7 +152,7 @@ platforms: .venv/installed-dev
 
 # two at a time: the longest are the types, as here and as on macOS
 lint: .venv/installed-dev
-	@$(MAKE) --no-print-directory -j 2 types types-macos style
+	@$(MAKE) --no-print-directory -j 2 $(LINT)
 
 types: .venv/installed-dev
 	$(BIN)/mypy
