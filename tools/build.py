@@ -1,7 +1,7 @@
 """Rule of this file: every pinned tool is built once, and a second call finds it without asking anyone.
 
-BASIC are those of `make test`, which a contributor needs; `make test-all` wants all of TOOLS. Both begin with them, in
-an order in which what two programs share is compiled once: not while the other one is built.
+BASIC are those of `make test`, which a contributor needs; `make test-all` wants all of TOOLS. Built in the order
+of TOOLS: one that shares much with another one comes after it and not beside it, so that this is compiled once.
 
 Builds lie in the cache (`tools/cache.py`); `golang.py` and `rust.py` know how each kind is made. Prints the directory
 that holds links to all of them.
@@ -21,7 +21,7 @@ Tool = golang.Tool | rust.Tool
 Maker = tuple[str, Callable[[str], None]]  # the toolchain's name, and what makes the file of that path
 
 JOBS = 2  # builds at a time: more take memory, and each uses all cores by itself
-BASIC = ("helm3", "opa", "opa-cli", "kpt", "kustomize", "helm4")  # no test of `make test` asks for another one
+BASIC = ("kustomize", "helm3", "helm4", "kpt", "opa", "opa-cli")  # no test of `make test` asks for another one
 TOOLS: tuple[Tool, ...] = (
     golang.Tool(
         "helm3",
@@ -107,7 +107,8 @@ def build_all(names: Collection[str] = ()) -> str:
     """
     if unknown := [name for name in names if name not in BY_NAME]:
         raise ToolError(f"no tool is called {unknown[0]}")
-    missing = [tool for tool in ([BY_NAME[name] for name in names] or TOOLS) if not _is_current(tool)]
+    wanted = [tool for tool in BY_NAME.values() if tool.name in names] or TOOLS
+    missing = [tool for tool in wanted if not _is_current(tool)]
     if missing:
         _build(missing)
     return os.path.join(cache(), "bin")

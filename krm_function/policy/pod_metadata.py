@@ -54,9 +54,10 @@ _OF_THE_CLUSTER = frozenset(
 # keys that the container runtime writes: from a user they would redefine what the policy means
 _RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")
 
+_ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in r"\.+*?()|[]{}^$#&-~"})
+
 # Patterns as text, of which few pods need any: `re` compiles each at its first use.
 QUOTED_KEY = r"metadata\.(annotations|labels)\['([^']+)'\]\Z"  # of a fieldPath
-_ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in r"\.+*?()|[]{}^$#&-~"})
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 
 
