@@ -16,6 +16,7 @@ from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.profiles import Profile
 from krm_function.model.workload import Workload
 from krm_function.policy import genpolicy_variants
+from krm_function.policy.allowed_names import SANDBOX_NAME, name_patterns
 from krm_function.policy.bound_values import as_bound
 from krm_function.policy.compare.pod_fields import (
     IDENTITY,
@@ -123,6 +124,8 @@ def _add_moved(
         moved += [f"{name}: {found.message}" for found in findings]
     own, policy = as_bound(again[1]), as_bound(sealed.policies[name])
     fields = differing_pod_fields(own, policy)
+    if annotation_value(policy, SANDBOX_NAME) in name_patterns(pod):
+        fields = [field for field in fields if field != IDENTITY[SANDBOX_NAME]]
     if not native:
         kinds = genpolicy_variants.mounted_volume_kinds(pod, container)
         fields = without_generator_variants(fields, own, policy, kinds, propagates=sealed.profile.propagates)

@@ -20,6 +20,7 @@ from krm_function.model.resource import Resource
 from krm_function.model.runtime_class_objects import RuntimeClass
 from krm_function.model.workload import ID_BLOCKS, INITDATA, Workload, workloads_of
 from krm_function.policy import References
+from krm_function.policy.allowed_names import name_difference
 from krm_function.record import NamedTuple
 from krm_function.stages.daemon_sets import unscheduled_daemon_set
 from krm_function.stages.gpu_checks import gpu_checks
@@ -92,6 +93,9 @@ def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
     alike = [one for one in made_of if _names(one) == names]  # of an earlier template none has it
     mine = next((one for one in made_of if one.annotations.get(INITDATA) == policy), (alike or made_of)[0])
     checked = check_workload(in_its_owner(template, mine), references)
+    difference = name_difference(copy.ref.name, checked.allowed_names) if copy.ref.kind == "Pod" else ""
+    if difference:
+        checked = checked._replace(findings=(*checked.findings, stale(copy, difference)))
     findings = [found._replace(ref=copy.ref, path=copy.spec_path) for found in checked.findings]
     return checked._replace(findings=tuple(findings))
 

@@ -25,10 +25,14 @@ READ_BY_THE_NODE = ("io.katacontainers.", "contrast.edgeless.systems/")
 
 
 class Judged(NamedTuple):
-    """The fields that differ, [] for none. debug: names of containers that somebody added to a pod that ran."""
+    """The fields that differ, [] for none. debug: names of containers that somebody added to a pod that ran.
+
+    allowed_names: the pattern of its name in its policy, "" if it is not known; pods that are alike have other names.
+    """
 
     fields: tuple[str, ...] = ()
     debug: tuple[str, ...] = ()
+    allowed_names: str = ""
 
 
 def judge_pod(pod: Any, workload: Workload, references: References) -> Judged:
@@ -45,11 +49,14 @@ def judge_pod(pod: Any, workload: Workload, references: References) -> Judged:
     if not found:
         gone = there.annotations.get(INITDATA) is None
         return Judged((*fields, f"its policy, which {'is gone' if gone else 'cannot be read'}"), debug)
+    allowed = ""
     if is_contrast_name(given):
-        fields += check_workload(there, references).moved
+        checked = check_workload(there, references)
+        allowed = checked.allowed_names
+        fields += checked.moved
         fields += moved_variables(whole, workload)
     fields += _gone(workload, there) if found == sealed else ()
-    return Judged(tuple(dict.fromkeys(fields)), debug)
+    return Judged(tuple(dict.fromkeys(fields)), debug, allowed)
 
 
 def judge_admitted(pod: Any, workload: Workload, references: References) -> Judged:

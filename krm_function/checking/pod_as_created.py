@@ -9,12 +9,11 @@ from collections.abc import Container
 from typing import Any
 
 from krm_function.model.lookup import mapping, maps
+from krm_function.model.pod_names import LONGEST_BASE
 from krm_function.model.pods import claim_names
 from krm_function.model.workload import Workload
 from krm_function.policy.controlled_fields import without_controlled
 from krm_function.yamltext import Change, apply
-
-LONGEST_PREFIX = 58  # characters of a name to which the server adds five
 
 
 def pod_as_created(workload: Workload, namespace: str, without: Container[str] = ()) -> dict[str, Any]:
@@ -30,7 +29,7 @@ def pod_as_created(workload: Workload, namespace: str, without: Container[str] =
 
 def name_prefix(workload: Workload) -> str:
     """Return the beginning of the pod's name, to which the server adds five characters."""
-    return f"{workload.ref.name[:LONGEST_PREFIX].rstrip('-.')}-"
+    return f"{workload.ref.name}-"[:LONGEST_BASE]
 
 
 def _with_claims(workload: Workload, spec: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from krm_function.model.pod_kinds import SHIPPED, Kinds
 from krm_function.model.runtime_class_names import is_contrast_name
 from krm_function.model.workload import INITDATA, Workload, workloads_of
 from krm_function.policy import References
+from krm_function.policy.allowed_names import name_difference
 
 ENDED = ("Succeeded", "Failed")
 TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")  # as admission names it, another in each pod
@@ -112,8 +113,10 @@ class RunningPods:
         if self._references is None:
             return
         judged = self._judge(owner, pod, UNKNOWN if earlier else self._references)
-        if judged.fields:
-            owner.changed.setdefault((judged.fields, last_writer(pod)), []).append(ref.name)
+        difference = name_difference(ref.name, judged.allowed_names)
+        fields = (*judged.fields, difference) if difference else judged.fields
+        if fields:
+            owner.changed.setdefault((fields, last_writer(pod)), []).append(ref.name)
         if judged.debug:
             owner.debug.setdefault(judged.debug, []).append(ref.name)
 

@@ -31,6 +31,7 @@ from krm_function.policy import (
     read_policy_data,
     unreadable,
 )
+from krm_function.policy.allowed_names import allowed_names, name_difference, refused_name
 from krm_function.policy.controller_pods import controller_findings, written_by_controller
 from krm_function.policy.open_variables import open_findings, open_variables
 from krm_function.policy.rules_mismatch import profile_of_data
@@ -44,6 +45,7 @@ class Checked(NamedTuple):
     """The findings about one workload, and the digest it was sealed with ("" if it was not).
 
     moved: the fields that changed since; each has a finding. has_gpus: whether the policy passes any to the pod.
+    allowed_names: the pattern of its name, "" if it is not known.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -51,6 +53,7 @@ class Checked(NamedTuple):
     platform: Platform | None = None
     moved: tuple[str, ...] = ()
     has_gpus: bool = False
+    allowed_names: str = ""
 
 
 def check_workload(workload: Workload, references: References) -> Checked:
@@ -75,6 +78,7 @@ def check_workload(workload: Workload, references: References) -> Checked:
         return Checked((unreadable(workload, problem),), "", platform)
     profile = profile_of_rules(rego)
     moved = drift(workload, sealed, references, native=bool(profile))
+    allowed = allowed_names(workload, sealed)
     if profile and profile is not profile_of_data(sealed):
         moved.append("policy profile, of which its rules and its data do not agree")
     opened = (
@@ -83,8 +87,10 @@ def check_workload(workload: Workload, references: References) -> Checked:
         *controller_findings(workload, written_by_controller(workload)),
     )
     has_gpus = any(one.get("devices") for one in maps(sealed.get("containers"))[:1])  # the sandbox has all of the pod
-    findings = (*(stale(workload, field) for field in moved), *opened)
-    return Checked(findings, digest(toml), platform, tuple(moved), has_gpus)
+    difference = name_difference(refused_name(workload, allowed), allowed)
+    fields = (*moved, difference) if difference else moved
+    findings = (*(stale(workload, field) for field in fields), *opened)
+    return Checked(findings, digest(toml), platform, tuple(moved), has_gpus, allowed)
 
 
 def stale(workload: Workload, field: str) -> Finding:

@@ -24,7 +24,9 @@ from krm_function.model.lookup import dig, mapping
 from krm_function.model.objects import reference
 from krm_function.model.workload import INITDATA, Workload, workloads_of
 from krm_function.policy import References, decode_toml, digest, from_annotation, read_policy_data
+from krm_function.policy.allowed_names import name_difference
 from krm_function.policy.compare.pod_fields import IDENTITY
+from krm_function.policy.controlled_fields import INDEX
 from krm_function.policy.initdata import POLICY
 from krm_function.policy.rules_mismatch import profile_of_data
 from krm_function.policy.service_variables import denied_services, is_service
@@ -97,6 +99,9 @@ def differences(evidence: Evidence, sealed: Sealed) -> Iterator[Finding]:
     for field in sealed.checked.moved:
         if field not in IDENTITY.values() and field.rpartition(": ")[2] not in IDENTITY.values():
             yield finding("CC1165", evidence.ref, path, field=field)
+    difference = name_difference(evidence.ref.name, sealed.checked.allowed_names)
+    if difference:
+        yield finding("CC1165", evidence.ref, path, field=difference)
 
 
 def services(evidence: Evidence, sealed: Sealed) -> list[Finding]:
@@ -137,13 +142,19 @@ def _as_made(evidence: Evidence) -> Iterator[Workload]:
         yield from (in_its_owner(pod, one) for one in workloads_of(origin, (), reference(origin)))
         return
     yield Workload(pod, (), reference(pod), ())
+    if dig(pod, ("metadata", "generateName")):
+        metadata = {key: value for key, value in pod["metadata"].items() if key != "name"}
+        yield Workload({**pod, "metadata": metadata}, (), reference(pod), ())
     owner = controller_of(pod)
     for kind in _outer(owner.kind) if owner else ():
         version, path, *_ = KINDS[kind]
         name = owner.name if owner and kind == owner.kind else (owner.name if owner else "").rpartition("-")[0]
         ref = Ref(version, kind, evidence.ref.namespace, name)
-        value: Any = template
-        for step in reversed(path):
+        *outer, last = path
+        value: Any = {last: template}
+        if dig(pod, ("metadata", "annotations", INDEX)) is not None:
+            value["completionMode"] = "Indexed"
+        for step in reversed(outer):
             value = {step: value}
         whole = {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": ref.namespace}, **value}
         yield Workload(whole, (), ref, tuple(path))

@@ -65,6 +65,11 @@ ROWS: dict[str, Row] = {
         "init container {container} is no sidecar, and Kubernetes refuses its {field}",
         "remove it, or set restartPolicy: Always on this container if it is to keep running",
     ),
+    "CC0222": Row(
+        "error",
+        "name of {length} characters: there are only pods of a {kind} with a name of at most {limit}; {reason}",
+        "shorten the name",
+    ),
     "CC0230": Row(
         "error",
         "annotation {key} tells the runtime of the node how to start the VM",

@@ -48,6 +48,10 @@ ROWS: dict[str, Row] = {
             "value": ("{error}", "correct the value"),
             "name-twice": ("is {name}, as that of another container", "give each container its own name"),
             "object-name": ("is no valid name", "use letters, digits, dots and dashes only"),
+            "cut-name": (
+                "is so long that a pod may be called {name}, which the policy of genpolicy refuses",
+                "shorten the name, or leave genpolicy out: the policies of contrast-krm allow such names",
+            ),
             "runtime-annotation": ("is written by the container runtime", "remove the annotation"),
             "capability": ("is no capability", "write {name}, or correct it"),
             "long-policy": (

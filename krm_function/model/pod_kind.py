@@ -23,7 +23,7 @@ class PodTemplate(NamedTuple):
     field. names: what the names of its pods look like, () for any name. adds: what the controller adds to each pod.
     claims: where claim templates of the pods stand, as in a StatefulSet; () for none. conditions: of which objects all
     of that is so. refuses: which objects of those no render seals, and why. warns: of which
-    it says what no policy covers.
+    it says what no policy covers. longest_name: characters of a name of which there will be pods, 0 for any.
     """
 
     path: Pattern
@@ -34,6 +34,7 @@ class PodTemplate(NamedTuple):
     conditions: Mapping[str, Any] = EMPTY
     refuses: tuple[Mapping[str, Any], ...] = ()
     warns: tuple[Mapping[str, Any], ...] = ()
+    longest_name: int = 0
 
 
 class PodKind(NamedTuple):

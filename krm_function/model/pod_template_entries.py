@@ -13,7 +13,7 @@ from krm_function.model.pod_kind import PATH, PodKind, PodTemplate
 from krm_function.model.template_texts import FIELD, text_problem
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.check import faults
-from krm_function.schema.kinds import Anything, Choice, Field, ListOf, MapOf, Problems, Record, Text
+from krm_function.schema.kinds import Anything, Choice, Field, ListOf, MapOf, Number, Problems, Record, Text
 from krm_function.schema.table import EMPTY, table
 
 GROUP = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+"
@@ -139,8 +139,18 @@ class TemplateEntry(NamedTuple):
     ] = ""
     names: Annotated[
         tuple[str, ...],
-        Field(ListOf(TEXTS), "what names the controller gives to the pods; absent: any name"),
+        Field(
+            ListOf(TEXTS),
+            "what names the controller gives to the pods; absent: any name. With {suffix} at its end it is a name that "
+            "the API server makes: cut at 58 characters, and five letters",
+        ),
     ] = ()
+    longestName: Annotated[  # noqa: N815 (a field of the API)
+        int,
+        Field(
+            Number(1, 253), "characters of the longest name of an object of which there will be pods; absent: no limit"
+        ),
+    ] = 0
     when: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, WHEN)] = EMPTY
     unless: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, UNLESS)] = EMPTY
     claims: Annotated[
@@ -240,6 +250,7 @@ def _template(entry: TemplateEntry) -> PodTemplate:
         conditions,
         tuple(entry.refuses),
         tuple(entry.warns),
+        entry.longestName,
     )
 
 

@@ -19,7 +19,7 @@ FLAGS = ("log-color", "include-dashboard")  # options whose value may be the wor
 COUNTED = ("google.com/tpu", "aws.amazon.com/neuroncore")  # what becomes JSON in the option `resources`
 LONGEST_PREFIX = 50  # characters of a pod's name before its role
 MADE = {"rayClusterSpec", "rayClusterConfig"}  # of a RayJob and a RayService, whose RayCluster has a suffix
-SUFFIX = "\0template-hash\0"
+SUFFIX = "\0generated\0"
 _GPU = r".*gpu|.*nvidia\.com/mig-[0-9]+g\.[0-9]+gb"
 
 

@@ -6,7 +6,9 @@
     {.params['num-cpus']}              a key with other characters than letters and digits
     {.ports[name=http].containerPort}  a field of the entry of a list that has this name
     {rayStart}, {rayPods}              what a rule computes of the object (model/ray_texts.py)
-    {number}, {suffix}, {hash}, {digest}, {uid}  what only the controller knows, of that form
+    {number}, {suffix}, {templateHash}, {hash}, {digest}, {uid}
+                                       what only the cluster knows, of that form
+    {index}                            the completion index of a Job, which stays where a name is cut
     {pod}                              the name of the pod
     {{ and }}                          braces
 
@@ -27,7 +29,9 @@ from krm_function.record import NamedTuple
 # what stands in braces -> the token of policy/variable_expansion.py
 FORMS: Mapping[str, str] = {
     "number": "pod-index",
-    "suffix": "template-hash",
+    "index": "completion-index",
+    "suffix": "generated",
+    "templateHash": "template-hash",
     "hash": "controller-hash",
     "pod": "sandbox-name",
     "digest": "controller-digest",

@@ -18,6 +18,7 @@ and what they leave open is listed by unbound_values.py.
 from collections.abc import Iterable
 from typing import Any
 
+from krm_function.model.pod_names import HASH, NUMBER, RANDOM
 from krm_function.policy.variable_expansion import PATTERN, PATTERNS
 
 _WHOLE = ("sandbox-name", "pod-uid", "node-name", "resource-field", "pod-ip", "host-ip")
@@ -50,15 +51,27 @@ def bound_argument(text: str) -> str:
 
 
 def as_bound(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return a container of policy data as the generator writes it today, whoever made it.
+    """Return a container of policy data in a form that all generators share, whoever made it.
 
-    genpolicy, and contrast-krm before 0.2, have tokens; of an annotation that the pod template lacks, too.
+    genpolicy, and contrast-krm before 0.2, have tokens; of an annotation that the pod template lacks, too. Indexes and
+    hashes once had any number of digits and letters.
     """
     process = entry["OCI"]["Process"]
     env = [as_bound_variable(text) for text in process.get("Env", ())]
-    if env != process.get("Env", []):
-        entry = {**entry, "OCI": {**entry["OCI"], "Process": {**process, "Env": env}}}
-    return _bound(entry)
+    bound = _bound({**entry, "OCI": {**entry["OCI"], "Process": {**process, "Env": env}}})
+    process = bound["OCI"]["Process"]
+    texts = {key: [_unlimited(text) for text in process.get(key, ())] for key in ("Env", "Args")}
+    return {**bound, "OCI": {**bound["OCI"], "Process": {**process, **texts}}}
+
+
+def _unlimited(text: str) -> str:
+    """Return a pattern with any number of digits and letters in place of as many as there can be."""
+    if PATTERN not in text:
+        return text
+    letters = f"[{RANDOM.alphabet}]+"
+    for limited, unlimited in ((NUMBER, f"[{NUMBER.alphabet}]+"), (HASH, letters), (RANDOM, letters)):
+        text = text.replace(limited.pattern(), unlimited)
+    return text
 
 
 def as_bound_variable(entry: str) -> str:

@@ -41,11 +41,13 @@ _WHAT = {
     "pod-ips": "the pod's addresses",
     "resource-field": "a number of its resources",
     "pod-index": "the pod's index",
+    "completion-index": "the pod's index",
     "template-hash": "the hash of its template",
+    "generated": "the letters of a generated name",
     "todo-annotation": "an annotation of the running pod",
 }
-_NAMES = frozenset(("node-name", "pod-uid", "template-hash", "todo-annotation"))
-_NUMBERS = frozenset(("resource-field", "pod-index"))
+_NAMES = frozenset(("node-name", "pod-uid", "template-hash", "generated", "todo-annotation"))
+_NUMBERS = frozenset(("resource-field", "pod-index", "completion-index"))
 
 # program, without its directory and version -> the options after which code stands
 _SHELL = r"-[A-Za-z]*c[A-Za-z]*"

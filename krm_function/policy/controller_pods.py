@@ -16,15 +16,27 @@ from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.pod_kind import OF_CONTROLLER, PodTemplate
+from krm_function.model.pod_names import HASH, NUMBER, RANDOM, Letters, PodName
 from krm_function.model.template_texts import Piece, field_steps, pieces, written
 from krm_function.model.workload import Workload
 from krm_function.policy.controller_containers import Added, added_spec, goes_to
 from krm_function.policy.open_variables import OpenVariable
-from krm_function.policy.pod_metadata import PodMetadata, escape_regex
+from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.policy.steering_variables import steered_by
-from krm_function.policy.variable_expansion import PATTERNS
 
 OWN_NAME = "pod"  # a form that is bound to the pod's own name, and so no opening
+GENERATED = "\0generated\0"
+INDEX = "-\0completion-index\0-"
+# token in a name -> the letters that it may be
+LETTERS = {
+    "pod-index": NUMBER,
+    "completion-index": NUMBER,
+    "generated": RANDOM,
+    "template-hash": HASH,
+    "controller-hash": Letters("0-9a-z", 1, 63),
+    "pod-uid": Letters("0-9a-f-", 36, 36),
+}
+ANY = Letters("a-z0-9.-", 1, 253)
 
 
 def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate) -> tuple[PodMetadata, list[Finding]]:
@@ -50,7 +62,7 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
         if what and any(piece.known == "form" for piece in pieces(one.get("value", ""))):
             values = {"kind": workload.ref.kind, "variable": one["name"], "what": what}
             findings.append(finding("CC0693", workload.ref, workload.spec_path, **values))
-    names = [_as_pattern(text(name)) for name in made_by.names]
+    names = tuple(_pod_name(text(name)) for name in made_by.names)
     controlled = {
         (field, key): text(value)
         for field in ("labels", "annotations")
@@ -59,17 +71,19 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
     spec = added_spec(pod.spec, workload, adds, text)
     made = pod._replace(
         spec=spec,
-        name_pattern=names[0] if len(names) == 1 else f"(?:{'|'.join(names)})" if names else "",
+        names=names,
         controlled=controlled,
         claim_templates=_claims(workload, made_by),
     )
     return made, findings
 
 
-def _as_pattern(name: str) -> str:
-    """Return the regex of a pod's name, of a text with markers."""
-    parts = name.split("\0")
-    return "".join(PATTERNS[part] if index % 2 else escape_regex(part) for index, part in enumerate(parts))
+def _pod_name(text: str) -> PodName:
+    """Return how pods are named, of a text with markers. Five letters at its end are the API server's."""
+    is_generated, is_indexed = text.endswith(GENERATED), text.endswith(INDEX + GENERATED)
+    parts = text.removesuffix(GENERATED).removesuffix(INDEX if is_indexed else "").split("\0")
+    letters = (LETTERS.get(part, ANY) if index % 2 else part for index, part in enumerate(parts))
+    return PodName(tuple(letters), is_generated=is_generated, is_indexed=is_indexed)
 
 
 def _refusals(workload: Workload, made_by: PodTemplate, adds: Added) -> list[Finding]:

@@ -7,28 +7,16 @@ Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.lookup import mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.owned import ANNOTATIONS
+from krm_function.model.pod_names import PodName, kata_pattern, name_pattern, pod_name
 from krm_function.model.workload import INITDATA, Workload
 from krm_function.record import NamedTuple
 from krm_function.schema.types import a_type, type_name
-
-SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]+"
-
-# kind -> the pattern between `^name` and `$` of the sandbox's name (docs/facts/kata.md#sandbox-names)
-PATTERNS = {
-    "Pod": "",
-    "ReplicaSet": f"-{SUFFIX}",
-    "ReplicationController": f"-{SUFFIX}",
-    "DaemonSet": f"-{SUFFIX}",
-    "Deployment": f"-{SUFFIX}-{SUFFIX}",
-    "StatefulSet": "-[0-9]+",
-    "Job": f"(-[0-9]+)?-{SUFFIX}",
-    "CronJob": f"-[0-9]+(-[0-9]+)?-{SUFFIX}",
-}
 
 NOTHING: Mapping[tuple[str, str], str] = {}
 
@@ -62,12 +50,17 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 
 
 class PodMetadata(NamedTuple):
-    """A workload as the generator reads it. name_pattern: "" if the pod's name is unknown."""
+    """A workload as the generator reads it.
+
+    names: how its pods are named; several for a custom resource, () if that is unknown. kata_names: the patterns that
+    genpolicy, and contrast-krm before 0.2, have for them.
+    """
 
     ref: Ref
     spec: dict[str, Any]
     spec_path: Path
-    name_pattern: str
+    names: tuple[PodName, ...]
+    kata_names: tuple[str, ...]
     namespace: str
     service_account: str
     annotations: dict[str, str]
@@ -75,6 +68,12 @@ class PodMetadata(NamedTuple):
     claim_templates: dict[str, str]  # of a StatefulSet's volumeClaimTemplates: name -> volumeMode, "" if not given
     of_the_cluster: tuple[str, ...] = ()  # annotations that the cluster has added, which are in no policy
     controlled: Mapping[tuple[str, str], str] = NOTHING  # of a custom resource: labels and annotations with markers
+
+    @cached_property
+    def name_pattern(self) -> str:
+        """The regex of the pod's name without its anchors, "" if the name is unknown."""
+        patterns = [name_pattern(name) for name in self.names]
+        return patterns[0] if len(patterns) == 1 else f"(?:{'|'.join(patterns)})" if patterns else ""
 
 
 def is_bookkeeping(key: str) -> bool:
@@ -97,11 +96,13 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
     findings: list[Finding] = []
     spec = workload.pod_spec
     account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
+    names, kata_names = _names(workload, metadata, findings)
     made = PodMetadata(
         workload.ref,
         spec,
         workload.spec_path,
-        _name_pattern(workload, metadata, findings),
+        names,
+        kata_names,
         str(metadata.get("namespace") or ""),
         str(account),
         _annotations(workload, findings),
@@ -112,28 +113,26 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
     return made, findings
 
 
-def _name_pattern(workload: Workload, metadata: dict[str, Any], findings: list[Finding]) -> str:
-    """Return the regex of the pod's name without its anchors, "" for any name.
-
-    The object's name is not escaped: its dots stay wildcards, as in genpolicy. Other characters with a meaning in a
-    regex cannot be in a Kubernetes name and are refused.
-    """
-    for key, suffix in (("name", ""), ("generateName", SUFFIX)):
-        base = metadata.get(key)
+def _names(
+    workload: Workload, metadata: dict[str, Any], findings: list[Finding]
+) -> tuple[tuple[PodName, ...], tuple[str, ...]]:
+    """Return how the pods are named, and Kata's patterns of that: the name as it is, and with its dots escaped."""
+    for key in ("name", "generateName"):
+        base, is_generated = metadata.get(key), key == "generateName"
         if not base:
             continue
-        if not isinstance(base, str) or not _NAME.match(base + ("a" if suffix else "")):
-            findings.append(
-                finding(
-                    "CC0604.object-name",
-                    workload.ref,
-                    (*workload.root, "metadata", key),
-                    field=f"metadata.{key}",
-                )
-            )
-        base = str(base) if not suffix else escape_regex(str(base)) + suffix
-        return base + ("" if workload.made_by else PATTERNS[workload.ref.kind])
-    return ""
+        if not isinstance(base, str) or not _NAME.match(base + ("a" if is_generated else "")):
+            at = (*workload.root, "metadata", key)
+            findings.append(finding("CC0604.object-name", workload.ref, at, field=f"metadata.{key}"))
+        if workload.made_by:
+            break
+        kind, name = workload.ref.kind, str(base)
+        job_spec = dig(workload.object, workload.template[:-1])
+        is_indexed = mapping(job_spec).get("completionMode") == "Indexed"
+        escaped = name if is_generated else escape_regex(name)
+        kata = (kata_pattern(kind, base, is_generated=is_generated) for base in (name, escaped))
+        return (pod_name(kind, name, is_generated=is_generated, is_indexed=is_indexed),), tuple(kata)
+    return (), ()
 
 
 def _claim_templates(workload: Workload) -> dict[str, str]:

@@ -7,7 +7,6 @@ finding, because the host would choose it. The rules in rules/strict.rego read t
     required_variables     names that must not be missing: the pod or its image sets them
     block_volumes          destination of a mount -> volume on a block device, whose mount has no source
     runtime_anno_patterns  the annotations of the runtime, which contrast-1.25 allows with any name and value
-    patterns               names of the pod escaped, so that a dot matches only a dot
 """
 
 import re
@@ -15,12 +14,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.policy.pod_metadata import PATTERNS, SUFFIX, PodMetadata, escape_regex
+from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 from krm_function.policy.variable_expansion import TOKENS
 
 Json = dict[str, Any]
 
-NAME = "io.kubernetes.cri.sandbox-name"
 CONTAINER = "io.kubernetes.cri.container-name"
 
 # Annotations that containerd writes into every specification. Those with a meaning in the VM are bound by the rules.
@@ -53,11 +51,8 @@ def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list
             {**storage, "source": escaped(storage["source"]), "mount_point": escaped(storage["mount_point"])}
             for storage in policy["storages"]
         ]
-        annotations = dict(policy["OCI"]["Annotations"])
-        if annotations.get(NAME) == f"^{pod.name_pattern}$":
-            annotations[NAME] = f"^{_name(pod)}$"
         narrow = {
-            "OCI": {**policy["OCI"], "Mounts": mounts, "Annotations": annotations},
+            "OCI": {**policy["OCI"], "Mounts": mounts},
             "storages": storages,
             "runtime_anno_patterns": {**policy["runtime_anno_patterns"], **RUNTIME_ANNOTATIONS},
             "required_mounts": sorted({mount["destination"] for mount in mounts} & wanted),
@@ -78,13 +73,6 @@ def escaped(pattern: str) -> str:
     if named is None:
         return pattern
     return f"{named[1]}{escape_regex(named[2].replace(_ESCAPE, ''))}$"
-
-
-def _name(pod: PodMetadata) -> str:
-    """Return the pattern of the pod's name with its dots escaped; one made of generateName already is."""
-    suffix = PATTERNS[pod.ref.kind]
-    base = pod.name_pattern.removesuffix(suffix)
-    return (base if base.endswith(SUFFIX) else escape_regex(base)) + suffix
 
 
 def _entries(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:

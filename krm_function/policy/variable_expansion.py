@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from krm_function.findings import Finding, Path
+from krm_function.model.pod_names import HASH, NUMBER, RANDOM
 from krm_function.policy.expansion_bounds import EXPANSION, LONGEST_VALUE, Room, expanded_size
-from krm_function.policy.pod_metadata import SUFFIX, PodMetadata, escape_regex
+from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 from krm_function.policy.problems import problem
 
 # fieldPath of an environment variable -> token that the rules replace (docs/facts/kata.md#environment)
@@ -54,8 +55,10 @@ PATTERNS = {
     "pod-ips": f"{_IP}(?:,{_IP})*",
     "node-name": "[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?",
     "resource-field": "[0-9]+",
-    "pod-index": "[0-9]+",
-    "template-hash": SUFFIX,
+    "pod-index": NUMBER.pattern(),
+    "completion-index": NUMBER.pattern(),
+    "template-hash": HASH.pattern(),
+    "generated": RANDOM.pattern(),
     "controller-hash": "[0-9a-z]+",
     "controller-digest": "[0-9A-V]+",
 }

@@ -18,8 +18,9 @@ from krm_function.model.gpu import gpu_count, gpu_problems
 from krm_function.model.image import is_contrast_image, parse_image, printable_reference
 from krm_function.model.injected.initializer import INITIALIZER, SKIP_INITIALIZER
 from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.lookup import mapping, maps
+from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.mesh_annotations import read_mesh
+from krm_function.model.pod_names import longest_name
 from krm_function.model.pod_types import type_findings
 from krm_function.model.pods import claim_names, claim_templates, indexes_named, volume_sources
 from krm_function.model.runtime_annotations import refusal
@@ -38,6 +39,7 @@ def check_before_injection(workload: Workload, release_images: Mapping[str, str]
         return shape  # the readers below trust the types
     return (
         *_containers(workload),
+        *_name(workload),
         *_twice(workload),
         *_init_containers(workload),
         *_annotations(workload),
@@ -64,6 +66,7 @@ def check_rendered(workload: Workload) -> tuple[Finding, ...]:
         return shape
     return (
         *_containers(workload),
+        *_name(workload),
         *_of_the_runtime(workload),
         *_images(workload, {}),
         *_mounts(workload),
@@ -85,6 +88,21 @@ def _containers(workload: Workload) -> Iterator[Finding]:
         for name, count in names.items():
             if count > 1:
                 yield finding("CC0208", workload.ref, workload.spec_path, what=what, name=name)
+
+
+def _name(workload: Workload) -> Iterator[Finding]:
+    """Check that the name leaves room for what a controller appends to it, or uses it for."""
+    job_spec = mapping(dig(workload.object, workload.template[:-1]))
+    completions = job_spec.get("completions") if job_spec.get("completionMode") == "Indexed" else 0
+    limit, reason = longest_name(workload.ref.kind, completions if isinstance(completions, int) else 0)
+    if workload.made_by:
+        limit, reason = workload.made_by.longest_name, "its controller makes no pods of longer ones"
+    name = dig(workload.object, ("metadata", "name"))
+    length = len(name) if isinstance(name, str) else 0
+    if 0 < limit < length:
+        at = (*workload.root, "metadata", "name")
+        kind = workload.ref.kind
+        yield finding("CC0222", workload.ref, at, length=length, kind=kind, limit=limit, reason=reason)
 
 
 def _twice(workload: Workload) -> Iterator[Finding]:

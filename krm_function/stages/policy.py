@@ -82,6 +82,7 @@ def seal_by_genpolicy(
     settings: the text of its settings file. files: what the initdata holds beside the policy. profile: the one whose
     data the rules expect.
     """
+    from krm_function.policy.allowed_names import allowed_names, refused_name
     from krm_function.policy.genpolicy import genpolicy_input, read_result
     from krm_function.policy.unbound_values import choices_of_the_host, unbound_findings, unbound_values
 
@@ -95,6 +96,9 @@ def seal_by_genpolicy(
         return Sealing(findings=wrong)
     data = read_policy_data(made.data[POLICY])
     wrong = mismatch_findings(workload, data, profile) or choices_of_the_host(workload, data)
+    if refused := refused_name(workload, allowed_names(workload, data)):
+        at = (*workload.root, "metadata", "name")
+        wrong = (*wrong, finding("CC0604.cut-name", workload.ref, at, field="metadata.name", name=refused))
     if wrong:
         return Sealing(findings=wrong)
     opened = unbound_values(data)

@@ -140,6 +140,18 @@ def test_a_pod_that_was_changed_on_its_way_in_is_found(
     assert said.startswith(f"error CC1132 shop/web: not what was sealed, though the template is: pod {name}: {fields}")
 
 
+def test_a_pod_with_a_name_that_its_policy_refuses_is_found(check: Callable[..., Run]) -> None:
+    """Of pods that are alike, that one alone."""
+    objects = with_pods()
+    (pod,) = pods(objects, "web-")
+    other = copy.deepcopy(pod)
+    other["metadata"] |= {"name": pod["metadata"]["name"].replace("-", "x"), "uid": "other"}
+    objects |= stored([other])
+    (said,) = errors(check(objects))
+    assert said.startswith("error CC1132 shop/web: ")
+    assert f"pod {other['metadata']['name']}: metadata.name, {other['metadata']['name']} in place of ^web-" in said
+
+
 def test_a_debug_container_is_named(check: Callable[..., Run]) -> None:
     objects = with_pods()
     (pod,) = pods(objects, "web-")

@@ -29,7 +29,7 @@ def the_output() -> bytes:
 
 def test_the_leader_is_bound_to_its_own_name(output: bytes) -> None:
     data = data_of(output, LEADER)
-    assert pod_name(data) == r"^vllm\-[0-9]+$"
+    assert pod_name(data) == "^vllm-[0-9]{1,10}$"
     for container in ("leader", "contrast-initializer"):
         found = variables(data, container)
         assert found["LWS_LEADER_ADDRESS"] == rf"{PATTERN}^$(sandbox-name)\.vllm\.shop$"
@@ -39,18 +39,18 @@ def test_the_leader_is_bound_to_its_own_name(output: bytes) -> None:
 
 def test_a_worker_has_a_leader_of_the_same_object(output: bytes) -> None:
     data = data_of(output, WORKER)
-    assert pod_name(data) == r"^vllm\-[0-9]+\-[0-9]+$"
+    assert pod_name(data) == "^vllm-[0-9]{1,10}-[0-9]{1,10}$"
     found = variables(data, "worker")
-    assert found["LWS_LEADER_ADDRESS"] == rf"{PATTERN}^vllm\-[0-9]+\.vllm\.shop$"
-    assert found["LWS_WORKER_INDEX"] == f"{PATTERN}^[0-9]+$"
-    assert _arguments(data, "worker") == ["/bin/worker", f"{PATTERN}^[0-9]+$"]
+    assert found["LWS_LEADER_ADDRESS"] == rf"{PATTERN}^vllm\-[0-9]{{1,10}}\.vllm\.shop$"
+    assert found["LWS_WORKER_INDEX"] == f"{PATTERN}^[0-9]{{1,10}}$"
+    assert _arguments(data, "worker") == ["/bin/worker", f"{PATTERN}^[0-9]{{1,10}}$"]
 
 
 def test_one_template_makes_both(output: bytes) -> None:
     made = leader_worker_set()
     del made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]
     data = data_of(rendered(made).ok(), WORKER)
-    assert pod_name(data) == r"^(?:vllm\-[0-9]+|vllm\-[0-9]+\-[0-9]+)$"
+    assert pod_name(data) == "^(?:vllm-[0-9]{1,10}|vllm-[0-9]{1,10}-[0-9]{1,10})$"
 
 
 def test_the_subdomain_follows_its_policy() -> None:
@@ -60,7 +60,7 @@ def test_the_subdomain_follows_its_policy() -> None:
     found = variables(data_of(output, LEADER), "leader")["LWS_LEADER_ADDRESS"]
     assert found == rf"{PATTERN}^$(sandbox-name)\.$(sandbox-name)\.shop$"
     found = variables(data_of(output, WORKER), "worker")["LWS_LEADER_ADDRESS"]
-    assert found == rf"{PATTERN}^vllm\-[0-9]+\.vllm\-[0-9]+\.shop$"
+    assert found == rf"{PATTERN}^vllm\-[0-9]{{1,10}}\.vllm\-[0-9]{{1,10}}\.shop$"
 
 
 def test_a_variable_of_the_user_is_replaced_as_the_controller_does() -> None:

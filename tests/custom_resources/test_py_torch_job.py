@@ -75,7 +75,7 @@ def test_elastic_workers(what: str) -> None:
     }
 
 
-@pytest.mark.parametrize(("role", "name"), [("Master", r"^llm\-master\-0$"), ("Worker", r"^llm\-worker\-[0-9]+$")])
+@pytest.mark.parametrize(("role", "name"), [("Master", "^llm-master-0$"), ("Worker", "^llm-worker-[0-9]{1,10}$")])
 def test_the_names_of_pods(role: str, name: str) -> None:
     output = rendered(py_torch_job(roles=(role,))).ok()
     assert pod_name(data_of(output, f"PyTorchJob/shop/llm#{role.lower()}")) == name

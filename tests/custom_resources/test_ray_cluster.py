@@ -31,10 +31,10 @@ def head_of(value: Json) -> Json:
 
 
 def test_head_and_groups_have_the_names_of_the_operator(output: bytes) -> None:
-    suffix = "[bcdfghjklmnpqrstvwxz2456789]+$"
-    assert pod_name(data_of(output, HEAD)) == rf"^llm\-head\-{suffix}"
-    assert pod_name(data_of(output, WORKER)) == rf"^llm\-cpu\-worker\-{suffix}"
-    assert pod_name(data_of(output, GPU)) == rf"^llm\-gpu\-worker\-{suffix}"
+    suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}$"
+    assert pod_name(data_of(output, HEAD)) == rf"^llm-head-{suffix}"
+    assert pod_name(data_of(output, WORKER)) == rf"^llm-cpu-worker-{suffix}"
+    assert pod_name(data_of(output, GPU)) == rf"^llm-gpu-worker-{suffix}"
 
 
 def test_variables_are_bound_to_the_object(output: bytes) -> None:
@@ -92,12 +92,12 @@ def test_a_group_of_several_hosts_has_their_labels_in_their_form() -> None:
     found = variables(data, "ray")
     assert [found[f"V{number}"].removeprefix("$(text-pattern)") for number in range(5)] == [
         "gpu",
-        "^[0-9]+$",
-        r"^gpu\-[bcdfghjklmnpqrstvwxz2456789]+$",
-        "^[0-9]+$",
+        "^[0-9]{1,10}$",
+        r"^gpu\-[bcdfghjklmnpqrstvwxz2456789]{5}$",
+        "^[0-9]{1,10}$",
         "llm",
     ]
-    assert pod_name(data) == r"^llm\-gpu\-worker\-[bcdfghjklmnpqrstvwxz2456789]+$"
+    assert pod_name(data) == "^llm-gpu-worker-[bcdfghjklmnpqrstvwxz2456789]{5}$"
 
 
 def test_the_service_of_the_head_may_have_a_name_of_its_own() -> None:

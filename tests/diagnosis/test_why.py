@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.custom_resources.objects import OPTIONS, leader_worker_set, stream
+from tests.custom_resources.objects import OPTIONS, leader_worker_set, stream, template
 from tests.diagnosis.objects import (
     NAME,
     Json,
@@ -25,6 +25,7 @@ from tests.diagnosis.objects import (
 from tests.hosts.running import called
 
 CASES: list[Json] = yaml.safe_load((Path(__file__).parent / "statuses.yaml").read_text())
+HEAD = {"apiVersion": "contrast-krm.dev/v1alpha1", "kind": "ContrastGenerate", "metadata": {"name": "contrast"}}
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 
 
@@ -63,6 +64,43 @@ def test_a_pod_that_runs_has_no_cause() -> None:
     assert (ran.code, "CC1171" in ran.out.decode()) == (0, True)
     done = why(status(pod(), {"phase": "Succeeded"}), replica_set(), deployment())
     assert done.code == 0
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["with its owners", "alone"])
+def test_a_name_that_the_policy_refuses_is_named(alone: bool) -> None:
+    value = pod(name="web-7c5ddbdf54x2v9k")
+    objects = _denied(value=value)[: 1 if alone else None]
+    out = why(*objects, of="pod/web-7c5ddbdf54x2v9k").out.decode()
+    assert "CC1165" in out
+    assert "metadata.name, web-7c5ddbdf54x2v9k in place of ^web-[4-9bcdf]{1,10}-" in out
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"), [("Pod", "one-x2v9k", "one-x2v9"), ("Job", "one-3-x2v9k", "one-x2v9k")]
+)
+def test_the_names_of_a_pod_that_stands_alone_are_known(kind: str, good: str, bad: str, tmp_path: Path) -> None:
+    """Of a generateName, and of an Indexed Job, which the pod shows without its owner."""
+    pod_template = template("web")
+    metadata: Json = {"name": "one", "namespace": "shop"}
+    if kind == "Pod":
+        metadata = {"generateName": "one-", "namespace": "shop", **pod_template["metadata"]}
+        value = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": pod_template["spec"]}
+    else:
+        spec = {"completionMode": "Indexed", "completions": 4, "template": pod_template}
+        value = {"apiVersion": "batch/v1", "kind": kind, "metadata": metadata, "spec": spec}
+    without = {"platform": "metal-qemu-snp", "runtimeClasses": "off", "manifest": {"emit": "none"}}
+    (tmp_path / "contrast.yaml").write_text(json.dumps({**HEAD, "spec": without}))
+    output = called("generate", "-", *OPTIONS[:4], "--config", str(tmp_path), stdin=json.dumps(value).encode()).ok()
+    sealed = next(one for one in yaml.safe_load_all(output) if one["kind"] == kind)
+    sealed["metadata"]["uid"] = "uid-one"
+    for name, is_refused in ((good, False), (bad, True)):
+        if kind == "Pod":
+            made = {**sealed, "metadata": {**sealed["metadata"], "name": name}}
+        else:
+            made = owned(sealed["spec"]["template"], "Pod", "v1", name, sealed)
+            made["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"] = "3"
+        out = why(status(made, {"phase": "Pending"}), of=f"pod/{name}").out.decode()
+        assert ("metadata.name, " in out) is is_refused, out
 
 
 def test_it_is_known_without_its_owners() -> None:

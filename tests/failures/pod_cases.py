@@ -230,6 +230,11 @@ def a_hook_of_an_init_container(world: World) -> None:
     world.pod["initContainers"] = [{"name": "first", "image": world.container["image"], "lifecycle": hook}]
 
 
+@cases("CC0222", f"{'w' * 243} metadata.name", "at most 242", hint="shorten the name")
+def a_name_that_leaves_no_room_for_a_hash(world: World) -> None:
+    world["web"]["metadata"]["name"] = "w" * 243
+
+
 @cases("CC1109", f"{SPEC}.runtimeClassName", "example.com/v1 Thing", hint="podTemplates")
 def a_custom_resource_with_a_class_of_contrasts(world: World) -> None:
     world["web"] |= {"apiVersion": "example.com/v1", "kind": "Thing"}

@@ -14,6 +14,7 @@ from krm_function.cli.policy.genpolicy_program import engine
 from krm_function.model.profiles import CONTRAST, KATA, Profile
 from krm_function.model.workload import Workload
 from krm_function.policy import References, decode_toml, from_annotation, load_rules, read_policy_data, rego_document
+from krm_function.policy.allowed_names import allowed_names, refused_name
 from krm_function.policy.genpolicy import MARK, settings_text
 from krm_function.policy.rules_mismatch import mismatch
 from krm_function.stages.policy import Sealing, seal_by_genpolicy
@@ -202,6 +203,24 @@ def test_our_rules_run_what_genpolicy_makes(profile: Profile) -> None:
     assert not host.Agent(rego).allows("CreateContainerRequest", request)
 
 
+# --- long names, which they do not cut
+
+LONG = "n" * 47  # of a Deployment, whose pods may have a hash of ten letters
+
+
+@pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
+@pytest.mark.parametrize(("length", "is_refused"), [(46, False), (47, True), (60, True)])
+def test_check_finds_a_policy_that_refuses_the_pods_of_a_long_name(
+    length: int, is_refused: bool, *, patched: bool
+) -> None:
+    subject = pods.workload(SPEC, metadata={"name": "n" * length, "namespace": "shop"})
+    data = made(subject, patched=patched)
+    assert drift(subject, data, REFERENCES, native=False) == []
+    allowed = allowed_names(subject, data)
+    assert allowed
+    assert bool(refused_name(subject, allowed)) is is_refused
+
+
 # --- sealed by the programs
 
 
@@ -225,6 +244,14 @@ def test_data_that_do_not_fit_are_never_sealed(request: pytest.FixtureRequest, p
     made_of = sealed(request.getfixturevalue(program), profile)
     assert [(found.code, found.ref) for found in made_of.findings] == [("CC0618", SUBJECT.ref)]
     assert (made_of.digest, made_of.edits) == ("", ())
+
+
+def test_a_name_whose_pods_its_policy_refuses_is_not_sealed(patched_standin: str) -> None:
+    named = {"name": LONG, "namespace": "shop"}
+    subject = pods.workload(SPEC, metadata=named)
+    (found,) = sealed(patched_standin, CONTRAST, subject).findings
+    assert (found.code, found.path) == ("CC0604", ("metadata", "name"))
+    assert "leave genpolicy out" in found.hint
 
 
 def test_an_image_without_a_digest_is_not_sealed_with_rules_that_bind_images(patched_standin: str) -> None:

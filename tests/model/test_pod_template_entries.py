@@ -22,6 +22,7 @@ GOOD: Json = {
             "path": "spec.groups[*].dlrover-master.template",
             "part": "group-{.name}",
             "names": ["{metadata.name}-{number}", "{metadata.name}-{suffix}"],
+            "longestName": 52,
             "when": {"spec.mode": ["Fast", ""], ".params['num-cpus']": [">=2.53"]},
             "unless": {"metadata.annotations['example.com/off']": ["true"]},
             "claims": "spec.volumeClaimTemplates",
@@ -81,7 +82,8 @@ def test_every_word_has_a_good_form() -> None:
 
 
 ADDED = "templates.0.adds"
-A_TEXT = "has {spec size}, which is no field of the object and none of number, suffix, hash, pod, digest, uid"
+FORMS = "number, index, suffix, templateHash, hash, pod, digest, uid"
+A_TEXT = f"has {{spec size}}, which is no field of the object and none of {FORMS}"
 BRACE = "has a brace without its other one; write {{ or }} for a brace"
 BAD = [
     ("group", "Example", "group must be an API group, such as example.com"),
@@ -101,6 +103,7 @@ BAD = [
     ("templates.0.names", ["{"], f"templates[0].names[0] {BRACE}"),
     ("templates.0.names", ["a}"], f"templates[0].names[0] {BRACE}"),
     ("templates.0.names", "one", "templates[0].names must be a list"),
+    ("templates.0.longestName", 0, "templates[0].longestName must be "),
     ("templates.0.when", {"spec mode": ["a"]}, "must be a field of the object"),
     ("templates.0.when", {"spec.mode": "a"}, "must be a list"),
     ("templates.0.unless", {"spec.mode": [1]}, "must be a string"),

@@ -221,7 +221,7 @@ def test_labels_and_annotations_are_texts_of_the_object() -> None:
     ("names", "pattern"),
     [
         ([], ""),
-        (["{metadata.name}-{number}"], r"llm\-[0-9]+"),
+        (["{metadata.name}-{number}"], "llm-[0-9]{1,10}"),
         (["{metadata.name}", "other"], "(?:llm|other)"),
     ],
 )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from krm_function.model.pod_names import HASH, MINUTES, NUMBER, RANDOM
 from tests.policy.host import SANDBOX_ID, Agent, Host, Json
 
 
@@ -35,8 +36,9 @@ def identity(rego: str) -> tuple[str, str]:
     """A name and a namespace of a pod that the policy is for."""
     wanted = Host(rego).data["containers"][0]["OCI"]["Annotations"]
     name = wanted.get("io.kubernetes.cri.sandbox-name", "^any$").removeprefix("^").removesuffix("$")
-    name = re.sub(r"\[bcdfghjklmnpqrstvwxz2456789\]\+", "x2v9k", name).replace("(-[0-9]+)?", "")
-    name = re.sub(r"\\(.)", r"\1", name.replace("[0-9]+", "28"))
+    for letters, sample in ((RANDOM, "x2v9k"), (HASH, "7c5ddbdf54"), (MINUTES, "29384215"), (NUMBER, "28")):
+        name = name.replace(letters.pattern(), sample)
+    name = re.sub(r"\\(.)", r"\1", name)
     return name, wanted["io.kubernetes.cri.sandbox-namespace"] or "default"
 
 

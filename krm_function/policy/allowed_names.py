@@ -1,0 +1,41 @@
+"""The name of a pod against the pattern of names in its policy.
+
+A policy of genpolicy, or of contrast-krm before 0.2, has a pattern that cuts no name, so it refuses the pods of a
+workload with a long name. Only patterns that a generator makes of the workload are tried on a name: the policy may be
+anybody's, and so a regex that takes forever.
+"""
+
+import re
+from typing import Any
+
+from krm_function.model.lookup import dig, mapping, maps
+from krm_function.model.pod_names import sample_names
+from krm_function.model.workload import Workload
+from krm_function.policy.made_pod import made_pod
+from krm_function.policy.pod_metadata import PodMetadata
+
+SANDBOX_NAME = "io.kubernetes.cri.sandbox-name"
+
+
+def name_patterns(pod: PodMetadata) -> set[str]:
+    """Return the patterns that generators make for the names of the pods of a workload."""
+    return {f"^{pattern}$" for pattern in (pod.name_pattern, *pod.kata_names) if pattern}
+
+
+def allowed_names(workload: Workload, sealed: Any) -> str:
+    """Return the pattern of names in policy data, "" if no generator makes it of the workload."""
+    entries = maps(mapping(sealed).get("containers"))
+    patterns = {str(dig(entry, ("OCI", "Annotations", SANDBOX_NAME))) for entry in entries}
+    return patterns.pop() if len(patterns) == 1 and patterns <= name_patterns(made_pod(workload)[0]) else ""
+
+
+def refused_name(workload: Workload, allowed: str) -> str:
+    """Return a name that a pod of the workload may get and that a pattern refuses; "" if there is none."""
+    names = [name for form in made_pod(workload)[0].names for name in sample_names(form)]
+    return next((name for name in names if allowed and not re.fullmatch(allowed, name)), "")
+
+
+def name_difference(name: str, allowed: str) -> str:
+    """Return how the name of a pod differs from the pattern of its policy; "" if it does not, or one is unknown."""
+    differs = name and allowed and not re.fullmatch(allowed, name)
+    return f"metadata.name, {name} in place of {allowed}" if differs else ""
