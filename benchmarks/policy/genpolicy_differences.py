@@ -148,6 +148,10 @@ def _sysctl(place: Place) -> bool:
     return place.line.field == "sysctls" and any("/" in str(one.get("name")) for one in written)
 
 
+def _names(place: Place) -> bool:
+    return place.line.field == "pod name" and "only names that a cluster makes" in place.line.why
+
+
 def _shared_gpus(place: Place) -> bool:
     """Whether the process of either side has the variable by which the runtime announces all GPUs of the pod."""
     processes = [dig(entry, ENV) or () for entry in (place.theirs, place.ours)]
@@ -169,6 +173,7 @@ ROWS = (
     Row("escaped paths", "docs/facts/kata.md#escaped-paths", escaped),
     Row("paths that end in a slash", "docs/facts/kata.md#paths-that-end-in-a-slash", slash),
     Row("options of mounts", "docs/facts/kata.md#options-of-mounts", variants),
+    Row("names of pods", "docs/facts/kata.md#names-of-pods", _names),
     Row("GPUs by a variable", "docs/facts/kata.md#gpus-by-a-variable", _shared_gpus),
 )
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.entry_errors import NotDerivedError
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.quantity import nano, units
+from krm_function.model.template_texts import NotDerivedError
 
 PORT = "6379"
 FLAGS = ("log-color", "include-dashboard")  # options whose value may be the word true or false

@@ -12,11 +12,10 @@ import re
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.entry_errors import MissingFieldError
 from krm_function.model.kinds import expand
 from krm_function.model.lookup import dig
 from krm_function.model.pod_kind import PlacedTemplate, PodKind, PodTemplate
-from krm_function.model.template_texts import applies, written
+from krm_function.model.template_texts import MissingFieldError, applies, written
 
 _TYPED = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _LEFT_OUT = ("spec", "template")

@@ -22,7 +22,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from krm_function.findings import Path
-from krm_function.model.entry_errors import MissingFieldError
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.record import NamedTuple
 
@@ -46,6 +45,19 @@ STEPS = r"\[name=([^\]]+)\]|([A-Za-z][A-Za-z0-9]*)|\['([^']+)'\]"
 AT_LEAST = ">="  # before a version, in a condition
 
 Known = Literal["form", "field", "rule", "text"]
+
+
+class MissingFieldError(ValueError):
+    """A field that a text needs is not in the object, or is neither a text nor a number."""
+
+
+class NotDerivedError(MissingFieldError):
+    """A rule does not know what the controller writes for this object. reason, instead: as in a finding."""
+
+    def __init__(self, reason: str, instead: str) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.reason, self.instead = reason, instead
 
 
 class Piece(NamedTuple):

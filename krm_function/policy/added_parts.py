@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from krm_function.model.added_containers import that_apply
-from krm_function.model.entry_errors import MissingFieldError
 from krm_function.model.lookup import dig, maps
-from krm_function.model.template_texts import written
+from krm_function.model.template_texts import MissingFieldError, written
 from krm_function.model.workload import Workload
 from krm_function.policy.controller_containers import goes_to
 from krm_function.policy.variable_expansion import expand

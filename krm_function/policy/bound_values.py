@@ -18,7 +18,7 @@ and what they leave open is listed by unbound_values.py.
 from collections.abc import Iterable
 from typing import Any
 
-from krm_function.model.pod_names import HASH, NUMBER, RANDOM
+from krm_function.model.pod_names import HASH, MINUTES, NUMBER, RANDOM
 from krm_function.policy.variable_expansion import PATTERN, PATTERNS
 
 _WHOLE = ("sandbox-name", "pod-uid", "node-name", "resource-field", "pod-ip", "host-ip")
@@ -60,18 +60,26 @@ def as_bound(entry: dict[str, Any]) -> dict[str, Any]:
     env = [as_bound_variable(text) for text in process.get("Env", ())]
     bound = _bound({**entry, "OCI": {**entry["OCI"], "Process": {**process, "Env": env}}})
     process = bound["OCI"]["Process"]
-    texts = {key: [_unlimited(text) for text in process.get(key, ())] for key in ("Env", "Args")}
+    texts = {key: [unlimited_value(text) for text in process.get(key, ())] for key in ("Env", "Args")}
     return {**bound, "OCI": {**bound["OCI"], "Process": {**process, **texts}}}
 
 
-def _unlimited(text: str) -> str:
-    """Return a pattern with any number of digits and letters in place of as many as there can be."""
-    if PATTERN not in text:
-        return text
+def unlimited(text: str) -> str:
+    """Return a pattern with any number of digits and letters in place of as many as there can be.
+
+    >>> unlimited("^web-[0-9]{1,10}$")
+    '^web-[0-9]+$'
+    """
     letters = f"[{RANDOM.alphabet}]+"
-    for limited, unlimited in ((NUMBER, f"[{NUMBER.alphabet}]+"), (HASH, letters), (RANDOM, letters)):
-        text = text.replace(limited.pattern(), unlimited)
+    digits = f"[{NUMBER.alphabet}]+"
+    for limited, wide in ((NUMBER, digits), (MINUTES, digits), (HASH, letters), (RANDOM, letters)):
+        text = text.replace(limited.pattern(), wide)
     return text
+
+
+def unlimited_value(text: str) -> str:
+    """Return a variable or an argument with its pattern unlimited, if it is one."""
+    return unlimited(text) if PATTERN in text else text
 
 
 def as_bound_variable(entry: str) -> str:

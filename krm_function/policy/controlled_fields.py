@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.model.entry_errors import MissingFieldError
 from krm_function.model.lookup import dig, mapping, maps
-from krm_function.model.template_texts import written
+from krm_function.model.template_texts import MissingFieldError, written
 from krm_function.model.workload import Workload
 from krm_function.policy.pod_metadata import escape_regex
 from krm_function.policy.variable_expansion import CONTROLLED, PATTERNS

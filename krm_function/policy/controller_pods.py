@@ -12,12 +12,11 @@ from functools import cache
 
 from krm_function.findings import Finding, finding
 from krm_function.model.added_containers import applied, that_apply
-from krm_function.model.entry_errors import MissingFieldError, NotDerivedError
 from krm_function.model.listed_names import listed
 from krm_function.model.lookup import dig, mapping, maps
 from krm_function.model.pod_kind import OF_CONTROLLER, PodTemplate
 from krm_function.model.pod_names import HASH, NUMBER, RANDOM, Letters, PodName
-from krm_function.model.template_texts import Piece, field_steps, pieces, written
+from krm_function.model.template_texts import MissingFieldError, NotDerivedError, Piece, field_steps, pieces, written
 from krm_function.model.workload import Workload
 from krm_function.policy.controller_containers import Added, added_spec, goes_to
 from krm_function.policy.open_variables import OpenVariable

@@ -14,6 +14,7 @@ from benchmarks.policy.genpolicy_changes import CHANGES
 from benchmarks.policy.genpolicy_differences import ROWS
 from benchmarks.policy.genpolicy_pods import OBJECTS, Mutant, bases, mutants, plain
 from benchmarks.policy.genpolicy_run import MADE_UP, Outcome, compared, from_environment, run_genpolicy
+from krm_function.model.pod_names import kata_pattern
 from krm_function.policy import (
     CONTRAST,
     KATA,
@@ -26,6 +27,7 @@ from krm_function.policy import (
     rego_document,
     seal,
 )
+from krm_function.policy.allowed_names import SANDBOX_NAME
 from krm_function.policy.variable_expansion import PATTERNS
 from tests import quick_yaml as yaml
 from tests.docs.test_citations import ROOT, sections
@@ -255,6 +257,10 @@ def of_node(entry: Json) -> None:
     entry["OCI"]["Process"]["Args"][-1] = "$(node-name)"
 
 
+def kata_name(entry: Json) -> None:
+    entry["OCI"]["Annotations"][SANDBOX_NAME] = f"^{kata_pattern('Deployment', 'web')}$"
+
+
 # row -> the container, more of the pod spec, and what genpolicy makes otherwise
 CASES: dict[str, list[tuple[Json, Json, Edit]]] = {
     "envFrom prefix": [({"envFrom": [{"prefix": "P_", **FROM}]}, {}, other_env("P_COLOUR=red", "COLOUR=red"))],
@@ -303,6 +309,7 @@ CASES: dict[str, list[tuple[Json, Json, Edit]]] = {
     "options of mounts": [
         (*mounted(FILES, "/files", readOnly=True), mount_with("/files", options=["rbind", "rprivate", "rw"]))
     ],
+    "names of pods": [({}, {}, kata_name)],
     "GPUs by a variable": [(variables("NVIDIA_VISIBLE_DEVICES=all"), {}, announced)],
 }
 

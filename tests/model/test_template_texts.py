@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.entry_errors import MissingFieldError
-from krm_function.model.template_texts import FORMS, applies, pieces, text_problem, written
+from krm_function.model.template_texts import FORMS, MissingFieldError, applies, pieces, text_problem, written
 
 TEMPLATE = ("spec", "groups", 1, "template")
 OBJECT: dict[str, Any] = {

@@ -331,6 +331,6 @@ def test_coordinator() -> None:
         ],
     }
     made = pods.container(pods.workload(spec, "StatefulSet", {"name": "coordinator"}))
-    assert made["OCI"]["Annotations"]["io.kubernetes.cri.sandbox-name"] == "^coordinator-[0-9]+$"
+    assert made["OCI"]["Annotations"]["io.kubernetes.cri.sandbox-name"] == "^coordinator-[0-9]{1,10}$"
     assert made["OCI"]["Process"]["Env"][2:] == ["NAMESPACE=$(sandbox-namespace)", "ACCOUNT=coordinator"]
     assert made["exec_commands"] == []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.model.lookup import maps
+from krm_function.policy.bound_values import unlimited
 from krm_function.policy.compare.difference import (
     CANNOT_TELL,
     DIFFERENT,
@@ -119,7 +120,21 @@ def _pod_identity(key: str, old: Any, new: Any) -> FieldChange:
         return FieldChange("added", as_text(new), STRONGER, f"only this {field} is allowed", field)
     if key == NAMESPACE:
         return FieldChange("changed", both_texts(old, new), DIFFERENT, "another namespace", field)
-    return FieldChange("changed", both_texts(old, new), WEAKER, "one pattern cannot be measured by another", field)
+    if _is_narrower(new, old):
+        return FieldChange("changed", both_texts(old, new), STRONGER, "only names that a cluster makes", field)
+    why = "any letters and digits" if _is_narrower(old, new) else "one pattern cannot be measured by another"
+    return FieldChange("changed", both_texts(old, new), WEAKER, why, field)
+
+
+def _is_narrower(one: Any, other: Any) -> bool:
+    """Tell whether a pattern of pod names is the other one with exact letters, as many as there can be.
+
+    The other one is of genpolicy or of an earlier version; there, the index of a Job may be left out.
+    """
+    index = unlimited("-[0-9]{1,10}")
+    names = [text.replace("\\.", ".").replace("\\-", "-") for text in (unlimited(str(one)), str(other))]
+    wider = {names[1].replace(f"({index})?", part) for part in ("", index)}
+    return one != other and names[0] in wider
 
 
 def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> FieldChange:

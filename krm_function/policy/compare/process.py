@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.policy.bound_values import WIDER, bound_argument, bound_value
+from krm_function.policy.bound_values import WIDER, bound_argument, bound_value, unlimited_value
 from krm_function.policy.compare.difference import (
     DIFFERENT,
     STRONGER,
@@ -62,6 +62,7 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
     another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
     any value at all           weaker than each other choice of the host
     a token of Kata            weaker than the form of its value
+    any number of digits       weaker than as many as there can be
     """
     before, after = _by_name(old or []), _by_name(new or [])
     for name in sorted(before.keys() | after.keys()):
@@ -73,6 +74,12 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
         if came and set(map(bound_value, came)) == gone:
             narrower = bool(gone & WIDER)
             yield FieldChange("changed", as_text(name), STRONGER if narrower else WEAKER, _IPV4 if narrower else _ANY)
+            continue
+        if gone and set(map(unlimited_value, gone)) == set(map(unlimited_value, came)):
+            was_unlimited = gone == set(map(unlimited_value, gone))
+            yield FieldChange(
+                "changed", as_text(name), STRONGER if was_unlimited else WEAKER, BOUND if was_unlimited else _ANY
+            )
             continue
         free, was_free = any(map(_TOKEN.search, came)), any(map(_TOKEN.search, gone))
         any_value, was_any = OPEN in came, OPEN in gone
