@@ -142,9 +142,6 @@ def _as_made(evidence: Evidence) -> Iterator[Workload]:
         yield from (in_its_owner(pod, one) for one in workloads_of(origin, (), reference(origin)))
         return
     yield Workload(pod, (), reference(pod), ())
-    if dig(pod, ("metadata", "generateName")):
-        metadata = {key: value for key, value in pod["metadata"].items() if key != "name"}
-        yield Workload({**pod, "metadata": metadata}, (), reference(pod), ())
     owner = controller_of(pod)
     for kind in _outer(owner.kind) if owner else ():
         version, path, *_ = KINDS[kind]

@@ -64,7 +64,6 @@ _LONGEST_NAMES: Mapping[str, tuple[int, str]] = {
     "StatefulSet": (52, "pods have the name and a hash in the label controller-revision-hash"),
     "Job": (63, "pods have the name in the label job-name"),
     "CronJob": (52, "Jobs have the name and the time"),
-    "Deployment": (242, "ReplicaSets have the name and a hash"),
 }
 
 

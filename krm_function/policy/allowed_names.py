@@ -18,8 +18,8 @@ SANDBOX_NAME = "io.kubernetes.cri.sandbox-name"
 
 
 def name_patterns(pod: PodMetadata) -> set[str]:
-    """Return the patterns that generators make for the names of the pods of a workload."""
-    return {f"^{pattern}$" for pattern in (pod.name_pattern, *pod.kata_names) if pattern}
+    """Return the patterns that policies of a workload may have for the names of its pods."""
+    return {f"^{pattern}$" for pattern in (pod.name_pattern, *pod.other_names) if pattern}
 
 
 def allowed_names(workload: Workload, sealed: Any) -> str:

@@ -52,15 +52,15 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 class PodMetadata(NamedTuple):
     """A workload as the generator reads it.
 
-    names: how its pods are named; several for a custom resource, () if that is unknown. kata_names: the patterns that
-    genpolicy, and contrast-krm before 0.2, have for them.
+    names: how its pods are named; several for a custom resource, () if that is unknown. other_names: the patterns that
+    other policies of it may have: of genpolicy, of an earlier version, of its generateName before it had a name.
     """
 
     ref: Ref
     spec: dict[str, Any]
     spec_path: Path
     names: tuple[PodName, ...]
-    kata_names: tuple[str, ...]
+    other_names: tuple[str, ...]
     namespace: str
     service_account: str
     annotations: dict[str, str]
@@ -96,13 +96,13 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
     findings: list[Finding] = []
     spec = workload.pod_spec
     account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
-    names, kata_names = _names(workload, metadata, findings)
+    names, other_names = _names(workload, metadata, findings)
     made = PodMetadata(
         workload.ref,
         spec,
         workload.spec_path,
         names,
-        kata_names,
+        other_names,
         str(metadata.get("namespace") or ""),
         str(account),
         _annotations(workload, findings),
@@ -116,7 +116,11 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
 def _names(
     workload: Workload, metadata: dict[str, Any], findings: list[Finding]
 ) -> tuple[tuple[PodName, ...], tuple[str, ...]]:
-    """Return how the pods are named, and Kata's patterns of that: the name as it is, and with its dots escaped."""
+    """Return how the pods are named, and the patterns that other policies of the same workload may have for that."""
+    job_spec = mapping(dig(workload.object, workload.template[:-1]))
+    is_indexed = job_spec.get("completionMode") == "Indexed"
+    forms: list[PodName] = []
+    others: list[str] = []
     for key in ("name", "generateName"):
         base, is_generated = metadata.get(key), key == "generateName"
         if not base:
@@ -125,14 +129,14 @@ def _names(
             at = (*workload.root, "metadata", key)
             findings.append(finding("CC0604.object-name", workload.ref, at, field=f"metadata.{key}"))
         if workload.made_by:
-            break
+            continue
         kind, name = workload.ref.kind, str(base)
-        job_spec = dig(workload.object, workload.template[:-1])
-        is_indexed = mapping(job_spec).get("completionMode") == "Indexed"
-        escaped = name if is_generated else escape_regex(name)
-        kata = (kata_pattern(kind, base, is_generated=is_generated) for base in (name, escaped))
-        return (pod_name(kind, name, is_generated=is_generated, is_indexed=is_indexed),), tuple(kata)
-    return (), ()
+        form = pod_name(kind, name, is_generated=is_generated, is_indexed=is_indexed)
+        forms.append(form)
+        others += [name_pattern(form), kata_pattern(kind, name, is_generated=is_generated)]
+        if not is_generated:
+            others.append(kata_pattern(kind, escape_regex(name)))
+    return tuple(forms[:1]), tuple(others)
 
 
 def _claim_templates(workload: Workload) -> dict[str, str]:

@@ -230,9 +230,10 @@ def a_hook_of_an_init_container(world: World) -> None:
     world.pod["initContainers"] = [{"name": "first", "image": world.container["image"], "lifecycle": hook}]
 
 
-@cases("CC0222", f"{'w' * 243} metadata.name", "at most 242", hint="shorten the name")
+@cases("CC0222", f"{'w' * 53} metadata.name", "at most 52", hint="shorten the name")
 def a_name_that_leaves_no_room_for_a_hash(world: World) -> None:
-    world["web"]["metadata"]["name"] = "w" * 243
+    world["web"] |= {"kind": "StatefulSet"}
+    world["web"]["metadata"]["name"] = "w" * 53
 
 
 @cases("CC1109", f"{SPEC}.runtimeClassName", "example.com/v1 Thing", hint="podTemplates")
