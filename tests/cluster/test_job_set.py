@@ -51,12 +51,12 @@ def replicated(name: str, **job: Any) -> Json:
     return {"name": name, "replicas": 2, "template": {"spec": spec}}
 
 
-def job_set(namespace: str, **job: Any) -> bytes:
+def job_set(namespace: str, name: str = "train", **job: Any) -> bytes:
     """The output that has a JobSet with two replicatedJobs of two Jobs of two pods."""
     value = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
-        "metadata": {"name": "train", "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {"replicatedJobs": [replicated("driver", **job), replicated("worker", **job)]},
     }
     return generated(value)
@@ -74,6 +74,18 @@ def test_every_pod_of_the_controller_starts(controller: ControlPlane, api: Api, 
     made = created(controller, api, namespace, **job)
     assert len(made) == 8
     for pod in made:
+        assert_starts(pod)
+
+
+@pytest.mark.parametrize("mode", ["Indexed", "NonIndexed"])
+@pytest.mark.parametrize("length", [40, 43, 46])
+def test_the_pods_of_a_long_name_start(
+    controller: ControlPlane, api: Api, namespace: str, length: int, mode: str
+) -> None:
+    """Of Jobs with names of up to 55 characters: the webhook of JobSet refuses names of pods that would be cut."""
+    output = job_set(namespace, "n" * length, completionMode=mode)
+    create(controller, JOB_SET, object_of(output, "JobSet"))
+    for pod in made_pods(api, namespace, 8):
         assert_starts(pod)
 
 

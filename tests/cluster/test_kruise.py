@@ -54,7 +54,7 @@ def of(form: str) -> tuple[str, Controller]:
     return kind, KRUISE._replace(path=f"/apis/apps.kruise.io/{version}/namespaces/{{}}/{kind.lower()}s")
 
 
-def rendered(namespace: str, form: str, *arguments: str, claims: bool = False) -> bytes:
+def rendered(namespace: str, form: str, *arguments: str, claims: bool = False, name: str = "web") -> bytes:
     """The output that has an object of two pods, whose program knows its name and the labels that were added."""
     kind, version = form.split()
     fields = ["metadata.name", *(f"metadata.labels['{key}']" for key in LABELS[kind])]
@@ -71,7 +71,7 @@ def rendered(namespace: str, form: str, *arguments: str, claims: bool = False) -
         pod["spec"]["volumes"] = [{"name": "share", "emptyDir": {}}]
         spec |= {"podManagementPolicy": "Parallel"} if kind == "StatefulSet" else {}
         spec["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": CLAIM}]
-    metadata = {"name": "web", "namespace": namespace}
+    metadata = {"name": name, "namespace": namespace}
     return generated({"apiVersion": f"apps.kruise.io/{version}", "kind": kind, "metadata": metadata, "spec": spec})
 
 
@@ -105,6 +105,25 @@ def test_every_pod_of_every_version_starts(controller: ControlPlane, api: Api, n
         assert_starts(pod)
     said = beside_the_coordinator(controller, namespace, resource, output)
     assert said == [], said
+
+
+@pytest.mark.parametrize(
+    ("form", "length"),
+    [
+        ("CloneSet v1alpha1", 52),
+        ("StatefulSet v1beta1", 52),
+        ("DaemonSet v1alpha1", 57),
+        ("DaemonSet v1alpha1", 58),
+        ("DaemonSet v1alpha1", 63),
+    ],
+)
+def test_the_pods_of_a_long_name_start(
+    controller: ControlPlane, api: Api, namespace: str, form: str, length: int
+) -> None:
+    kind, where = of(form)
+    create(controller, where, object_of(rendered(namespace, form, name="n" * length), kind))
+    for pod in made_pods(api, namespace, 2):
+        assert_starts(pod)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -41,9 +41,9 @@ def the_controller(cluster: ControlPlane) -> Iterator[ControlPlane]:
         yield made
 
 
-def rendered(namespace: str, form: str) -> Json:
+def rendered(namespace: str, form: str, name: str = "llm") -> Json:
     """A LeaderWorkerSet of two groups, sealed."""
-    value = leader_worker_set("llm")
+    value = leader_worker_set(name)
     value["metadata"]["namespace"] = namespace
     spec = value["spec"]
     for field, given in FORMS[form].items():
@@ -60,6 +60,13 @@ def test_every_pod_of_the_controller_starts(controller: ControlPlane, api: Api, 
     made = created(controller, api, namespace, form)
     assert len(made) == 2 * SIZE
     for pod in made:
+        assert_starts(pod)
+
+
+@pytest.mark.parametrize("length", [40, 49, 50])
+def test_the_pods_of_a_long_name_start(controller: ControlPlane, api: Api, namespace: str, length: int) -> None:
+    create(controller, LWS, rendered(namespace, "both templates", "n" * length))
+    for pod in made_pods(api, namespace, 2 * SIZE):
         assert_starts(pod)
 
 

@@ -59,10 +59,10 @@ def the_operator(cluster: ControlPlane) -> Iterator[ControlPlane]:
         yield made
 
 
-def rendered(namespace: str, form: str) -> bytes:
+def rendered(namespace: str, form: str, name: str = "llm") -> bytes:
     """A job whose program knows its name and what the operator labels it with."""
     role, spec, ports, _ = FORMS[form]
-    value = py_torch_job(roles=(role,), **spec)
+    value = py_torch_job(name, roles=(role,), **spec)
     value["metadata"]["namespace"] = namespace
     fields = ["metadata.name", *(f"metadata.labels['{JOB}{name}']" for name in LABELS)]
     (container,) = value["spec"]["pytorchReplicaSpecs"][role]["template"]["spec"]["containers"]
@@ -88,6 +88,16 @@ def test_every_pod_of_the_operator_starts(operator: ControlPlane, api: Api, name
         assert_starts(pod)
     said = beside_the_coordinator(operator, namespace, "pytorchjobs", rendered(namespace, form))
     assert said == [], said
+
+
+@pytest.mark.parametrize("length", [54, 55, 60, 63])
+@pytest.mark.parametrize("form", ["a master", "workers"])
+def test_the_pods_of_a_long_name_start(
+    operator: ControlPlane, api: Api, namespace: str, form: str, length: int
+) -> None:
+    create(operator, TRAINING, object_of(rendered(namespace, form, "n" * length), "PyTorchJob"))
+    for pod in made_pods(api, namespace, FORMS[form][3]):
+        assert_starts(pod)
 
 
 @pytest.mark.parametrize("form", ["a master", "elastic workers"])

@@ -37,8 +37,8 @@ def the_operator(cluster: ControlPlane) -> Iterator[ControlPlane]:
         yield made
 
 
-def rendered(namespace: str, form: str) -> bytes:
-    value = ray_cluster("llm", **FORMS[form])
+def rendered(namespace: str, form: str, name: str = "llm") -> bytes:
+    value = ray_cluster(name, **FORMS[form])
     value["metadata"]["namespace"] = namespace
     return generated(value)
 
@@ -61,6 +61,15 @@ def test_every_pod_of_the_operator_starts(operator: ControlPlane, api: Api, name
         for probe in (ray["livenessProbe"], ray["readinessProbe"]):
             if "exec" in probe:
                 assert agent.allows("ExecProcessRequest", host.execute("ray", probe["exec"]["command"]))
+
+
+@pytest.mark.parametrize("length", [40, 46, 47, 50, 53])
+def test_the_pods_of_a_long_name_start(operator: ControlPlane, api: Api, namespace: str, length: int) -> None:
+    """Up to the longest name that the operator takes."""
+    output = rendered(namespace, "a command of its own", "n" * length)
+    create(operator, KUBERAY, object_of(output, "RayCluster"))
+    for pod in made_pods(api, namespace, PODS):
+        assert_starts(pod)
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,14 @@ def the_controller(cluster: ControlPlane) -> Iterator[ControlPlane]:
         yield made
 
 
-def rollout(namespace: str, strategy: str, *arguments: str) -> bytes:
+def rollout(namespace: str, strategy: str, *arguments: str, name: str = "web") -> bytes:
     """The output that has a Rollout of two pods, whose program knows the hash of its template."""
     field = {"fieldRef": {"fieldPath": f"metadata.labels['{HASH}']"}}
     pod = template("web", args=["serve", *arguments], env=[{"name": "HASH", "valueFrom": field}])
     value = {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Rollout",
-        "metadata": {"name": "web", "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {
             "replicas": 2,
             "selector": {"matchLabels": pod["metadata"]["labels"]},
@@ -51,12 +51,12 @@ def rollout(namespace: str, strategy: str, *arguments: str) -> bytes:
     return generated(value)
 
 
-def created(cluster: ControlPlane, api: Api, namespace: str, strategy: str) -> list[Json]:
+def created(cluster: ControlPlane, api: Api, namespace: str, strategy: str, name: str = "web") -> list[Json]:
     """The pods that the controller and its ReplicaSet make of it."""
     service = {"ports": [{"port": 80}], "selector": {"app": "web"}}
     metadata = {"name": "web", "namespace": namespace}
     api.create({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service}).ok()
-    create(cluster, ROLLOUTS, object_of(rollout(namespace, strategy), "Rollout"))
+    create(cluster, ROLLOUTS, object_of(rollout(namespace, strategy, name=name), "Rollout"))
     return made_pods(api, namespace, 2)
 
 
@@ -86,6 +86,13 @@ def test_every_pod_of_every_version_starts(controller: ControlPlane, api: Api, n
     for pod in (*first, *second()):
         assert_starts(pod)
     assert beside_the_coordinator(controller, namespace, "rollouts.argoproj.io,replicasets", output) == []
+
+
+@pytest.mark.parametrize("length", [46, 47, 48, 57, 58, 63])
+def test_the_pods_of_a_long_name_start(controller: ControlPlane, api: Api, namespace: str, length: int) -> None:
+    for pod in created(controller, api, namespace, "canary", "n" * length):
+        assert len(pod["metadata"]["name"]) <= 63
+        assert_starts(pod)
 
 
 @pytest.mark.parametrize("change", ["HASH=../x", "HASH=UPPER", "LD_PRELOAD=/x"])

@@ -27,21 +27,21 @@ def the_controller(cluster: ControlPlane) -> Iterator[ControlPlane]:
         yield made
 
 
-def sandbox(namespace: str) -> bytes:
+def sandbox(namespace: str, name: str = "agent") -> bytes:
     """The output that has a Sandbox, whose program knows its name and the label that the controller writes."""
     fields = {"NAME": "metadata.name", "HASH": "metadata.labels['agents.x-k8s.io/sandbox-name-hash']"}
     env = [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}} for name, path in fields.items()]
     value = {
         "apiVersion": "agents.x-k8s.io/v1alpha1",
         "kind": "Sandbox",
-        "metadata": {"name": "agent", "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {"podTemplate": template("agent", env=env)},
     }
     return generated(value)
 
 
-def created(cluster: ControlPlane, api: Api, namespace: str) -> Json:
-    output = sandbox(namespace)
+def created(cluster: ControlPlane, api: Api, namespace: str, name: str = "agent") -> Json:
+    output = sandbox(namespace, name)
     create(cluster, SANDBOX, object_of(output, "Sandbox"))
     (pod,) = made_pods(api, namespace, 1)
     return pod
@@ -51,6 +51,11 @@ def test_the_pod_of_the_controller_starts(controller: ControlPlane, api: Api, na
     pod = created(controller, api, namespace)
     assert_starts(pod)
     assert beside_the_coordinator(controller, namespace, "sandboxes", sandbox(namespace)) == []
+
+
+@pytest.mark.parametrize("length", [58, 63])
+def test_the_pod_of_a_long_name_starts(controller: ControlPlane, api: Api, namespace: str, length: int) -> None:
+    assert_starts(created(controller, api, namespace, "n" * length))
 
 
 @pytest.mark.parametrize("change", ["NAME=other", "HASH=../x", "LD_PRELOAD=/x"])

@@ -14,7 +14,7 @@ from krm_function.model.pod_kinds import SHIPPED
 from krm_function.model.shipped_kinds import DIRECTORY, of_group
 from tests import quick_yaml as yaml
 from tests.custom_resources.kinds import BY_CATALOGUE, OTHER_VERSIONS, REFUSED, SEALED
-from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, stream, template
+from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, leader_worker_set, rendered, stream, template
 from tests.custom_resources.planted import Planted, thing
 from tests.custom_resources.unknown_kinds import UNKNOWN_NAMES, UNKNOWN_TEMPLATES
 from tests.hosts.running import called
@@ -279,3 +279,27 @@ def test_a_variable_that_steers_programs_gets_no_form(name: str, tmp_path: Any) 
     made = called("generate", "-", *options, stdin=text)
     assert (made.code, made.out) == (1, b"")
     assert "CC0693" in made.err
+
+
+LONGEST = {
+    "LeaderWorkerSet": (50, leader_worker_set),
+    "CloneSet": (52, lambda name: kruise("CloneSet", name)),
+    "StatefulSet": (52, lambda name: kruise("StatefulSet", name)),
+}
+
+
+def kruise(kind: str, name: str) -> Json:
+    pod = template("web")
+    spec = {"replicas": 1, "selector": {"matchLabels": pod["metadata"]["labels"]}, "template": pod}
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "apps.kruise.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize("kind", LONGEST)
+def test_a_name_of_which_the_controller_makes_no_pods_is_refused(kind: str) -> None:
+    """tests/cluster has the longest names that have pods."""
+    longest, make = LONGEST[kind]
+    assert rendered(make("n" * longest)).code == 0
+    ran = rendered(make("n" * (longest + 1)))
+    assert (ran.code, ran.out) == (1, b"")
+    assert f"CC0222 shop/{'n' * (longest + 1)}" in ran.err
