@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +282,7 @@ def test_a_variable_that_steers_programs_gets_no_form(name: str, tmp_path: Any) 
     assert "CC0693" in made.err
 
 
-LONGEST = {
+LONGEST: dict[str, tuple[int, Callable[[str], Json]]] = {
     "LeaderWorkerSet": (50, leader_worker_set),
     "CloneSet": (52, lambda name: kruise("CloneSet", name)),
     "StatefulSet": (52, lambda name: kruise("StatefulSet", name)),
