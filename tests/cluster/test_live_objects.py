@@ -31,7 +31,7 @@ def healthy(api: Api, cluster: ControlPlane, namespace: str) -> Iterator[str]:
     ]
     with _with_class(api), made_up_nodes(api, [NODE]):
         _apply(cluster, given)
-        done = cluster.kubectl("create", "job", "tonight", "--from=cronjob/nightly", "-n", namespace)
+        done = cluster.kubectl("create", "job", "nightly-29384215", "--from=cronjob/nightly", "-n", namespace)
         assert done.returncode == 0, done.stderr
         until("the pods", lambda: _phases(api, namespace) == ["Running"] * 3 + ["Succeeded"])
         yield namespace

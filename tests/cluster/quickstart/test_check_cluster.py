@@ -194,7 +194,7 @@ def test_what_no_policy_is_about_is_no_drift(drifting: Shop, request: pytest.Fix
     drifting.kubectl("scale", "deployment/web", "-n", "shop", "--replicas=3")
     drifting.kubectl("rollout", "restart", "deployment/payments", "-n", "shop")
     drifting.kubectl("run", "by-hand", "-n", "shop", f"--image={WEB}")
-    drifting.kubectl("create", "job", "tonight", "--from=cronjob/nightly-report", "-n", "shop")
+    drifting.kubectl("create", "job", "nightly-report-29384215", "--from=cronjob/nightly-report", "-n", "shop")
     add_namespace(drifting.api, "elsewhere")  # of another deployment
     request.addfinalizer(lambda: remove_namespace(drifting.api, "elsewhere"))
     value = json.loads(drifting.kubectl("get", "deployment/web", "-n", "shop", "-o", "json"))
