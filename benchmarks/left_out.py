@@ -63,7 +63,9 @@ def _uncached(*names: str) -> str:
 
 
 SHORT_CUTS = (
-    ShortCut("`libyaml.py`", "PyYAML's C parser without the rest of PyYAML", NONE, {"krm_function.libyaml": _PYYAML}),
+    ShortCut(
+        "`libyaml.py`", "PyYAML's C parser without the rest of PyYAML", NONE, {"krm_function.text.libyaml": _PYYAML}
+    ),
     ShortCut("`record.py`", "records without compiled constructors", NONE, {"krm_function.record": _TYPING}),
     ShortCut(
         "late imports of libraries",
@@ -81,24 +83,24 @@ SHORT_CUTS = (
         {"krm_function.hosts.pass_through": "def passes_through(data): return False\n"},
     ),
     ShortCut(
-        "`yamltext/fast/stream.py`",
+        "`cut_stream` in `text/split.py`",
         "streams are cut without events",
-        {"krm_function.yamltext.fast.stream": "def cut(*_): return None\n"},
+        {"krm_function.text.split": "def cut_stream(*_): return None\n"},
     ),
     ShortCut(
-        "`yamltext/fast/items.py`",
+        "`cut_items` in `text/split.py`",
         "lists are cut without events",
-        {"krm_function.yamltext.fast.items": "def cut(*_): return None\n"},
+        {"krm_function.text.split": "def cut_items(*_): return None\n"},
     ),
     ShortCut(
-        "`yamltext/fast/values.py`",
+        "`read_value` in `text/parse.py`",
         "values without positions: objects without findings, and to verify splices",
-        {"krm_function.yamltext.fast.values": "def read_value(text): return parse(text).value\n"},
+        {"krm_function.text.parse": "def read_value(text): return parse(text).value\n"},
     ),
     ShortCut(
-        "`_parse_without_positions` in `stages/read.py`",
+        "`_parse_without_positions` in `render/read.py`",
         "pods without a runtime class are read without positions, in half of the memory",
-        {"krm_function.stages.read": "def _parse_without_positions(resource): return None\n"},
+        {"krm_function.render.read": "def _parse_without_positions(resource): return None\n"},
     ),
     ShortCut(
         "`_packed_prefix` in `policy/initdata.py`",
@@ -107,15 +109,14 @@ SHORT_CUTS = (
     ),
     ShortCut(
         "memories of equal parts",
-        "`lru_cache` on readers and writers, `_known` in `policy/pretty.py` and `yamltext/writer.py`",
+        "`lru_cache` on readers and writers, `_known` in `policy/initdata.py` and `text/writer.py`",
         {
-            "krm_function.policy.pretty": "string = encode_basestring\n_shared = _collection\n",
-            "krm_function.policy.passwd": _uncached("users", "memberships"),
-            "krm_function.policy.identity": _uncached("_read"),
+            "krm_function.policy.initdata": "string = encode_basestring\n_shared = _collection\n",
+            "krm_function.policy.users": _uncached("users", "memberships", "_read"),
             "krm_function.policy.seal": _uncached("_match_patterns", "_literal"),
-            "krm_function.model.image": _uncached("parse_image"),
-            "krm_function.model.mesh_annotations": _uncached("_read"),
-            "krm_function.yamltext.writer": _uncached("_key_token")
+            "krm_function.kubernetes.image": _uncached("parse_image"),
+            "krm_function.contrast.mesh_annotations": _uncached("_read"),
+            "krm_function.text.writer": _uncached("_key_token")
             + "def _item(value, column, style): return ' ' + block(value, column + 2, style)\n",
         },
     ),

@@ -62,7 +62,7 @@ def own_modules() -> int:
 def parts(directory: str, runs: int) -> tuple[Part, ...]:
     """Measure every row of the table; the last two are all of ten workloads, and one more."""
     loaded = imports()
-    standard, libyaml = _importing(loaded.standard), _importing(("krm_function.libyaml",))
+    standard, libyaml = _importing(loaded.standard), _importing(("krm_function.text.libyaml",))
     own, curves = _importing(loaded.own), _importing(loaded.curves)
     none, ten, many = (workloads(directory, count) for count in (0, WORKLOADS, MANY))
     whole = standard + libyaml + own + curves

@@ -10,11 +10,11 @@ another document: they are written out, since Helm itself cannot read them back.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted_annotations import annotated
+from krm_function.hosts.emitted import annotated
 from krm_function.hosts.stream import Stream, cut_stream, stream_pieces
-from krm_function.model.origin import FILENAME, HELM_SOURCE
-from krm_function.yamltext import Source
-from krm_function.yamltext.aliases import resolve_foreign_aliases
+from krm_function.kubernetes.resource import FILENAME, HELM_SOURCE
+from krm_function.text.anchors import resolve_foreign_aliases
+from krm_function.text.errors import Source
 
 
 def decode_helm(source: Source) -> Stream:

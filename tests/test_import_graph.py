@@ -9,14 +9,14 @@ import grimp
 import pytest
 
 from krm_function import krm
-from krm_function.cli.arguments.command_line import load_command
+from krm_function.cli.command_line import load_command
 from krm_function.cli.commands import SUMMARIES
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = [name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)]
 FILES = {f"krm_function.cli.commands.{name.replace(' ', '_').replace('-', '_')}" for name in COMMANDS}
 DYNAMIC = {"import_module", "importlib.import_module", "__import__"}
-LOADER = "krm_function.cli.arguments.command_line"
+LOADER = "krm_function.cli.command_line"
 LATE = "krm_function.krm"  # its late imports are in the graph as well, for type checkers
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.libyaml import WANTED
+from krm_function.text.libyaml import WANTED
 
 ROOT = Path(__file__).parents[1]
 REMEDY = f"install it as a wheel, or build it with libyaml's headers present: pip install '{WANTED}'"
 
-EARLY = "import sys\nfrom krm_function.libyaml import CParser, MarkedYAMLError, ReaderError, ScalarEvent, YAMLError\n"
+EARLY = (
+    "import sys\nfrom krm_function.text.libyaml import CParser, MarkedYAMLError, ReaderError, ScalarEvent, YAMLError\n"
+)
 WRONG = ["a: [", "a: 'b", "a: b: c", "\tb: 1", "a: \x01", "%YAML 3.0\n---\n", "a: *b c", "- a\nb", "? [", "{a: b}}"]
 
 

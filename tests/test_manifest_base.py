@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from krm_function.api.collect_config import collect
-from krm_function.api.document import ConfigDocument
+from krm_function.config.collect import collect
+from krm_function.config.document import ConfigDocument
 from krm_function.hosts.stream import decode_stream
-from krm_function.model.resource import Resource
-from krm_function.pipeline.render import render
-from krm_function.pipeline.result import Rendered
-from krm_function.yamltext import parse
+from krm_function.kubernetes.resource import Resource
+from krm_function.render.pipeline import render
+from krm_function.render.rendered import Rendered
+from krm_function.text.parse import parse
 
 QUICKSTART = Path(__file__).parents[1] / "examples" / "quickstart"
 OTHER = "ab" * 32

@@ -9,20 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
+from krm_function.config.generate import PolicyOptions, Scheduling
+from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.contrast.manifest import decode, encode
 from krm_function.findings import finding
-from krm_function.manifest.decode import decode
-from krm_function.manifest.encode import encode
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.model.objects import reference
-from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
-from krm_function.pipeline.render import render
-from krm_function.pipeline.result import Rendered
-from krm_function.policy import Initdata, annotation, from_annotation, load_rules
-from krm_function.policy import encode_toml as encode_initdata
-from krm_function.stages.read import read
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
+from krm_function.policy.initdata import Initdata, annotation, from_annotation
+from krm_function.policy.initdata import encode_toml as encode_initdata
+from krm_function.policy.rules import load_rules
+from krm_function.render.pipeline import render
+from krm_function.render.read import read
+from krm_function.render.rendered import Rendered
 from tests.stages.deployment import (
     LOCK,
     PLATFORMS,

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.api.collect_config import collect
-from krm_function.api.records import Config
-from krm_function.checking.seal_checks import check_workload
+from krm_function.check.pods import check_workload
 from krm_function.cli.configuration import from_files
+from krm_function.config.collect import Config, collect
+from krm_function.config.references import References
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.model.lookup import dig
-from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED
-from krm_function.pipeline.render import render
-from krm_function.pipeline.result import Rendered
-from krm_function.policy import References
-from krm_function.stages.select import select
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.workload import EMITTED
+from krm_function.render.pipeline import render
+from krm_function.render.rendered import Rendered
+from krm_function.render.select import select
 from tests.stages.deployment import digests, values
 
 ROOT = Path(__file__).parents[1]

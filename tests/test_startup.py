@@ -28,14 +28,11 @@ KEY_FILES = "cryptography.hazmat.primitives.serialization"  # twice as long to l
 ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
-        *("api.config_map", "api.schema", "provenance", "replay", "policy.compare", "policy.dropins"),
-        *(f"cli.{name}" for name in ("arguments", "attest", "cluster", "commands", "files", "init", "install", "lock")),
-        *("cli.policy", "cli.rendering", "policy.external_sources", "policy.open_variables", "policy.unbound_values"),
-        *("hosts.stream", "report.machine", "report.plan", "report.pools", "checking", "placement", "diagnosis"),
-        *("lock", "policy.genpolicy", "schema.remedy"),
-        *("model.rewriting", "model.claim_objects", "model.undo_rules", "pipeline.volume_rules", "stages.secure_pv"),
-        *("stages.split_sub_paths", "stages.image_volumes", "stages.host_path_caches", "input_checks.claim_modes"),
-        *("yamltext.fast.validate", "yamltext.fast.items", "yamltext.fast.stream"),
+        *("operations", "provenance", "lock", "check", "config.json_schema", "policy.compare", "policy.genpolicy"),
+        *(f"cli.{name}" for name in ("commands", "parser", "attest", "cluster", "inputs", "existing_files")),
+        *("cli.lock_task", "cli.build", "cli.genpolicy_program", "cli.outputs", "policy.open_variables"),
+        *("hosts.stream", "report.plan", "kubernetes.nodes", "kubernetes.placement"),
+        *("adapt.secure_pv", "adapt.undone", "adapt.gpu_names", "render.proof", "render.volume_rules"),
     )
 )
 
@@ -73,8 +70,8 @@ def test_a_render_without_policies_loads_nothing_that_makes_them() -> None:
     source = resource_list(plain(2), options(policies=False))
     names = loaded(RENDER, source)
     assert {name for name in names if name.split(".")[:2] == ["krm_function", "policy"]} == set()
-    assert "krm_function.pipeline.sealer" not in names
-    assert "krm_function.pipeline.sealer" in loaded(RENDER, quickstart(2))
+    assert "krm_function.render.sealing" not in names
+    assert "krm_function.render.sealing" in loaded(RENDER, quickstart(2))
 
 
 def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
@@ -83,12 +80,14 @@ def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
     assert {name for name in names if "cython" not in name} - NEW == {
         *(
             "krm_function",
-            "krm_function.libyaml",
-            "krm_function.plain_values",
-            "krm_function.separators",
-            "krm_function.model",
-            "krm_function.model.class_in_text",
-            "krm_function.model.kinds",
+            "krm_function.text.libyaml",
+            "krm_function.text.plain_values",
+            "krm_function.text.separators",
+            "krm_function.text",
+            "krm_function.contrast",
+            "krm_function.contrast.class_in_text",
+            "krm_function.kubernetes",
+            "krm_function.kubernetes.kinds",
         ),
         *("krm_function.hosts", "krm_function.hosts.pass_through"),
         *(f"krm_function.cli{name}" for name in ("", ".exits", ".main", ".streams", ".unconfigured")),
@@ -102,9 +101,8 @@ def test_a_configured_stream_of_which_nothing_is_contrasts_loads_no_pipeline() -
         f"sys.argv = ['contrast-krm', 'post-render', *{CONFIG!r}]\nassert main() == 0"
     )
     names = loaded(code, stream(ordinary(10_000)))
-    assert "krm_function.api" in names
-    assert {name for name in names if name.startswith("krm_function.stages")} == set()
-    assert "krm_function.pipeline" not in names
+    assert "krm_function.config" in names
+    assert {name for name in names if name.startswith("krm_function.render.")} == set()
 
 
 def test_more_of_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> None:
@@ -132,8 +130,7 @@ COMMAND_FILES = frozenset(
 OF_HELP = frozenset(
     (
         *(f"krm_function.cli{name}" for name in ("", ".commands", ".exits", ".main", ".signals", ".streams")),
-        *(f"krm_function.cli.arguments{name}" for name in ("", ".command_line", ".look_up", ".options", ".parser")),
-        *("krm_function.cli.arguments.environment_variables", "krm_function.cli.terminal"),
+        *(f"krm_function.cli.{name}" for name in ("command_line", "look_up_options", "parser")),
     )
 )
 CURVED = PARSER.union(("cryptography",))
@@ -220,9 +217,8 @@ def test_completion_loads_every_command_and_nothing_they_work_with() -> None:
 
 def test_assess_loads_nothing_that_writes_or_makes_a_manifest() -> None:
     names = loaded(quiet(["assess", *CALLS["assess"]]))
-    beside = ("locale", "krm_function.yamltext.edit", "krm_function.yamltext.writer")
-    unused = ("hosts.resource_list", "krm.kube_object", "manifest.merge", "manifest.canonical", "manifest.decode")
-    stages = ("pipeline.render", "stages.write", "stages.manifest", "measurement.id_block", "measurement.rtmr0")
-    never = {*beside, *(f"krm_function.{name}" for name in (*unused, *stages))}
+    unused = ("text.splice", "hosts.resource_list", "krm.kube_object")
+    stages = ("render.pipeline", "render.write")
+    never = {"locale", *(f"krm_function.{name}" for name in (*unused, *stages))}
     assert names & never == set()
-    assert len(names) < 272, "each costs a fiftieth of a start of Python, and assess of one workload may take six"
+    assert len(names) < 190, "each costs a fiftieth of a start of Python, and assess of one workload may take six"

@@ -19,7 +19,7 @@ import tempfile
 import zipfile
 
 from krm_function import __version__
-from krm_function.cli.install.bundle import LAUNCHER, LIBRARY, PYTHON, SUMS
+from krm_function.cli.build import LAUNCHER, LIBRARY, PYTHON, SUMS
 from tools.build import build_one
 from tools.bundle_notice import notice
 from tools.cache import HERE, ToolError, say

@@ -25,7 +25,7 @@ from typing import Any
 import yaml
 
 from krm_function import __version__
-from krm_function.api.schema import KINDS, TITLES
+from krm_function.config.json_schema import KINDS, TITLES
 from tools.cache import HERE, ToolError, say
 
 ROOT = os.path.dirname(HERE)

@@ -14,7 +14,7 @@ import yaml
 
 from krm_function.findings import Finding, Path, Ref, every_row, finding, row
 from krm_function.findings.explanation import Explanation, Variant, explanation
-from krm_function.report.findings_text import render_text
+from krm_function.report.findings import render_text
 from tests.failures import config_cases, issue_cases, pod_cases, text_cases
 from tests.failures.case import Case
 from tests.failures.world import World

@@ -16,17 +16,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from helm_plugin.helm_stream import decode_helm
+from krm_function.contrast.platforms import is_contrast_name
 from krm_function.findings import has_errors
+from krm_function.hosts.functions import cut_list
 from krm_function.hosts.pass_through import passes_through
-from krm_function.hosts.resource_list import NotAResourceListError, cut_list
 from krm_function.hosts.stream import cut_stream
 from krm_function.krm import is_resource_list
-from krm_function.model.kinds import KINDS
-from krm_function.model.resource import Resource
-from krm_function.model.runtime_class_names import is_contrast_name
-from krm_function.pipeline.selected import select_all
-from krm_function.stages.read import read
-from krm_function.yamltext import YamlError, decode, same
+from krm_function.krm.result import NotAResourceListError
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.resource import Resource
+from krm_function.render.read import read
+from krm_function.render.select import select_all
+from krm_function.text.changes import same
+from krm_function.text.errors import YamlError, decode
 from tools.cache import HERE, ToolError
 from tools.real import tool
 

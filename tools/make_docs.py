@@ -12,16 +12,16 @@ import os
 import sys
 
 from benchmarks.pages import parts_page, promises_page, short_cuts_page
-from krm_function.api.schema import KINDS as CONFIG_KINDS
-from krm_function.api.schema import schema_text
-from krm_function.cli.arguments.command_line import parse_arguments
+from krm_function.cli.command_line import parse_arguments
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.commands.completion import SHELLS
 from krm_function.cli.exits import Exit
+from krm_function.config.json_schema import KINDS as CONFIG_KINDS
+from krm_function.config.json_schema import schema_text
 from krm_function.findings.explanation import FILE as EXPLANATIONS
-from krm_function.model.pod_fields import TYPES
-from krm_function.policy.field_coverage import use_of
-from krm_function.schema.kinds import Field, Only
+from krm_function.kubernetes.pod_fields import TYPES
+from krm_function.policy.pod_metadata import use_of
+from krm_function.schema.values import Field, Only
 from tools.findings_page import explanations, explanations_text, findings_page
 from tools.man_page import man_page
 from tools.mistakes_page import mistakes_page, more_mistakes_page

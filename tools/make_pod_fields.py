@@ -4,7 +4,7 @@
 
 The wheel is what `pip download --no-deps kubernetes` gives; it is read, never installed or run. One line per field:
 its type, its name, what it holds (`[X]` a list of X, `{X}` a map to X). The tests of the policy compare the list with
-`krm_function/model/pod_fields.py`: a field of a newer API that is not classified there fails them.
+`krm_function/kubernetes/pod_fields.py`: a field of a newer API that is not classified there fails them.
 """
 
 import ast

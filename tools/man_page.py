@@ -9,7 +9,7 @@ import argparse
 import re
 from collections.abc import Iterator
 
-from krm_function.cli.arguments.command_line import DESCRIPTION, EPILOG, PROGRAM, every_parser
+from krm_function.cli.command_line import DESCRIPTION, EPILOG, PROGRAM, every_parser
 from krm_function.cli.commands import SUMMARIES
 
 SEE_ALSO = (

@@ -18,7 +18,7 @@ import sys
 import tarfile
 import tempfile
 
-from krm_function.cli.install.bundle import LAUNCHER, LIBRARY, PYTHON
+from krm_function.cli.build import LAUNCHER, LIBRARY, PYTHON
 from tools import bundle, golang
 from tools.cache import ToolError, say
 from tools.interpreters import VERSIONS, install_one

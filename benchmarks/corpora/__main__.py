@@ -14,8 +14,8 @@ from benchmarks.corpora.plant import Key, planted
 from benchmarks.corpora.proof import Proof, proof
 from benchmarks.corpora.stages import Errors, staged
 from benchmarks.corpora.table import Measured, Totals, json_of, text_of
-from krm_function.yamltext import YamlError
-from krm_function.yamltext.writer import dump
+from krm_function.text.errors import YamlError
+from krm_function.text.writer import dump
 
 DEVICES = ("nvidia.com/", "amd.com/gpu", "gpu.intel.com/", "habana.ai/")
 

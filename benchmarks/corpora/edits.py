@@ -9,9 +9,9 @@ from typing import Any
 
 from benchmarks.corpora.plant import Key, Planted, key_of, planted
 from krm_function.findings import Finding, Path
-from krm_function.model.lookup import dig, mapping, maps
-from krm_function.model.workload import Workload
-from krm_function.yamltext import Change
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.workload import Workload
+from krm_function.text.changes import Change
 
 Edit = Callable[[dict[str, Any], Path], None]
 

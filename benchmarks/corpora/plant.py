@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from krm_function.api.records import ImageFacts
+from krm_function.config.image_lock import ImageFacts
+from krm_function.contrast.gpus import gpu_count
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.model.controller import controller_of
-from krm_function.model.gpu import gpu_count
-from krm_function.model.image import Image, parse_image
-from krm_function.model.lookup import dig
-from krm_function.model.objects import objects, reference
-from krm_function.model.workload import Workload, workloads_of
-from krm_function.yamltext import Change, YamlError, parse
-from krm_function.yamltext.edit.splice import splice
+from krm_function.kubernetes.image import Image, parse_image
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import controller_of, objects, reference
+from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.text.changes import Change
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse
+from krm_function.text.splice import splice
 
 PLACEHOLDER = "contrast-cc-metal-qemu-snp"
 Key = tuple[str, str, str, str]  # kind, namespace, name, place of the pod template

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 from benchmarks.corpora.edits import edited
 from benchmarks.corpora.plant import Key, Planted, facts, key_of, planted
-from krm_function.adoption import Request, adopt, choice_names, config_with
-from krm_function.api.collect_config import collect
-from krm_function.api.document import ConfigDocument
-from krm_function.api.records import Config
-from krm_function.assessment.refusals import judged
+from krm_function.check.adopt import Request, adopt, choice_names, config_with
+from krm_function.check.assess import judged
+from krm_function.config.collect import Config, collect
+from krm_function.config.document import ConfigDocument
 from krm_function.findings import Finding
 from krm_function.hosts.stream import decode_stream
-from krm_function.model.resource import Resource
+from krm_function.kubernetes.resource import Resource
 from tests.quick_yaml import safe_load_all
 
 ROOT = Path(__file__).parents[2]

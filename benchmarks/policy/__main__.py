@@ -21,7 +21,8 @@ from benchmarks.policy.leaves import Leaves, try_leaves
 from benchmarks.policy.lifetimes import try_lifetimes
 from benchmarks.policy.score import Fate, fates, mutants, rules_of_profiles
 from benchmarks.policy.survivors import EQUIVALENT
-from krm_function.policy import PROFILES, load_rules
+from krm_function.contrast.profiles import PROFILES
+from krm_function.policy.rules import load_rules
 from tests.policy.engines.corpus import Corpus, read
 
 TARGET = 95

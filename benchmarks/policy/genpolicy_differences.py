@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from benchmarks.policy.genpolicy_mounts import claim_templates, escaped, slash, variants
 from benchmarks.policy.genpolicy_place import Place
-from krm_function.model.lookup import dig, mapping, maps
-from krm_function.policy.bound_values import as_bound_variable, bound_argument
-from krm_function.policy.compare.policy_data import ENV
-from krm_function.policy.shared_gpus import ALL
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.policy.compare import ENV
+from krm_function.policy.expansion import as_bound_variable, bound_argument
+from krm_function.policy.mounts import ALL
 
 Json = dict[str, Any]
 

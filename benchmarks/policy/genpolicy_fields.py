@@ -7,8 +7,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.model.lookup import mapping, maps
-from krm_function.policy.variable_expansion import CONTROLLED
+from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.policy.expansion import CONTROLLED
 
 Json = dict[str, Any]
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from benchmarks.policy.genpolicy_place import Place
-from krm_function.model.lookup import dig, maps
-from krm_function.policy.genpolicy_variants import equivalent_mounts, mounted_volume_kinds
+from krm_function.check.drift import equivalent_mounts, mounted_volume_kinds
+from krm_function.kubernetes.lookup import dig, maps
 from krm_function.policy.pod_metadata import pod_metadata
 
 Json = dict[str, Any]

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from benchmarks.policy.genpolicy_fields import containers
-from krm_function.model.lookup import dig, mapping, maps
-from krm_function.model.profiles import Profile
-from krm_function.model.workload import Workload
-from krm_function.policy import References
-from krm_function.policy.compare.difference import Difference
-from krm_function.policy.compare.policy_data import NAME, PAUSE
+from krm_function.config.references import References
+from krm_function.contrast.profiles import Profile
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.compare import NAME, PAUSE
+from krm_function.policy.compare_values import Difference
 
 Json = dict[str, Any]
 

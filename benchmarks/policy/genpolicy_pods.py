@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.policy.genpolicy_changes import CHANGES
 from benchmarks.policy.genpolicy_fields import containers, reduced
-from krm_function.model.kinds import KINDS
-from krm_function.model.workload import Workload
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import Workload
 from tests import quick_yaml as yaml
 from tests.policy import pods
 

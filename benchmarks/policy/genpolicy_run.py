@@ -24,17 +24,19 @@ from benchmarks.policy.genpolicy_differences import ROWS, row_of
 from benchmarks.policy.genpolicy_place import places
 from benchmarks.policy.genpolicy_pods import CLASS, Mutant, mutants
 from benchmarks.policy.image_facts import Facts, read_lock
-from krm_function.api.records import ImageFacts
-from krm_function.cli.policy.genpolicy_program import engine
+from krm_function.cli.genpolicy_program import engine
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
+from krm_function.contrast.profiles import KATA, Profile
 from krm_function.findings import Finding, dotted
-from krm_function.model.profiles import KATA, Profile
-from krm_function.model.workload import Workload
-from krm_function.policy import References, decode_toml, default_settings, load_rules, read_policy_data, seal
-from krm_function.policy.compare.policy_data import compare_initdata
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.compare import compare_initdata
 from krm_function.policy.genpolicy import Engine, genpolicy_input, read_result, settings_text
 from krm_function.policy.image_storage import is_pinned
-from krm_function.policy.initdata import POLICY, Initdata
-from krm_function.policy.rules_mismatch import profile_of_data
+from krm_function.policy.initdata import POLICY, Initdata, decode_toml, read_policy_data
+from krm_function.policy.rules import load_rules, profile_of_data
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests.policy import pods
 
 PODS = 300

@@ -7,10 +7,9 @@ pins the same name and tag. Of anything else nothing is known.
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from krm_function.api.document import ConfigDocument
-from krm_function.api.image_lock import parse_image_lock
-from krm_function.api.records import ImageFacts
-from krm_function.model.image import Image, parse_image
+from krm_function.config.document import ConfigDocument
+from krm_function.config.image_lock import ImageFacts, parse_image_lock
+from krm_function.kubernetes.image import Image, parse_image
 from tests import quick_yaml as yaml
 
 Facts = Mapping[str, ImageFacts]

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from benchmarks.policy.request_shapes import entry_point, normalised
-from krm_function.policy.dropins import patched
+from krm_function.policy.settings import patched
 
 Json = dict[str, Any]
 NAMES = ("description", "name")

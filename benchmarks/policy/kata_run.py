@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.policy.image_facts import facts_of, pods_of, read_lock
 from benchmarks.policy.kata_suite import Directory, read_suite
 from benchmarks.policy.kata_verdicts import Result, results_of
-from krm_function.policy import CONTRAST, KATA, STRICT
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT
 
 OUT = Path("out/kata")
 

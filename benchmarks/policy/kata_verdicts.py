@@ -18,22 +18,14 @@ from typing import Any, Literal, NamedTuple
 from benchmarks.policy.image_facts import Facts, facts_of
 from benchmarks.policy.kata_cases import Case, Request
 from benchmarks.policy.kata_suite import Directory
-from krm_function.model.lookup import dig
-from krm_function.policy import (
-    CONTRAST,
-    KATA,
-    STRICT,
-    Profile,
-    References,
-    Settings,
-    load_rules,
-    read_policy_data,
-    seal,
-    settings,
-)
-from krm_function.policy.defaults import default_document
-from krm_function.policy.dropins import patched
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
+from krm_function.kubernetes.lookup import dig
 from krm_function.policy.image_storage import DRIVER, is_pinned
+from krm_function.policy.initdata import read_policy_data
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import Settings, default_document, patched, settings
 from tests.policy.engines.answer import Disagreement
 from tests.policy.host import Agent
 

@@ -7,7 +7,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
-from krm_function.policy import CONTRAST, KATA
+from krm_function.contrast.profiles import CONTRAST, KATA
 from tests.policy.engines import agreed
 from tests.policy.engines.answer import Disagreement
 from tests.policy.engines.corpus import allows

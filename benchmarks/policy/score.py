@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from benchmarks.policy.conditions import Condition, conditions, without
-from krm_function.policy import PROFILES
+from krm_function.contrast.profiles import PROFILES
 from krm_function.policy.rules import EXTERNAL, load_file
 from tests.policy.engines.corpus import Corpus, Question, allows, operations
 from tests.policy.engines.lines import Lines

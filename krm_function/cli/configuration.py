@@ -1,27 +1,33 @@
-"""Read configuration: the functionConfig, items of its API group in the input, and files named by the operator.
-
-Rule of this file: only files that the operator named are read, on the command line or, for the commands that a person
-calls, in the environment (arguments/environment_variables.py); a configuration can name none.
-"""
+"""Read configuration: the functionConfig, items of the input, and files named by the operator."""
 
 import os
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
-from krm_function.api.records import GROUP, Config
 from krm_function.cli.messages import file_finding
+from krm_function.config.collect import Config
+from krm_function.config.document import CONFIG_KINDS, GROUP, ConfigDocument, config_reference, is_config
+from krm_function.config.generate import KIND, parse_generate
+from krm_function.contrast.class_in_text import may_hide_words
+from krm_function.contrast.manifest import ManifestError, decode
+from krm_function.contrast.owner_keys import FIELDS, KeyProblem, KnownKey, key_of, of_manifest
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file
-from krm_function.model.class_in_text import may_hide_words
-from krm_function.model.finding_position import yaml_finding
-from krm_function.model.objects import reference
-from krm_function.model.resource import Resource
-from krm_function.yamltext import YamlError, locate, parse
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
+from krm_function.kubernetes.resource import Resource, yaml_finding
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import locate, parse
 
 if TYPE_CHECKING:
-    from krm_function.cli.files.readers import ReadFile
+    from krm_function.cli.inputs import ReadFile
+
+
+# --- Read configuration: the functionConfig, items of its API group in the input, and files named by the operator
+#
+# Rule of this file: only files that the operator named are read, on the command line or, for the commands that a person
+# calls, in the environment (arguments/environment_variables.py); a configuration can name none.
 
 
 def with_namespace(config: Config | None, namespace: str | None) -> Config | None:
@@ -103,3 +109,59 @@ def as_configuration(found: Finding) -> Finding:
     """Turn a YAML problem in a configuration file into a configuration error: the same message, exit code 2."""
     error = finding("CC0910", problem=found.message, remedy=found.hint)
     return error._replace(line=found.line, column=found.column, file=found.file, origin=found.origin)
+
+
+# --- The kinds with pod templates that configuration files add, for commands that need nothing else of a
+# configuration
+#
+# Rule of this file: everything but `spec.podTemplates` is left alone, so neither a release nor a lock has to be there.
+
+
+def configured_kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
+    """Return the kinds that are known with these configuration files, and what is wrong with the files."""
+    documents, findings = from_files(paths)
+    kinds = SHIPPED
+    for document in documents:
+        if config_reference(document).kind == KIND:
+            generate, problems = parse_generate(document)
+            findings += problems
+            kinds = generate.kinds if generate else kinds
+    return kinds, findings
+
+
+# --- The owner keys of configuration files and of a manifest, for the commands that list and change them
+#
+# Rule of this file: everything but the keys of a ContrastGenerate is left alone, so neither a release nor a lock has to
+# be there.
+
+
+def configured_keys(paths: Sequence[str], variable: str = "") -> tuple[list[KnownKey], tuple[Finding, ...]]:
+    """Return the keys of the ContrastGenerate in some files, and what is wrong with the files or the keys."""
+    documents, findings = from_files(paths, variable)
+    keys: list[KnownKey] = []
+    for document in documents:
+        if config_reference(document).kind != KIND:
+            continue
+        generate, problems = parse_generate(document)
+        findings += problems
+        if generate is None:
+            continue
+        manifest = generate.manifest
+        pems = {"workload": manifest.workload_owner_keys, "seedshare": manifest.seedshare_owner_keys}
+        for owner, (field, _) in FIELDS.items():
+            for index, pem in enumerate(pems[owner]):
+                try:
+                    keys.append(key_of(pem, owner, index))
+                except KeyProblem as problem:
+                    path = ("spec", "manifest", field, index)
+                    findings += (finding("CC0707", generate.ref, path, problem=str(problem)),)
+    return keys, findings
+
+
+def manifest_keys(path: str) -> tuple[list[KnownKey], tuple[Finding, ...]]:
+    """Return the keys of a manifest's file. Raises FileProblem."""
+    try:
+        return of_manifest(decode(read_file(path))), ()
+    except ManifestError as problem:
+        unread = finding("CC0909.base", option="--manifest", error=str(problem))
+        return [], (unread._replace(line=problem.line, file=path),)

@@ -1,40 +1,98 @@
-"""The KRM function of kustomize and kpt: a ResourceList in, the rendered ResourceList out.
-
-Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with results,
-and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With `mode: check`
-the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a transformer there
-(docs/facts/kustomize.md#validators). kpt shows the results, so there standard error does not repeat them; kustomize
-shows standard error only.
-"""
+"""The KRM function of kustomize and kpt: a ResourceList in, the rendered one out, or checked."""
 
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.api.collect_config import collect
-from krm_function.api.document import CONFIG_KINDS, ConfigDocument, is_config
-from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
 from krm_function.cli.exits import USAGE
 from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
-from krm_function.findings import Finding, finding
+from krm_function.config.collect import collect, options_in
+from krm_function.config.document import CONFIG_KINDS, ConfigDocument, is_config
+from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import blank
-from krm_function.hosts.resource_list import (
-    NotAResourceListError,
-    cut_list,
-    encode_failure,
-    list_pieces,
-)
-from krm_function.model.finding_position import yaml_finding
-from krm_function.model.objects import reference
-from krm_function.model.resource import Resource
-from krm_function.pipeline.render import render
-from krm_function.report.krm_results import krm_results
-from krm_function.yamltext import YamlError, decode, encode
+from krm_function.hosts.functions import cut_list, encode_failure, list_pieces
+from krm_function.krm.result import NotAResourceListError
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.resource import Resource, yaml_finding
+from krm_function.render.pipeline import render
+from krm_function.render.prepare import NO_RELEASE
+from krm_function.report.findings import krm_results
+from krm_function.text.errors import YamlError, decode, encode
 
 if TYPE_CHECKING:
+    from krm_function.check.check_output import Verdict
     from krm_function.policy.genpolicy import Engine
+
+
+# --- `mode: check` of a function: verify resources that were rendered before, as the command `check` does
+#
+# Rule of this file: nothing is ever changed here; the caller passes the resources on.
+
+
+def wants_check(options: ConfigDocument) -> bool:
+    """Tell whether a function's own configuration wants a check and no render."""
+    return options_in(options).get("mode") == "check"
+
+
+def check_resources(
+    resources: Sequence[Resource],
+    documents: Sequence[ConfigDocument],
+    options: ConfigDocument,
+    namespace: str | None = None,
+) -> "Verdict":
+    """Judge some resources, problems of the configuration included.
+
+    documents: the whole configuration with the options. namespace: of the command line, if one is given.
+
+    The resources are rendered again if the options of the render are known: among the items, as in kpt, or beside
+    `mode: check` in the function's own configuration.
+    """
+    from krm_function.check.check_output import Verdict, check_output
+
+    alone = options_in(options).keys() == {"mode"}
+    config, unmet = collect(documents, "render" if alone else "check")
+    specs = [options_in(document) for document in documents]
+    if alone and not any(spec and spec.get("mode") != "check" for spec in specs):
+        config = None
+    problems = tuple(found for found in unmet if found.code != NO_RELEASE)
+    if has_errors(problems):
+        return Verdict(problems)
+    verdict = check_output(resources, None, with_namespace(config, namespace), as_function=True)
+    return verdict._replace(findings=(*problems, *verdict.findings))
+
+
+def print_verdict(
+    verdict: "Verdict",
+    before: tuple[Finding, ...] = (),
+    form: Form = TEXT,
+    report: str = "",
+    *,
+    in_results: bool = False,
+) -> int:
+    """Print a verdict after the findings `before`; the exit code. in_results: as of `print_findings`.
+
+    A function prints no summary if all workloads are right; it prints one if there are none, or if something was not
+    checked.
+    """
+    from krm_function.check.check_output import beside_summary
+
+    every = (*before, *verdict.findings)
+    findings = beside_summary(every, form.name)
+    complete = verdict.workloads and len(findings) == len(every)
+    summary = "" if complete or has_errors(findings) else verdict.summary
+    return print_findings(findings, form, report, summary, in_results=in_results)
+
+
+# --- The KRM function of kustomize and kpt: a ResourceList in, the rendered ResourceList out
+#
+# Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with
+# results, and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With
+# `mode: check` the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a
+# transformer there (docs/facts/kustomize.md#validators). kpt shows the results, so there standard error does not repeat
+# them; kustomize shows standard error only.
+
 
 ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
   contrast-krm --help
@@ -104,7 +162,7 @@ def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> b
     """Tell whether the caller shows the results, so that standard error need not repeat them."""
     if all(found.severity == "info" for found in findings):
         return False
-    from krm_function.hosts.kpt import called_by_kpt
+    from krm_function.hosts.functions import called_by_kpt
 
     return called_by_kpt(resources)
 

@@ -8,16 +8,16 @@ further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
 
 from collections.abc import Sequence
 
-from krm_function.api.collect_config import collect
-from krm_function.cli.check_mode import check_resources, print_verdict, wants_check
 from krm_function.cli.configuration import from_files_and_resources
+from krm_function.cli.function import check_resources, print_verdict, wants_check
 from krm_function.cli.messages import IN_PIPE, print_findings
 from krm_function.cli.streams import read_in, write_out
+from krm_function.config.collect import collect
 from krm_function.findings import has_errors
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.model.finding_position import yaml_finding
-from krm_function.pipeline.render import render
-from krm_function.yamltext import YamlError
+from krm_function.kubernetes.resource import yaml_finding
+from krm_function.render.pipeline import render
+from krm_function.text.errors import YamlError
 
 
 def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
@@ -44,7 +44,7 @@ def _named(arguments: Sequence[str]) -> list[str]:
     """Return the files of the `--config FILE` arguments."""
     if not arguments:
         return []
-    from krm_function.cli.arguments.parser import Parser
+    from krm_function.cli.parser import Parser
 
     parser = Parser(prog="contrast-krm", add_help=False)
     parser.add_argument("--config", action="append", default=[])

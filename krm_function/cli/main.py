@@ -74,7 +74,7 @@ def _dispatch(arguments: list[str]) -> int:
         from krm_function.cli.legacy import run_legacy
 
         return run_legacy(arguments[0], arguments[1:])
-    from krm_function.cli.arguments.command_line import parse_arguments
+    from krm_function.cli.command_line import parse_arguments
     from krm_function.cli.signals import terminable
 
     options = parse_arguments(arguments)
@@ -92,7 +92,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _print_missing_extra(missing: ModuleNotFoundError, form: "Form | None", report: str) -> int:
     """Print which extra a command needs. Raises the error again if the module is of no extra."""
-    from krm_function.cli.install.extras import missing_extra
+    from krm_function.cli.build import missing_extra
     from krm_function.cli.messages import TEXT, print_findings
 
     found = missing_extra(missing)
@@ -134,7 +134,7 @@ def _print_internal_error(problem: BaseException) -> None:
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
-    writer = sys.modules.get("krm_function.hosts.write_together")
+    writer = sys.modules.get("krm_function.hosts.write_files")
     count = len(writer.PLACED) if writer else 0
     written = f"{count} {'file was' if count == 1 else 'files were'} written before" if count else "nothing was written"
     sys.stderr.write(

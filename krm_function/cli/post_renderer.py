@@ -1,35 +1,77 @@
-"""The Helm post-renderer: a stream of documents in, the rendered stream out.
+"""The Helm post-renderer: a stream of documents in, the rendered stream out."""
 
-Rule of this file: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
-leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
-"""
-
+import io
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import redirect_stderr
 from typing import TYPE_CHECKING
 
-from krm_function.api.collect_config import collect
-from krm_function.api.document import CONFIG_KINDS, GROUP, is_config
 from krm_function.cli.configuration import from_files, from_resources, with_namespace
+from krm_function.cli.exits import OK
 from krm_function.cli.messages import TEXT, Form, print_findings
-from krm_function.cli.streams import write_pieces
+from krm_function.cli.streams import write_out, write_pieces
+from krm_function.config.collect import collect
+from krm_function.config.document import CONFIG_KINDS, GROUP, is_config
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
-from krm_function.model.finding_position import stream_finding, yaml_finding
-from krm_function.model.helm_hooks import HOOK
-from krm_function.model.objects import reference
-from krm_function.model.origin import HELM_SOURCE
-from krm_function.model.resource import Resource
-from krm_function.yamltext import YamlError, decode
-
-NOT_IN_INPUT = "CC0602"
+from krm_function.kubernetes.helm_hooks import HOOK
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.resource import HELM_SOURCE, Resource, stream_finding, yaml_finding
+from krm_function.report.findings import on_one_line
+from krm_function.text.errors import YamlError, decode
 
 if TYPE_CHECKING:
-    from krm_function.api.document import ConfigDocument
-    from krm_function.api.records import Config
-    from krm_function.cli.attest.new_attestation import Attest
-    from krm_function.pipeline.result import Rendered
+    from krm_function.cli.attest import Attest
+    from krm_function.config.collect import Config
+    from krm_function.config.document import ConfigDocument
     from krm_function.policy.genpolicy import Engine
+    from krm_function.render.rendered import Rendered
+
+
+# --- Say why a render failed where Helm 4 shows it
+#
+# Helm 4 throws away what its plugin writes to standard error. It shows the error of its YAML parser, which quotes a
+# line that begins like a separator and is none (docs/facts/helm.md#helm-4-stream). So a render that failed, called by
+# our plugin without any option, prints such a line and nothing else: Helm stops with that text.
+#
+# Rule of this file: only in a process that Helm 4 has started by our own plugin, where no program but Helm reads the
+# output; and the line is no YAML, so that whoever reads it stops.
+
+
+PLUGIN = "contrast-krm"  # the name in helm_plugin/plugin.yaml
+HOW = "by Helm: --post-renderer-args --config --post-renderer-args FILE"
+ONLY_OTHER_PLUGINS = "HELM_BIN"  # set for commands of Helm that are plugins, not for post-renderers
+
+
+def called_by_our_plugin() -> bool:
+    """Tell whether Helm 4 post-renders by our plugin: a wrapper, or a plugin that is a command, counts as neither."""
+    return os.environ.get("HELM_PLUGIN_NAME") == PLUGIN and ONLY_OTHER_PLUGINS not in os.environ
+
+
+def told_by_helm(run: Callable[[], int]) -> int:
+    """Run a render that prints nothing when it fails; then print the line for Helm, and return 0 so that it is read."""
+    with redirect_stderr(io.StringIO()) as said:
+        code = run()
+    text = said.getvalue()
+    sys.stderr.write(text)
+    if code == OK:
+        return code
+    finding, *others = text.splitlines() or ["error"]
+    hint = next((line.strip() for line in others[:1] if line.strip().startswith("hint:")), "")
+    line = f"{PLUGIN}: {finding} ({hint}; {HOW})" if hint else f"{PLUGIN}: {finding} ({HOW})"
+    write_out(f"\n--- {on_one_line(line)}\n".encode())  # only a second document has a separator that Helm looks at
+    return OK
+
+
+# --- The Helm post-renderer: a stream of documents in, the rendered stream out
+#
+# Rule of this file: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
+# leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
+
+
+NOT_IN_INPUT = "CC0602"
 
 
 def post_render(
@@ -59,7 +101,7 @@ def post_render(
         return _print(lambda: same, (), form, report, attest, config, b"")
 
     from helm_plugin.helm_stream import decode_helm, encode_helm
-    from krm_function.pipeline.render import render
+    from krm_function.render.pipeline import render
 
     try:
         source = decode(data)

@@ -19,7 +19,7 @@ def run_unconfigured() -> int:
     from krm_function.cli.post_renderer import post_render
 
     if "HELM_PLUGIN_NAME" in os.environ:
-        from krm_function.cli.helm4_message import called_by_our_plugin, told_by_helm
+        from krm_function.cli.post_renderer import called_by_our_plugin, told_by_helm
 
         if called_by_our_plugin():
             return told_by_helm(lambda: post_render(data))

@@ -18,7 +18,7 @@ ROWS: dict[str, Row] = {
         {
             "no-document": "there is no document in the input",
             "no-list": (
-                "{error}",  # in the words of hosts/resource_list and of krm
+                "{error}",  # in the words of hosts/functions and of krm
                 (
                     "without a command it is a KRM function and reads a ResourceList;"
                     " documents are read by contrast-krm generate --config FILE,"

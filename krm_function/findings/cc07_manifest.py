@@ -102,7 +102,7 @@ ROWS: dict[str, Row] = {
         {
             "absent": "is not in the input",
             "twice": "is in the input more than once",
-            "content": "{error}",  # in the words of api/strict_json, which reads the configuration's as well
+            "content": "{error}",  # in the words of config/document, which reads the configuration's as well
         },
     ),
     "CC0714": Row(

@@ -6,7 +6,7 @@ ROWS: dict[str, Row] = {
     "CC0901": Row(
         "error",
         "{kind} {name}: {field}: {problem}",
-        "{remedy}",  # without a variant in the words of the schemas of krm_function/api
+        "{remedy}",  # without a variant in the words of the schemas of krm_function/config
         {
             "rules": (
                 "{profile} consists of its own rules, and other rules are given",
@@ -137,13 +137,13 @@ ROWS: dict[str, Row] = {
             "base": ("{error}", "name a manifest.json"),  # in the words of manifest/decode
             "replacement": ("not `image = replacement@sha256:<digest>`", "correct the line"),
             # policies
-            "rules": ("{error}", "name a rules.rego"),  # in the words of api/contrast_generate
+            "rules": ("{error}", "name a rules.rego"),  # in the words of config/generate
             "rules-encoding": ("is not UTF-8", "name a rules.rego"),
-            "settings": ("{error}", "name a genpolicy-settings.json"),  # in the words of api/strict_json
+            "settings": ("{error}", "name a genpolicy-settings.json"),  # in the words of config/document
             "settings-encoding": ("is not UTF-8", "name a genpolicy-settings.json"),
             "settings-depth": ("is nested too deeply", "name a genpolicy-settings.json"),
             "drop-in": (
-                "{error}",  # in the words of api/strict_json and of policy/dropins
+                "{error}",  # in the words of config/document and of policy/settings
                 "correct the drop-in: a JSON list of operations add, remove, replace, move, copy, test",
             ),
             "drop-in-encoding": (

@@ -19,7 +19,7 @@ ROWS: dict[str, Row] = {
         "not understood as a file of a Contrast release: {problem}",
         "give runtime-*.yml, coordinator.yml, image replacements, a manifest.json or the reference values of the CLI",
         {
-            "json": "{error}",  # in the words of api/strict_json and of manifest/decode
+            "json": "{error}",  # in the words of config/document and of contrast/manifest
             "depth": "is nested too deeply",
             "object": "a JSON object that is neither a manifest.json nor the CLI's reference values",
             "nothing": "no runtime class of Contrast, no coordinator and no image replacements in it",
@@ -131,7 +131,7 @@ ROWS: dict[str, Row] = {
         "name a Python that fits with --python",
         {
             "run": "it does not run: {error}",  # in the words of the operating system or of the copy itself
-            "copy": "{error}",  # in the words of cli/install/distributions
+            "copy": "{error}",  # in the words of cli/build
         },
     ),
     "CC1321": Row(
@@ -144,7 +144,7 @@ ROWS: dict[str, Row] = {
         {
             "size": "has more than {limit} bytes",
             "encoding": "is not UTF-8",
-            "json": "{error}",  # in the words of api/strict_json
+            "json": "{error}",  # in the words of config/document
             "depth": "is nested too deeply",
             "form": "is neither a statement nor a DSSE envelope nor a sigstore bundle",
             "forms": "is of two forms at once",

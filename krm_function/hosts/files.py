@@ -1,4 +1,4 @@
-"""Find and read files; write_together.py writes them.
+"""Find and read files; hosts/write_files.py writes them.
 
 Rule of this file: a path is never taken from the input, and what somebody else put into a directory leads nowhere else.
 Nothing that writes is imported, so a command that only reads does not load it.

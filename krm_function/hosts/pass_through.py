@@ -7,11 +7,11 @@ decides. The tests compare both.
 
 from __future__ import annotations
 
-from krm_function.libyaml import CParser, DocumentStartEvent, StreamEndEvent, YAMLError
-from krm_function.model.class_in_text import may_name_contrast
-from krm_function.model.kinds import CATALOGUED, KINDS_BY_CONTENT, template_paths
-from krm_function.plain_values import NotPlain, plain_value
-from krm_function.separators import odd_separator
+from krm_function.contrast.class_in_text import may_name_contrast
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS_BY_CONTENT, template_paths
+from krm_function.text.libyaml import CParser, DocumentStartEvent, StreamEndEvent, YAMLError
+from krm_function.text.plain_values import NotPlain, plain_value
+from krm_function.text.separators import odd_separator
 
 TYPE_CHECKING = False  # importing typing would take as long as all that is done here
 if TYPE_CHECKING:

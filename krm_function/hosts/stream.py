@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted_annotations import after_newline, before_separator
-from krm_function.model.lookup import mapping
-from krm_function.model.origin import HELM_SOURCE
-from krm_function.model.resource import Resource
+from krm_function.hosts.emitted import after_newline, before_separator
+from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.resource import HELM_SOURCE, Resource
 from krm_function.record import NamedTuple
-from krm_function.yamltext import Source, decode, encode, split_stream
+from krm_function.text.errors import Source, decode, encode
+from krm_function.text.split import split_stream
 
 SEPARATOR = re.compile(r"---(?:[ \t\r\n]|$)")
 
@@ -93,6 +93,6 @@ def _newline(texts: Iterable[str]) -> str:
 def _document(value: Any, source: str, newline: str) -> str:
     """Make a new document with its separator line."""
     comment = f"{HELM_SOURCE}{source}/{value['metadata']['name']}.yaml\n" if source else ""
-    from krm_function.yamltext.writer import dump
+    from krm_function.text.writer import dump
 
     return f"---\n{comment}{dump(value)}".replace("\n", newline)

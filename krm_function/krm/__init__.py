@@ -26,9 +26,8 @@ line in the changelog; everything else may change at any time. What an object gi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from krm_function.krm.errors import FieldError, FunctionError, MisuseError, NotAResourceListError
-    from krm_function.krm.fields import Fields, SubObject
-    from krm_function.krm.function_config import config_map_data
+    from krm_function.krm.config import config_map_data, read_config
+    from krm_function.krm.fields import Fields, StringMap, SubObject
     from krm_function.krm.kube_object import KubeObject
     from krm_function.krm.predicates import (
         Predicate,
@@ -44,11 +43,20 @@ if TYPE_CHECKING:
     )
     from krm_function.krm.process import Function, as_main, execute, run
     from krm_function.krm.resource_list import ResourceList, is_resource_list
-    from krm_function.krm.result import Field, FieldPath, File, ResourceRef, Result, Severity
+    from krm_function.krm.result import (
+        Field,
+        FieldError,
+        FieldPath,
+        File,
+        FunctionError,
+        MisuseError,
+        NotAResourceListError,
+        ResourceRef,
+        Result,
+        Severity,
+    )
     from krm_function.krm.results import Results
     from krm_function.krm.ruamel_edit import ruamel_edit
-    from krm_function.krm.string_map import StringMap
-    from krm_function.krm.typed_config import read_config
 
 __all__ = [
     "Field",
@@ -88,14 +96,9 @@ __all__ = [
 ]
 
 _FILES = {
-    "errors": ("FieldError", "FunctionError", "MisuseError", "NotAResourceListError"),
-    "fields": ("Fields", "SubObject"),
-    "function_config": ("config_map_data",),
+    "config": ("config_map_data", "read_config"),
+    "fields": ("Fields", "StringMap", "SubObject"),
     "kube_object": ("KubeObject",),
-    "resource_list": ("ResourceList", "is_resource_list"),
-    "result": ("Field", "FieldPath", "File", "ResourceRef", "Result", "Severity"),
-    "results": ("Results",),
-    "process": ("Function", "as_main", "execute", "run"),
     "predicates": (
         "Predicate",
         "has_annotations",
@@ -108,9 +111,22 @@ _FILES = {
         "where",
         "where_not",
     ),
+    "process": ("Function", "as_main", "execute", "run"),
+    "resource_list": ("ResourceList", "is_resource_list"),
+    "result": (
+        "Field",
+        "FieldError",
+        "FieldPath",
+        "File",
+        "FunctionError",
+        "MisuseError",
+        "NotAResourceListError",
+        "ResourceRef",
+        "Result",
+        "Severity",
+    ),
+    "results": ("Results",),
     "ruamel_edit": ("ruamel_edit",),
-    "string_map": ("StringMap",),
-    "typed_config": ("read_config",),
 }
 _FILE_OF = {name: file for file, names in _FILES.items() for name in names}
 

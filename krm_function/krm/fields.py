@@ -1,17 +1,131 @@
-"""Read and change the fields of an object, or of a map inside it.
+"""Read and change the fields of an object, or of a map inside it."""
 
-Rule of this file: everything that is given out is live. Maps are dicts and lists are lists of the object itself, so a
-change in place is a change of the object; setting them back is allowed and changes nothing more. A value that is set
-becomes part of the object as in any dict: put into two places, it is one value. Typed getters answer None (or the
-default) for a missing or null field, and raise FieldError, which names object and field, for one of another type.
-"""
+from collections.abc import Iterator, Mapping, MutableMapping
+from marshal import dumps
+from math import isfinite
+from typing import Any, Literal, Self, TypeVar, overload
 
-from collections.abc import Mapping
-from typing import Any, TypeVar, overload
+from krm_function.krm.result import FieldError, FieldPath, FunctionError, MisuseError, Result, Severity, dotted
+from krm_function.record import NamedTuple
 
-from krm_function.krm.errors import FieldError, MisuseError
-from krm_function.krm.field_path import ABSENT, TYPES, check_plain, checked, child, kind_of, look_up, misfit
-from krm_function.krm.result import FieldPath, Result, Severity
+# --- Walk plain data by a path: a tuple of map keys and list indexes, ("spec", "containers", 0, "image")
+#
+# Rule of this file: a string is never a path. An index may count from the end (-1 is the last element), as in Python.
+# Null counts as absent, as in Kubernetes.
+
+
+ABSENT: Any = object()
+TYPES: dict[type, str] = {
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    list: "a list",
+    tuple: "a list",
+    dict: "a map",
+    type(None): "null",
+}
+_DEEPEST = 200  # collections inside each other: far more than Kubernetes has, far less than the interpreter can take
+
+
+def checked(path: FieldPath) -> FieldPath:
+    """Return `path` as a tuple. Raises MisuseError for a string, and for parts that are no key and no index."""
+    return _checked(path)
+
+
+def _checked(path: Any) -> FieldPath:
+    if isinstance(path, str):
+        raise MisuseError(
+            'a path is a tuple of keys and indexes: write ("spec", "replicas"), not "spec.replicas",'
+            ' and ("kind",), with a comma, for one key'
+        )
+    try:
+        parts = tuple(path)
+    except TypeError:
+        raise MisuseError(f"a path is a tuple of keys and indexes, not {type(path).__name__}") from None
+    for part in parts:
+        if not isinstance(part, str | int) or isinstance(part, bool):
+            raise MisuseError(f"a path consists of keys (str) and indexes (int), not of {type(part).__name__}")
+    return parts
+
+
+def child(value: Any, part: str | int) -> Any:
+    """Return the element of a map or list; ABSENT where there is none. A tuple becomes a list in its place."""
+    if isinstance(value, dict) and isinstance(part, str):
+        found = value.get(part, ABSENT)
+    elif isinstance(value, list) and isinstance(part, int) and -len(value) <= part < len(value):
+        found = value[part]
+    else:
+        return ABSENT
+    if isinstance(found, tuple):
+        value[part] = found = list(found)
+    return found
+
+
+def look_up(value: Any, path: FieldPath) -> Any:
+    """Return what stands at `path`; ABSENT where there is nothing, or where the way is no map or list."""
+    for part in path:
+        value = child(value, part)
+    return value
+
+
+def misfit(value: Any, part: str | int) -> str:
+    """Say why `part` cannot be a key or an index of `value`; "" when it can."""
+    wanted, name = (dict, "map") if isinstance(part, str) else (list, "list")
+    return "" if isinstance(value, wanted) else f"is {kind_of(value)}, a {name} is expected"
+
+
+def kind_of(value: Any) -> str:
+    """Return what a value is, in the words of YAML: `a string`."""
+    return TYPES.get(type(value)) or next(
+        (words for kind, words in TYPES.items() if isinstance(value, kind)), f"a {type(value).__name__}"
+    )
+
+
+def check_plain(value: Any, path: FieldPath = (), depth: int = 0, *, new: bool = True) -> None:
+    """Raise MisuseError unless `value`, which is to stand at `path`, is plain data all the way down.
+
+    new: it was not read from a text, so that it must also be writable: no infinity, no half of a surrogate pair.
+    """
+    where = f"{dotted(path)}: " if path else ""
+    if isinstance(value, str | int | float | None):
+        if new and isinstance(value, float) and not isfinite(value):
+            raise MisuseError(f"{where}NaN and infinity cannot be written: Kubernetes has finite numbers only")
+        if new and isinstance(value, str):
+            _check_writable(value, where)
+        return
+    if depth >= _DEEPEST:
+        raise MisuseError(f"{dotted(path[:6])}: nested deeper than {_DEEPEST} levels, or inside itself")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise MisuseError(f"{where}a key is a string, not {type(key).__name__}: write str(key)")
+            if new:
+                _check_writable(key, where)
+            if new or not isinstance(item, str):  # nearly all of them are
+                check_plain(item, (*path, key), depth + 1, new=new)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            check_plain(item, (*path, index), depth + 1, new=new)
+    else:
+        name = type(value).__name__
+        raise MisuseError(f"{where}plain data is dict, list, str, int, float, bool and None, not {name}")
+
+
+def _check_writable(text: str, where: str) -> None:
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        raise MisuseError(f"{where}half of a surrogate pair is no character and cannot be written") from None
+
+
+# --- Read and change the fields of an object, or of a map inside it
+#
+# Rule of this file: everything that is given out is live. Maps are dicts and lists are lists of the object itself, so a
+# change in place is a change of the object; setting them back is allowed and changes nothing more. A value that is set
+# becomes part of the object as in any dict: put into two places, it is one value. Typed getters answer None (or the
+# default) for a missing or null field, and raise FieldError, which names object and field, for one of another type.
+
 
 T = TypeVar("T")
 
@@ -301,3 +415,138 @@ def _put(into: Any, part: Any, value: Any) -> None:
         into.append(value)
     else:
         into[part] = value
+
+
+# --- Labels and annotations as a live map of strings: `item.labels["app"] = "web"`, `del item.annotations["note"]`
+#
+# Rule of this file: a value that is written is a string, since kpt would write a number as it is and Kubernetes refuse
+# it; a value that is read is shown as the string that kyaml makes of it (`a: 5` is "5").
+
+
+UPSTREAM_IDENTIFIER = "internal.kpt.dev/upstream-identifier"  # kpt's own; the Go SDK refuses to edit it as well
+
+
+class StringMap(MutableMapping[str, str]):
+    """`metadata.labels` or `metadata.annotations` of one object, made there when the first key is set."""
+
+    __slots__ = ("_field", "_object")
+
+    def __init__(self, item: Fields, field: Literal["labels", "annotations"]) -> None:
+        """Show the labels or annotations of `item`."""
+        self._object = item
+        self._field = field
+
+    def __repr__(self) -> str:
+        """Show it as the dict that it equals."""
+        return repr(dict(self))
+
+    def __getitem__(self, key: str) -> str:
+        """Return one value. Raises KeyError when there is none, or no scalar."""
+        return self._strings()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the keys as they are now; the map may be changed meanwhile."""
+        return iter(self._strings())
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._strings())
+
+    def __setitem__(self, key: str, value: str) -> None:
+        """Set one value. Raises MisuseError for what is no string, FieldError where labels are no map."""
+        check_settable(key)
+        for part in (key, value):
+            if not isinstance(part, str):
+                raise MisuseError(f"{self._field} are strings, not {type(part).__name__}: write str(...)")
+        self._object.set_nested(("metadata", self._field, key), value)
+
+    def __delitem__(self, key: str) -> None:
+        """Remove one key. Raises KeyError when there is none."""
+        check_settable(key)
+        if not self._object.remove_nested(("metadata", self._field, key)):
+            raise KeyError(key)
+
+    def __ior__(self, other: Mapping[str, str]) -> Self:
+        """Set several, as `|=` of a dict."""
+        self.update(other)
+        return self
+
+    def _strings(self) -> dict[str, str]:
+        """Return what can be read as strings; {} where there is no map."""
+        found = self._object.nested(("metadata", self._field))
+        if not isinstance(found, dict):
+            return {}
+        pairs = ((key, as_string(value)) for key, value in found.items())
+        return {key: value for key, value in pairs if value is not None}
+
+
+def check_settable(key: str) -> None:
+    """Raise FunctionError for the annotation that only kpt may set."""
+    if key == UPSTREAM_IDENTIFIER:
+        raise FunctionError(f"annotation {key} belongs to kpt and may not be set")
+
+
+def as_string(value: Any) -> str | None:
+    """Return a scalar as text, since kyaml reads `a: 5` as "5"; None for a map or a list."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+# --- Which map and list stood where when the data of an object was given out
+#
+# Rule of this file: an outline refers to the maps and lists themselves, whatever is changed in them later; so a list
+# that was sorted, cut or filled can be asked which of its elements stood in it before.
+
+
+class Outline(NamedTuple):
+    """One map or list, `data`, and the outlines of what stood in it: by key, or one for each element.
+
+    None stands for what is neither map nor list.
+    """
+
+    data: Any
+    parts: Any
+
+
+def outline(value: Any) -> Outline | None:
+    """Make the outline of plain data as it is now."""
+    if isinstance(value, dict):
+        return Outline(value, {key: outline(item) for key, item in value.items() if isinstance(item, dict | list)})
+    if isinstance(value, list):
+        return Outline(value, [outline(item) for item in value])
+    return None
+
+
+def below(whole: Outline | None, part: str | int) -> Outline | None:
+    """Return the outline of what stood at a key or index."""
+    found: Outline | None = None
+    if whole is not None and isinstance(whole.parts, dict):
+        found = whole.parts.get(part)
+    elif whole is not None and isinstance(part, int) and part < len(whole.parts):
+        found = whole.parts[part]
+    return found
+
+
+def with_order(whole: Outline | None, path: FieldPath, order: list[int]) -> Outline | None:
+    """Return the outline with the elements of the list at `path` in another order."""
+    if whole is None:
+        return None
+    if not path:
+        return Outline(whole.data, [whole.parts[index] for index in order])
+    parts = whole.parts.copy()
+    parts[path[0]] = with_order(below(whole, path[0]), path[1:], order)
+    return Outline(whole.data, parts)
+
+
+def state(value: Any) -> bytes:
+    """Return plain data as bytes: those of equal data with equal key order are equal, and True is not 1.
+
+    b"" for data that has no such form, which is no plain data.
+    """
+    try:
+        return dumps(value, 2)  # version 2 has no references, so sharing makes no difference
+    except ValueError:
+        return b""

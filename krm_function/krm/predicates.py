@@ -5,8 +5,8 @@ Rule of this file: a predicate is a function from an object to a bool, so any la
 
 from collections.abc import Callable, Iterable, Mapping
 
-from krm_function.krm.errors import MisuseError
 from krm_function.krm.kube_object import KubeObject
+from krm_function.krm.result import MisuseError
 
 Predicate = Callable[[KubeObject], bool]
 

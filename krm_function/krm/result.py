@@ -1,15 +1,17 @@
-"""Results in the form of the KRM functions specification v1: what a function reports about its input.
-
-Rule of this file: kpt shows all results on one line, older ones four, each on its own. So a message is one line,
-whatever the input put into it. Only the v1 form is produced.
-
-Source: docs/facts/krm-functions.md#results.
-"""
+"""Results in the form of the KRM functions specification v1, and the exceptions that become results."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from krm_function.record import NamedTuple
+
+# --- Results in the form of the KRM functions specification v1: what a function reports about its input
+#
+# Rule of this file: kpt shows all results on one line, older ones four, each on its own. So a message is one line,
+# whatever the input put into it. Only the v1 form is produced.
+#
+# Source: docs/facts/krm-functions.md#results.
+
 
 Severity = Literal["error", "warning", "info"]
 FieldPath = tuple[str | int, ...]  # map keys and list indexes
@@ -113,3 +115,55 @@ def dotted(path: FieldPath) -> str:
         else:
             out += f".{part}" if out else part
     return out
+
+
+# --- What a result can be about
+#
+# Rule of this file: it is for type checkers only; no running program loads it.
+
+
+class Describable(Protocol):
+    """What a result can be about: a KubeObject, or a SubObject of one."""
+
+    def result(self, message: str, severity: Severity = "error", path: FieldPath = ()) -> Result:
+        """Make a result about it."""
+
+
+# --- The exceptions of a function: what is wrong with its input, and what is wrong with its own code
+#
+# Rule of this file: a FunctionError becomes an error result (exit 1). Any other exception is a bug of the function
+# (exit 70); its message is not shown, because it may quote a Secret, except that of a MisuseError, which holds no
+# value.
+
+
+TYPE_CHECKING = False
+
+
+class FunctionError(ValueError):
+    """The input is not what the function needs: raise it, with a one-line message, to stop with an error result.
+
+    `raise FunctionError("needs a limit", item, ("spec",))` is about an object and a field of it, as in `Results.error`.
+    `result` is what will be shown.
+    """
+
+    def __init__(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
+        """Make it of a message, and of the object and the field that it is about, if they are given."""
+        super().__init__(message)
+        self.result = Result(message) if about is None else about.result(message, "error", path)
+
+
+class NotAResourceListError(FunctionError):
+    """The bytes on stdin are not one ResourceList."""
+
+
+class FieldError(FunctionError):
+    """A field of an object is not what the function needs. `result` names the object, its file and the field."""
+
+    def __init__(self, result: Result) -> None:
+        """Make it of the result that is to be shown."""
+        super().__init__(str(result).removeprefix(f"[{result.severity}] "))
+        self.result = result
+
+
+class MisuseError(TypeError):
+    """The function's code passes something these helpers cannot take. The message says what to write instead."""

@@ -7,13 +7,12 @@ on one line, older ones the first four, so errors come first.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_function.krm.errors import MisuseError
-from krm_function.krm.field_path import check_plain
-from krm_function.krm.result import FieldPath, File, Result, Severity
+from krm_function.krm.fields import check_plain
+from krm_function.krm.result import FieldPath, File, MisuseError, Result, Severity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from krm_function.krm.describable import Describable
+    from krm_function.krm.result import Describable
 
 RANK: dict[str, int] = {"error": 0, "warning": 1, "info": 2}
 

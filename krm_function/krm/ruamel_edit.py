@@ -16,9 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from krm_function.krm.errors import MisuseError
-from krm_function.krm.kube_object import KubeObject
-from krm_function.krm.matching import match
+from krm_function.krm.kube_object import KubeObject, match
+from krm_function.krm.result import MisuseError
 
 
 @contextmanager

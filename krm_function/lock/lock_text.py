@@ -8,14 +8,15 @@ layers where their sizes were unknown, loses `foundAs` once its tag was looked u
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.api.image_lock import KIND
-from krm_function.api.records import API_VERSION
+from krm_function.config.document import API_VERSION
+from krm_function.config.image_lock import KIND
+from krm_function.contrast.vm_size import is_sized
 from krm_function.krm.kube_object import LOCAL_CONFIG
-from krm_function.model.image_sizes import is_sized
-from krm_function.model.lookup import mapping
-from krm_function.yamltext import Change, parse
-from krm_function.yamltext.edit.splice import splice
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.lookup import mapping
+from krm_function.text.changes import Change
+from krm_function.text.parse import parse
+from krm_function.text.splice import splice
+from krm_function.text.writer import dump
 
 ACCOUNTS = ("passwd", "group")
 LAYERS = "layers"

@@ -1,22 +1,123 @@
-"""Manifests, indexes and image configurations: from bytes to records.
+"""Manifests, indexes and image configurations, each verified, within the bounds of one image."""
 
-Rule of this file: closed shapes. A document is a manifest or an index and never both, whatever its media type claims
-(CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others. Source:
-docs/facts/oci-registries.md#manifests.
-"""
-
+import hashlib
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from threading import Event
 from typing import Any
 
-from krm_function.api.image_lock import CONFIG
-from krm_function.api.strict_json import load_object
-from krm_function.findings import dotted
-from krm_function.lock.lock_problem import LockProblem, malformed
-from krm_function.model.image import DIGEST
-from krm_function.model.lookup import mapping
+from krm_function.config.document import load_object
+from krm_function.config.image_lock import CONFIG
+from krm_function.findings import Finding, dotted, finding
+from krm_function.kubernetes.image import DIGEST
+from krm_function.kubernetes.lookup import mapping
 from krm_function.record import NamedTuple
-from krm_function.schema.read import read_value
+from krm_function.schema.table import read_value
+
+# --- The reason why an image cannot be locked
+#
+# Rule of this file: a LockProblem is a code of the findings' table and its values, never the text of an exception of a
+# library: those quote URLs and headers, and with them credentials.
+
+
+MISSING = "CC1202"  # the one problem after which the next source is asked
+MALFORMED = "CC1204"
+
+
+class LockProblem(Exception):
+    """Why an image cannot be locked."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        """Remember the code, with its variant, and what to fill in; `image` is filled in later."""
+        super().__init__(code)
+        self.variant = code
+        self.values = values
+
+    @property
+    def code(self) -> str:
+        """The code without the variant."""
+        return self.variant.partition(".")[0]
+
+    @property
+    def about_registry(self) -> bool:
+        """Whether it is about a registry or the network, and so about every image there."""
+        return self.code >= "CC1250"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Two problems that differ in the image alone have the same key."""
+        return (self.variant, *(f"{name}={value}" for name, value in sorted(self.values.items())))
+
+    def finding(self, image: str) -> Finding:
+        """Make the finding about this image."""
+        return finding(self.variant, image=image, **self.values)
+
+
+def malformed(code: str, what: str, **values: Any) -> LockProblem:
+    """Return the problem of content that matches its digest and is malformed.
+
+    code: MALFORMED and a variant. what: which part of the image.
+    """
+    return LockProblem(code, what=what, **values)
+
+
+# --- How long the work on one image may take, and how many entries its layers may have
+#
+# Rule of this file: everything that waits, and every loop over foreign bytes, counts here first. `stop` is set when the
+# whole run is over, so that no thread outlives it by more than one read.
+
+
+MOST_ENTRIES = 2_000_000  # of all layers that are read; each costs some microseconds
+
+
+class Budget:
+    """A deadline of `seconds` from now."""
+
+    __slots__ = ("_end", "_entries", "_seconds", "_stop")
+
+    def __init__(self, seconds: float, stop: Event) -> None:
+        """Start the clock."""
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._stop = stop
+        self._entries = 0
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; raises LockProblem when there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0 or self._stop.is_set():
+            raise self.over()
+        return left
+
+    def check(self) -> None:
+        """Raise LockProblem when time is up."""
+        _ = self.left
+
+    def spend(self, entries: int) -> None:
+        """Count headers and records of archives; raise LockProblem when there are too many."""
+        self._entries += entries
+        if self._entries > MOST_ENTRIES:
+            raise LockProblem("CC1206", what="the image", limit=f"{MOST_ENTRIES} files and header records")
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, unless there is not that much time; then raise LockProblem at once."""
+        if seconds >= self.left:
+            raise self.over()
+        self._stop.wait(seconds)
+
+    def over(self) -> LockProblem:
+        """Return the problem of too little time."""
+        return LockProblem("CC1250.time", registry="the source", seconds=f"{self._seconds:g}")
+
+
+# --- Manifests, indexes and image configurations: from bytes to records
+#
+# Rule of this file: closed shapes. A document is a manifest or an index and never both, whatever its media type claims
+# (CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others.
+# Source: docs/facts/oci-registries.md#manifests.
+
 
 OCI = "application/vnd.oci.image."
 DOCKER = "application/vnd.docker.distribution."
@@ -34,7 +135,7 @@ PLATFORM = "linux/amd64"
 ATTESTATION = "vnd.docker.reference.type"  # BuildKit's annotation on what stands in an index and is no image
 
 MOST_LAYERS = 512  # overlays take fewer
-NAMED = 8  # platforms that a finding names
+NAMED_PLATFORMS = 8  # platforms that a finding names
 
 # What a policy or a person who reviews one looks at; labels and health checks are in no policy and change often.
 KEPT = ("User", "ExposedPorts", "Env", "Entrypoint", "Cmd", "Volumes", "WorkingDir", "StopSignal", "Tty")
@@ -105,7 +206,9 @@ def choose(index: Index) -> Descriptor:
     if len(index.entries) == 1 and not index.entries[0][0]:
         return index.entries[0][1]
     names = list(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index.entries))
-    named = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    named = ", ".join(names[:NAMED_PLATFORMS]) + (
+        f" and {len(names) - NAMED_PLATFORMS} more" if len(names) > NAMED_PLATFORMS else ""
+    )
     raise LockProblem("CC1205", found=named or "nothing")
 
 
@@ -177,3 +280,55 @@ def _digest(value: Any, what: str) -> str:
 def _word(value: Any) -> str:
     """Make the control characters of a name out of foreign data visible."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,32}", value) else "?"
+
+
+# --- Verify bytes against a digest
+#
+# Rule of this file: a digest is known after the last byte, so a reader of `chunks` must read to the end before it uses
+# anything; `whole` does that for parts that fit into memory.
+
+
+def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> Iterator[bytes]:
+    """Yield the chunks unchanged. Raises LockProblem at the first byte too many, and at the end for other bytes.
+
+    limit: bytes that are read of a part whose size is not known.
+    """
+    refuse_too_large(part, what, limit)
+    most = limit if part.size < 0 else part.size
+    seen, count = hashlib.sha256(), 0
+    for chunk in data:
+        count += len(chunk)
+        if count > most:
+            if part.size < 0:
+                raise too_large(what, limit)
+            raise LockProblem("CC1203.longer", what=what, size=part.size, digest=part.digest)
+        seen.update(chunk)
+        yield chunk
+    if 0 <= part.size != count:
+        raise LockProblem("CC1203.shorter", what=what, count=count, size=part.size, digest=part.digest)
+    if f"sha256:{seen.hexdigest()}" != part.digest:
+        raise LockProblem("CC1203.other", what=what, digest=part.digest)
+
+
+def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> bytes:
+    """Return all bytes of a small part, verified."""
+    return b"".join(chunks(data, part, what, limit))
+
+
+def refuse_too_large(part: Descriptor, what: str, limit: int) -> None:
+    """Refuse a part whose declared size is too large, before it is fetched."""
+    if part.size > limit:
+        raise too_large(what, limit)
+
+
+def too_large(what: str, limit: int) -> LockProblem:
+    """Return the problem of too many bytes."""
+    return LockProblem("CC1206", what=what, limit=amount(limit))
+
+
+def amount(size: int) -> str:
+    """Write a number of bytes as text: `8 GiB`, `1.5 MiB`, `312 bytes`."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"

@@ -14,19 +14,17 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Literal
 
+from krm_function.config.references import References, Undecodable
+from krm_function.contrast.owned import CONTAINERS
+from krm_function.contrast.profiles import Profile
 from krm_function.findings import Cause, Finding, Path, finding
-from krm_function.model.lookup import dig, mapping, maps
-from krm_function.model.owned import CONTAINERS
-from krm_function.model.pods import volume_sources
-from krm_function.model.profiles import Profile
-from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy.defaults import default_document
-from krm_function.policy.document import read_policy_data
-from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.workload import INITDATA, Workload, volume_sources
+from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation, read_policy_data
 from krm_function.policy.pod_metadata import is_bookkeeping
-from krm_function.policy.references import References, Undecodable
+from krm_function.policy.settings import default_document
 from krm_function.record import NamedTuple
-from krm_function.yamltext.writer import dump
+from krm_function.text.writer import dump
 
 OUTPUT_LIMIT = 1024 * 1024  # bytes of output; Kubernetes allows 256 KiB of annotations
 LONGEST = 300  # characters of a message of genpolicy that are reported

@@ -1,21 +1,279 @@
-"""Compute the mounts and storages of a container: containerd's, the settings', volumes, and VOLUMEs of its image.
-
-Rule of this file: at a mountPath of the pod, the runtime's own mount of the same destination is not allowed as well.
-Volumes as block devices are in devices.py.
-"""
+"""The mounts, storages and devices of a container."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.policy.pod_metadata import PodMetadata
-from krm_function.policy.problems import problem
+from krm_function.contrast.gpus import gpu_name
+from krm_function.contrast.injected import IMAGE_STORE
+from krm_function.contrast.owned import CONTAINERS
+from krm_function.findings import Cause, Finding, Path, dotted, finding
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, escape_regex, is_bookkeeping, problem
 from krm_function.policy.settings import Settings
-from krm_function.policy.volumes import BASE, base_name, mount, volumes
 from krm_function.record import NamedTuple
 
+# --- Compute the mounts and storages of a pod's volumes for one container
+#
+# Rule of this file: a volume is in one of three places.
+#
+#   the VM        emptyDir: a storage of the request, and a mount of it
+#   the guest     a hostPath in /dev or /sys: the shim uses the guest's directory
+#   the host      everything the kubelet mounts or fills on the node: a bind mount out of the shared directory. The host
+#                 can read and change its files; `host_visible_volumes` warns of all that are not API objects
+#
+# What docs/facts does not cover is a finding. So is a part of an emptyDir: the kubelet would make it a directory of the
+# node, and data meant to stay in the VM would be written there.
+
+
 Json = dict[str, Any]
+Wrong = tuple[str, Cause]  # a field of the volumeMount, "" for the whole, and CC0604 or CC0601 with a variant
+
+# the runtime's name of mountPropagation, which it writes between rbind and ro|rw
+PROPAGATION = {"None": "rprivate", "HostToContainer": "rslave", "Bidirectional": "rshared"}
+
+CLAIM = "persistentVolumeClaim"
+SETTLED = frozenset({"configMap", "secret"})  # their mounts are in the settings
+FILES = SETTLED | {"projected", "downwardAPI"}  # always read-only
+ALL_ANNOTATIONS = "metadata.annotations"  # a fieldPath: all that the pod has, as lines of a file
+_IN_THE_VM = ("/dev", "/sys")
+
+BASE = re.compile(r"[A-Za-z0-9._-]+\Z")
+
+
+def mount(destination: str, source: str, kind: str, options: list[str]) -> Json:
+    """Build one element of OCI.Mounts."""
+    return {"destination": destination, "source": source, "type_": kind, "options": options}
+
+
+def base_name(path: str) -> str:
+    """Return the last component of a path, "" if there is none."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def volumes(
+    container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]
+) -> tuple[list[list[Json]], list[Json]]:
+    """Return the mounts of a container's volumeMounts, and their storages. `at`: its path from the pod spec.
+
+    The mounts are in the order of the volumes; each is the list of alternatives among which the host may choose.
+    """
+    out: list[list[Json]] = []
+    storages: list[Json] = []
+    wanted = list(enumerate(container.get("volumeMounts") or ()))
+    known = _volumes_by_name(pod) if wanted else {}
+    for name, volume in known.items():
+        for index, entry in wanted:
+            if entry["name"] == name:
+                here = (*at, "volumeMounts", index)
+                made = _mounted(storages, volume, entry, pod, settings)
+                if isinstance(made, list):
+                    out.append(made)
+                else:
+                    field, cause = made
+                    findings.append(problem(pod, (*here, field) if field else here, cause.code, **cause.values))
+    for index, entry in wanted:
+        if entry["name"] not in known:
+            here = (*at, "volumeMounts", index, "name")
+            findings.append(problem(pod, here, "CC0604.volume"))
+    return out, storages
+
+
+def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
+    """Return a warning for each mounted volume whose files the host can read and change; no policy can prevent it."""
+    mounted = {
+        entry["name"]
+        for key in ("initContainers", "containers")
+        for container in pod.spec.get(key) or ()
+        for entry in container.get("volumeMounts") or ()
+    }
+    if not mounted:
+        return []
+    paths: dict[str, Path] = {
+        volume["name"]: (*pod.spec_path, "volumes", index) for index, volume in enumerate(pod.spec.get("volumes") or ())
+    }
+    out = []
+    for name, volume in _volumes_by_name(pod).items():
+        source = _source(volume)
+        if source == "hostPath" and in_the_vm(volume[source]["path"]):
+            continue
+        if name in mounted and source != "emptyDir" and source not in FILES:
+            out.append(finding("CC0630", pod.ref, paths.get(name, pod.spec_path), volume=name, source=source))
+    return out
+
+
+def _volumes_by_name(pod: PodMetadata) -> dict[str, Json]:
+    """Return the volumes by name. A StatefulSet's claim replaces a volume of its name."""
+    out: dict[str, Json] = {
+        name: {"name": name, CLAIM: {}, "volumeMode": mode} for name, mode in pod.claim_templates.items()
+    }
+    for volume in pod.spec.get("volumes") or ():
+        out.setdefault(volume["name"], volume)
+    return out
+
+
+def _source(volume: Json) -> str:
+    """Return the kind of a volume; emptyDir for one without a source."""
+    return next((key for key, value in volume.items() if key not in _NO_SOURCE and value is not None), "emptyDir")
+
+
+_NO_SOURCE = ("name", "volumeMode")
+
+
+def in_the_vm(path: str) -> bool:
+    """Tell whether the path of a hostPath volume is a directory or device of the guest."""
+    return path in _IN_THE_VM or path.startswith(("/dev/", "/sys/"))
+
+
+def _mounted(
+    storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
+) -> list[Json] | Wrong:
+    """Return the alternative mounts of one volumeMount, or what of it is wrong or not covered."""
+    wrong = _wrong_mount(volume, entry, pod)
+    if wrong:
+        return wrong
+    path, base = entry["mountPath"], base_name(entry["mountPath"])
+    source = _source(volume)
+    own = volume.get(source) or {}
+    part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
+    options = _options(source, own, entry, settings)
+    if source == "emptyDir":
+        if part:
+            return part, Cause("CC0604.part-of-empty-dir")
+        return _empty_dir(storages, own, entry, options, pod, settings)
+    if source in SETTLED and not part:
+        return _object_volume(storages, path, base, _propagation(entry), settings)
+    if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
+        return part, Cause("CC0604.part-of-storage")
+    if source == "hostPath" and not _is_plain_path(own["path"]):
+        return "", Cause("CC0604.host-path")
+    if source == "hostPath" and in_the_vm(own["path"]):
+        return (part, Cause("CC0604.part-in-vm")) if part else [mount(path, own["path"].rstrip("/"), "bind", options)]
+    if _mode(volume, own) == "Block":
+        return "", Cause("CC0604.block")
+    return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
+
+
+def _wrong_mount(volume: Json, entry: Json, pod: PodMetadata) -> Wrong | None:
+    """Return what no mount of any source may have: an odd path or propagation, two sources, an unstable field."""
+    base = base_name(entry["mountPath"])
+    if not entry["mountPath"].startswith("/") or not BASE.match(base) or base in {".", ".."}:
+        return "mountPath", Cause("CC0604.mount-name")
+    if not _propagation(entry):
+        return "mountPropagation", Cause("CC0604.propagation", {"known": ", ".join(PROPAGATION)})
+    sources = [key for key, value in volume.items() if key not in _NO_SOURCE and value is not None]
+    if len(sources) > 1:
+        return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
+    source = _source(volume)
+    unstable = next((one for one in _downward_fields(source, volume.get(source) or {}) if _is_unstable(one, pod)), None)
+    return ("", Cause("CC0601.field-path", {"field_path": unstable})) if unstable else None
+
+
+def _propagation(entry: Json) -> str:
+    """Return the option of a mount's propagation, "" for a word that is none."""
+    return PROPAGATION.get(entry.get("mountPropagation") or "None", "")
+
+
+def _options(source: str, own: Json, entry: Json, settings: Settings) -> list[str]:
+    """Return the options of a bind mount; of the node's files, none is writable."""
+    propagates = source != "emptyDir" or settings.profile.propagates
+    read_only = entry.get("readOnly") or own.get("readOnly") or source in FILES
+    return ["rbind", _propagation(entry) if propagates else PROPAGATION["None"], "ro" if read_only else "rw"]
+
+
+def _is_plain_path(path: str) -> bool:
+    """Tell whether a path is absolute and has no `.`, `..` or empty part."""
+    return path.startswith("/") and not {".", ".."} & set(path.split("/")) and "//" not in path
+
+
+def _downward_fields(source: str, own: Json) -> list[str]:
+    """Return the field paths whose values are files of a volume."""
+    sources = {"downwardAPI": [own], "projected": [one.get("downwardAPI") or {} for one in own.get("sources") or ()]}
+    items = [item for one in sources.get(source, ()) for item in one.get("items") or ()]
+    return [item["fieldRef"]["fieldPath"] for item in items if item.get("fieldRef")]
+
+
+def _is_unstable(field_path: str, pod: PodMetadata) -> bool:
+    """Tell whether a field is an annotation that is in no policy and that tools change in a running cluster.
+
+    Or all annotations, and such a one is among them.
+    """
+    if field_path == ALL_ANNOTATIONS:
+        return bool(pod.of_the_cluster)
+    found = re.match(QUOTED_KEY, field_path)
+    return found is not None and found[1] == "annotations" and is_bookkeeping(found[2])
+
+
+def _mode(volume: Json, own: Json) -> str:
+    """Return the volumeMode of a claim of the pod or its StatefulSet; "" if it is not given."""
+    claim = (own.get("volumeClaimTemplate") or {}).get("spec") or {}
+    return str(volume.get("volumeMode") or claim.get("volumeMode") or "")
+
+
+def _object_volume(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
+    """Return the mount of a whole ConfigMap or Secret, as in the settings."""
+    template = settings.volumes["configMap"]
+    options = template["options"]
+    if propagation != "rprivate":
+        options = [propagation if option == "rprivate" else option for option in options]
+    stored = settings.kata_config["enable_configmap_secret_storages"]
+    if stored and settings.profile.binds_images:
+        base = escape_regex(base)  # such storages are counted: no name may fit another's pattern
+    target = f"{template['mount_point']}{base}$"
+    if stored:
+        storages.append(_storage(template, f"{template['mount_source']}{base}$", target, [], template["options"]))
+    return [mount(path, target, template["mount_type"], options)]
+
+
+def _empty_dir(
+    storages: list[Json], volume: Json, entry: Json, options: list[str], pod: PodMetadata, settings: Settings
+) -> list[Json] | Wrong:
+    """Return the mounts of an emptyDir: in memory, on a block device or in the shared directory."""
+    path, name, medium = entry["mountPath"], entry["name"], volume.get("medium") or ""
+    group = (pod.spec.get("securityContext") or {}).get("fsGroup")
+    if medium == "Memory":
+        template = settings.volumes["emptyDir_memory"]
+        extra = [f"fsgid={group}"] if group else []
+        target = f"{template['mount_point']}{name}$"
+        driver_options = template["driver_options"]
+        storages.append(_storage(template, template["source"], target, driver_options, [*template["options"], *extra]))
+        return [mount(path, f"{template['mount_source']}{name}$", template["mount_type"], options)]
+    if medium:
+        return "", Cause("CC0601.medium", {"medium": medium})
+    kind = settings.cluster_config["emptydir_type"]
+    if kind == "shared-fs":
+        return [
+            mount(path, f"^$(cpath)/sandbox-[0-9a-f]{{16}}-{escape_regex(name)}$", "bind", options),
+            mount(path, f"$(sfprefix){escape_regex(base_name(path))}$", "bind", options),
+        ]
+    template = settings.volumes["emptyDir_encrypted" if kind == "block-encrypted" else "emptyDir_plain"]
+    storage = _storage(
+        template, template["source"], template["mount_point"], template["driver_options"], template["options"]
+    )
+    if group:
+        storage["fs_group"] = {"group_id": group, "group_change_policy": 0}
+    storages.append(storage)
+    return [mount(path, template["mount_source"], template["mount_type"], options)]
+
+
+def _storage(template: Json, source: str, mount_point: str, driver_options: list[str], options: list[str]) -> Json:
+    return {
+        "driver": template["driver"],
+        "driver_options": driver_options,
+        "source": source,
+        "fstype": template["fstype"],
+        "options": options,
+        "mount_point": mount_point,
+        "fs_group": None,
+        "shared": template["shared"],
+    }
+
+
+# --- Compute the mounts and storages of a container: containerd's, the settings', volumes, and VOLUMEs of its image
+#
+# Rule of this file: at a mountPath of the pod, the runtime's own mount of the same destination is not allowed as well.
+# Volumes as block devices are in policy/mounts.py.
+
 
 _SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 
@@ -140,3 +398,169 @@ def put_mount(mounts: list[Json], mount: Json) -> None:
             mounts[index] = mount
             return
     mounts.append(mount)
+
+
+# --- Compute the devices of a container: block volumes and passed-through GPUs
+#
+# Rule of this file: a GPU is an entry with a path pattern and without a device node, since the host chooses which it
+# is.
+
+
+MOST = 1024  # GPUs of a container: each becomes an entry of the policy; no machine has so many
+_BLOCK = ("persistentVolumeClaim", "ephemeral", "iscsi")
+
+
+def devices(
+    container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path
+) -> tuple[list[str], int, list[Finding]]:
+    """Return the device paths of a container's block volumes, the number of its GPUs, and findings."""
+    findings: list[Finding] = []
+    prefix = settings.devices["vfio"]["device_path"]
+    volumes = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}
+    paths = []
+    for index, entry in enumerate(container.get("volumeDevices") or ()):
+        here = (*at, "volumeDevices", index)
+        path, name = entry["devicePath"], entry["name"]
+        wrong = None
+        if path.startswith(prefix):
+            wrong = ("devicePath", "CC0604.device-gpu")
+        elif not path.startswith("/"):
+            wrong = ("devicePath", "CC0604.device-path")
+        elif name not in volumes and name not in pod.claim_templates:
+            wrong = ("name", "CC0604.volume")
+        elif name not in pod.claim_templates and not any(volumes[name].get(source) is not None for source in _BLOCK):
+            wrong = ("name", "CC0604.no-device")
+        if wrong:
+            findings.append(problem(pod, (*here, wrong[0]), wrong[1], prefix=prefix))
+        paths.append(path)
+    return paths, _gpus(container, pod, settings, at, findings), findings
+
+
+def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]) -> int:
+    """Return the number of GPUs, which are counted in limits only, as whole numbers."""
+    limits = (container.get("resources") or {}).get("limits") or {}
+    count = 0
+    keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
+    for key in limits:
+        if "/" in key and not gpu_name(key, tuple(keys)):  # of GPUs, stages.gpu_checks and resolve say it
+            here = (*pod.spec_path, *at, "resources", "limits", key)
+            findings.append(finding("CC0631", pod.ref, here, resource=key))
+    for key in keys:
+        value = limits.get(key)
+        if value is None:
+            continue
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST:
+            count += value
+        elif (
+            isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10 and int(value) <= MOST
+        ):
+            count += int(value)
+        else:
+            here = (*at, "resources", "limits", key)
+            findings.append(problem(pod, here, "CC0604.gpus"))
+    return count
+
+
+def device(path: str, kind: str = "") -> Json:
+    """Build one element of the devices of a container."""
+    return {"id": "", "type_": kind, "vm_path": "", "container_path": path, "options": []}
+
+
+def add_gpus(container: Json, count: int, settings: Settings) -> None:
+    """Add GPUs to a container's policy, and the annotations by which the runtime announces them."""
+    vfio = settings.devices["vfio"]
+    container["devices"] += [device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(count)]
+    if count:
+        announce_gpus(container, settings)
+
+
+def announce_gpus(container: Json, settings: Settings) -> None:
+    """Allow the annotations by which the runtime announces GPUs; how many is up to the rules."""
+    vfio = settings.devices["vfio"]
+    announced = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]}
+    container["runtime_anno_patterns"] = announced | container["runtime_anno_patterns"]
+
+
+# --- Find the containers to which the runtime announces all GPUs of their pod, and let their policies allow it
+#
+# The runtime of a Contrast node looks at the variables of the process, wherever they come from:
+#
+#     NVIDIA_VISIBLE_DEVICES of the process   GPUs that are announced to the container
+#     all                                     all of the pod, whether it asks for some or not
+#     any other value, or none                those that it asks for
+#     a value that is not known here          no policy: CC0632
+#
+# Contrast's pages give each container that asks for a GPU the variable. Where it does not have it, it is CC0418, an
+# info, because the runtime announces what a container asks for anyway; where it has another value, CC0419, a warning.
+#
+# Rule of this file: `all` to the letter, in pods with a GPU, and in no injected container. In the data such a container
+# has the pattern of the annotations, and of the variable this one value: rules/contrast-node.rego reads both.
+# Source: docs/facts/contrast-node.md#gpus-that-containers-share.
+
+
+VARIABLE = "NVIDIA_VISIBLE_DEVICES"
+ALL = f"{VARIABLE}=all"
+INJECTED = frozenset((*CONTAINERS, IMAGE_STORE))
+ANNOTATION = "cdi.k8s.io/vfio0"  # by which the runtime announces a GPU
+_NAME = "io.kubernetes.cri.container-name"
+
+
+class VisibleGpus(NamedTuple):
+    """A container: its policy, its name, its path from the pod spec, and the variable's value in its process.
+
+    value: None without the variable; with a marker where it is not known. asks: the number of GPUs in its limits.
+    """
+
+    policy: Json
+    name: str
+    at: Path
+    value: str | None
+    asks: int = 0
+
+
+def share_gpus(containers: list[VisibleGpus], pod: PodMetadata, settings: Settings) -> list[Finding]:
+    """Change the policies of the containers of a pod with GPUs that all of these are announced to; return findings."""
+    findings: list[Finding] = []
+    for one in containers:
+        if one.name in INJECTED:
+            continue
+        here = pod.spec_path + one.at
+        if one.value is None:
+            findings += [finding("CC0418", pod.ref, here, container=one.name)] if one.asks else []
+        elif "\0" in one.value:
+            findings.append(finding("CC0632", pod.ref, here, container=one.name))
+        elif f"{VARIABLE}={one.value}" == ALL:
+            announce_gpus(one.policy, settings)
+            process = one.policy["OCI"]["Process"]
+            # the image's own value, where the pod has another, is none that the process has
+            process["Env"] = [text for text in process["Env"] if text == ALL or not text.startswith(f"{VARIABLE}=")]
+        elif one.asks:
+            findings.append(finding("CC0419", pod.ref, here, container=one.name))
+    return findings
+
+
+def shares_gpus(container: Any) -> bool:
+    """Tell whether a container of policy data, of any shape, may learn of all GPUs of its pod, as the rules decide."""
+    env = dig(container, ("OCI", "Process", "Env"))
+    values = {text for text in (env if isinstance(env, list) else ()) if str(text).startswith(f"{VARIABLE}=")}
+    return values == {ALL} and any(
+        _is_announcement(key) for key in mapping(mapping(container).get("runtime_anno_patterns"))
+    )
+
+
+def _is_announcement(pattern: str) -> bool:
+    try:
+        return re.search(pattern, ANNOTATION) is not None
+    except re.error:
+        return False
+
+
+def shared_gpu_notes(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for the plan about each container that all GPUs of the pod are announced to."""
+    prefix = dig(data, ("devices", "vfio", "device_path"))
+    for container in maps(data.get("containers")):
+        if shares_gpus(container):
+            name = str(mapping(dig(container, ("OCI", "Annotations"))).get(_NAME, ""))
+            own = sum(1 for one in maps(container.get("devices")) if one.get("container_path") == prefix)
+            asks = f"asks for {own}" if own else "asks for none itself"
+            yield f"container {name} gets all GPUs of the pod, by {ALL}; it {asks}"

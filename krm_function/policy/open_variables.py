@@ -1,18 +1,151 @@
-"""List the open variables of a policy: those of which the host may choose any value.
+"""Variables whose values the policy leaves to the host, and those that must never be open."""
 
-Rule of this file: the policy data say which variables are open; the pod spec only says where they come from.
-"""
-
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.findings import Finding, finding
-from krm_function.model.lookup import dig, mapping, maps
-from krm_function.model.workload import Workload
-from krm_function.policy.external_sources import namespace_of, sources_of
-from krm_function.policy.references import References
-from krm_function.policy.variable_expansion import OPEN
+from krm_function.config.generate import ExternalSource
+from krm_function.config.references import References
+from krm_function.findings import Cause, Finding, Ref, finding
+from krm_function.kubernetes.lookup import dig, fits, mapping, maps
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.chosen_programs import command_problems, steering_problem
+from krm_function.policy.expansion import OPEN, WHOLE, token_marker
+from krm_function.policy.pod_metadata import pod_metadata
+from krm_function.policy.rules import NAME, profile_of_data
 from krm_function.record import NamedTuple
+
+# --- Decide which variables may have any value, because only the cluster has the ConfigMap or Secret they come from
+#
+# Rule of this file: `spec.policy.externalSources` opens what it names and nothing else. An object of the input is never
+# opened, not even if it is there twice or lacks the key.
+#
+#     the input has it   an entry of its kind and name   of its namespace   key and variable       the variable
+#     yes                any                             any                any                    has its value
+#     no                 none                            -                  -                      CC0602
+#     no                 some                            none               -                      CC0672
+#     no                 some                            some               not both in one        CC0672
+#     no                 some                            some               both in one entry      is open
+#
+# A key is in an entry if `keys` has it or is absent, a name if `variables` has it or is absent. All keys of an object
+# (envFrom) are those of `keys`; without any, CC0672.
+
+
+_IN_ENV = (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
+_IN_ENV_FROM = (("configMapRef", "ConfigMap"), ("secretRef", "Secret"))
+
+
+class Reference(NamedTuple):
+    """A reference of a container to a ConfigMap or Secret. variable, prefix: "" for envFrom and env, respectively."""
+
+    kind: str
+    name: str
+    key: str = ""
+    variable: str = ""
+    prefix: str = ""
+
+
+def opened_keys(
+    references: References, namespace: str, kind: str, name: str, key: str = "", variable: str = ""
+) -> tuple[str, ...] | Cause | None:
+    """Return the keys of an object whose variables are open; None if there is no entry, a Cause if it does not suffice.
+
+    namespace: of the workload, "" if it names none. key: the one that is referred to, "" for all of the object.
+    variable: its name; for all of an object their prefix.
+    """
+    found = _entries(references, namespace, kind, name)
+    if not isinstance(found, list):
+        return found
+    keys = (key,) if key else tuple(sorted({key for entry in found for key in entry.keys}))
+    if not keys:
+        return Cause("CC0672.keys")
+    for one in keys:
+        covering = [entry for entry in found if one in entry.keys or (key and not entry.keys)]
+        named = variable if key else variable + one
+        if not covering:
+            return Cause("CC0672.key", {"key": one})
+        if not any(not entry.variables or named in entry.variables for entry in covering):
+            return Cause("CC0672.variable", {"variable": named})
+    return keys
+
+
+def _entries(references: References, namespace: str, kind: str, name: str) -> list[ExternalSource] | Cause | None:
+    """Return the entries for an object that the input does not have; None if there are none."""
+    if not references.external or references.known(kind, namespace, name):
+        return None
+    found = [entry for entry in references.external if names(entry, kind, name)]
+    here = [entry for entry in found if not entry.namespace or entry.namespace == namespace]
+    if found and not here:
+        return Cause("CC0672.namespace", {"other": found[0].namespace, "namespace": namespace or "none"})
+    return here or None
+
+
+def names(entry: ExternalSource, kind: str, name: str) -> bool:
+    """Tell whether an entry is about objects of this kind and name."""
+    return entry.kind == kind and (fits(entry.name_pattern, name) if entry.name_pattern else entry.name == name)
+
+
+def namespace_of(workload: Workload) -> str:
+    """Return the namespace of a workload as it is now, "" if it names none; its ref is that of the input."""
+    return str(mapping(workload.object.get("metadata")).get("namespace") or "")
+
+
+def references_of(container: Any) -> Iterator[Reference]:
+    """Yield what env and envFrom of a container refer to, as far as they have the shape of a reference."""
+    for entry in maps(mapping(container).get("env")):
+        for key, kind in _IN_ENV:
+            selector = mapping(mapping(entry.get("valueFrom")).get(key))
+            if selector:
+                name, key_of = str(selector.get("name", "")), str(selector.get("key", ""))
+                yield Reference(kind, name, key_of, str(entry.get("name", "")))
+    for entry in maps(mapping(container).get("envFrom")):
+        for key, kind in _IN_ENV_FROM:
+            selector = mapping(entry.get(key))
+            if selector:
+                yield Reference(kind, str(selector.get("name", "")), prefix=str(entry.get("prefix") or ""))
+
+
+def idle_findings(workloads: Iterable[Workload], references: References, where: Ref) -> tuple[Finding, ...]:
+    """Return a warning for each entry that opens nothing: what it names is in the input, or no pod refers to it.
+
+    where: the object that has the entries.
+    """
+    used = [
+        (namespace_of(one), reference)
+        for one in workloads
+        for container in (*one.init_containers, *one.containers)
+        for reference in references_of(container)
+    ]
+    findings = []
+    for index, entry in enumerate(references.external):
+        meant = [
+            references.known(one.kind, namespace, one.name)
+            for namespace, one in used
+            if names(entry, one.kind, one.name) and entry.namespace in ("", namespace)
+        ]
+        if not meant or all(meant):
+            path = ("spec", "policy", "externalSources", index)
+            code, name = "CC0673.input" if meant else "CC0673.unused", entry.name or entry.name_pattern
+            findings.append(finding(code, where, path, index=index, kind=entry.kind, name=name))
+    return tuple(findings)
+
+
+def sources_of(container: Any, variables: Sequence[str], references: References, namespace: str) -> dict[str, str]:
+    """Say where each open variable of a container comes from, such as `Secret db, key password`."""
+    missing = [one for one in references_of(container) if not references.known(one.kind, namespace, one.name)]
+    out = {}
+    for variable in variables:
+        own = [one for one in missing if one.variable == variable][-1:]
+        sets = [one for one in missing if not one.variable and variable.startswith(one.prefix)]
+        found = [f"{one.kind} {one.name}, key {one.key or variable.removeprefix(one.prefix)}" for one in own or sets]
+        out[variable] = " or ".join(dict.fromkeys(found)) or "a source that the pod no longer names"
+    return out
+
+
+# --- List the open variables of a policy: those of which the host may choose any value
+#
+# Rule of this file: the policy data say which variables are open; the pod spec only says where they come from.
+
 
 _NAME = "io.kubernetes.cri.container-name"
 
@@ -62,3 +195,81 @@ def open_findings(workload: Workload, variables: Sequence[OpenVariable]) -> tupl
 def open_text(variables: Sequence[OpenVariable]) -> str:
     """Write `DB_PASSWORD (Secret db, key password), DB_USER (Secret db, key user)`."""
     return ", ".join(f"{one.name} ({one.source})" for one in variables)
+
+
+# --- List the values of the running pod that a policy leaves to the host without any form
+#
+# The native generator binds each by its form (policy/expansion.py). What is left are policies of genpolicy, of rules in
+# place of the project's own, and of a contrast-krm before 0.2: their data have tokens of Kata, for which its rules take
+# any text.
+#
+# Rule of this file: the policy data say what is open; the pod is not asked.
+
+
+# token -> where its value comes from
+_SOURCES = {
+    "node-name": "spec.nodeName",
+    "pod-uid": "metadata.uid",
+    "resource-field": "a resourceFieldRef",
+    "todo-annotation": "an annotation that the pod template does not have",
+}
+_TOKEN = re.compile(r"\$\((" + "|".join(_SOURCES) + r")\)")
+_ANY_TOKEN = re.compile(r"\$\((" + "|".join(WHOLE) + r")\)")
+
+
+def unbound_values(data: Mapping[str, Any]) -> tuple[OpenVariable, ...]:
+    """Return the variables and arguments of policy data that may have any value; an argument is named by its number."""
+    if profile_of_data(data).narrowed:
+        return ()
+    return tuple(
+        OpenVariable(str(mapping(dig(container, ("OCI", "Annotations"))).get(NAME, "")), name, _SOURCES[token])
+        for container in maps(data.get("containers"))
+        for name, token in _of_process(container)
+    )
+
+
+def _of_process(container: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for entry in _texts(container, "Env"):
+        name, _, value = entry.partition("=")
+        found = _TOKEN.search(value)
+        if found:
+            yield name, found[1]
+    for index, text in enumerate(_texts(container, "Args")):
+        if "$(node-name)" in text:
+            yield f"argument {index}", "node-name"
+
+
+def unbound_findings(workload: Workload, values: Sequence[OpenVariable]) -> tuple[Finding, ...]:
+    """Return one warning, CC0683, for each container that has such values."""
+    return tuple(
+        finding(
+            "CC0683",
+            workload.ref,
+            workload.spec_path,
+            container=container,
+            variables=open_text([one for one in values if one.container == container]),
+        )
+        for container in dict.fromkeys(one.container for one in values)
+    )
+
+
+def choices_of_the_host(workload: Workload, data: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """Return the errors of chosen_programs.py for data that another generator has made."""
+    pod, _ = pod_metadata(workload)
+    findings: list[Finding] = []
+    for container in maps(data.get("containers")):
+        for entry in _texts(container, "Env"):
+            name, _, value = entry.partition("=")
+            found = steering_problem(name, _marked(value), pod, ())
+            findings += [found] if found else []
+        findings += command_problems([(_marked(text), ()) for text in _texts(container, "Args")], pod)
+    return tuple(dict.fromkeys(findings))
+
+
+def _marked(text: str) -> str:
+    return _ANY_TOKEN.sub(lambda found: token_marker(found[1]), text)
+
+
+def _texts(container: Mapping[str, Any], key: str) -> list[str]:
+    found = dig(container, ("OCI", "Process", key))
+    return [text for text in (found if isinstance(found, list) else ()) if isinstance(text, str)]

@@ -1,22 +1,26 @@
-"""Read what a policy needs of a workload besides the pod spec: names, namespace, annotations, labels.
-
-Rule of this file: nothing that a pipeline tool wrote for itself may reach a digest, else kustomize and Helm give the
-same pod different policies. For a bare Pod the object's metadata is the pod's, so the filter matters.
-Source: docs/facts/krm-functions.md#bookkeeping-annotations.
-"""
+"""What a policy needs of a workload beside its pod spec, and whether it covers every field of that."""
 
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
-from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.model.lookup import dig, mapping, maps
-from krm_function.model.owned import ANNOTATIONS
-from krm_function.model.pod_names import PodName, kata_pattern, name_pattern, pod_name
-from krm_function.model.workload import INITDATA, Workload
+from krm_function.contrast.owned import ANNOTATIONS
+from krm_function.findings import Finding, Path, Ref, dotted, finding
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.pod_fields import POD_SPEC, Use, type_finding
+from krm_function.kubernetes.pod_names import PodName, kata_pattern, name_pattern, pod_name
+from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.record import NamedTuple
-from krm_function.schema.types import a_type, type_name
+from krm_function.schema.check import Fault, faults
+from krm_function.schema.values import Field, Only, Record, a_type, type_name
+
+# --- Read what a policy needs of a workload besides the pod spec: names, namespace, annotations, labels
+#
+# Rule of this file: nothing that a pipeline tool wrote for itself may reach a digest, else kustomize and Helm give the
+# same pod different policies. For a bare Pod the object's metadata is the pod's, so the filter matters.
+# Source: docs/facts/krm-functions.md#bookkeeping-annotations.
+
 
 NOTHING: Mapping[tuple[str, str], str] = {}
 
@@ -165,3 +169,58 @@ def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
             findings.append(finding("CC0604.runtime-annotation", workload.ref, path, field=f"annotation {key}"))
         out[key] = str(value)
     return out
+
+
+# --- Make a located finding about one field of a pod spec
+#
+# Rule of this file: paths start at the root of the document, names of fields at the pod spec, as Kubernetes writes
+# them.
+
+
+def problem(pod: PodMetadata, here: Path, code: str, *, of: str = "", **values: Any) -> Finding:
+    """Make the finding about `here`, a path from the pod spec.
+
+    code: CC0604 or CC0601 with a variant. of: a name of the field, in place of its path.
+    """
+    return finding(code, pod.ref, pod.spec_path + here, field=of or dotted(here), **values)
+
+
+# --- Check that a policy covers every field of a pod spec, before the generator reads the pod
+#
+# Rule of this file: it knows no field by name; the table model.pod_fields has the type of each field and one of three
+# uses. After the check every field of a pod is known, covered and of its type. The uses:
+#
+#   policy    read by the generator: it changes policy_data
+#   inert     cannot change the host's requests to the guest beyond what the rules allow anyway, nor can anything in it
+#   refused   could change it in a way that cannot be derived: CC0601, unless it has the value Kubernetes assumes
+#             anyway, e.g. hostPID: false
+
+
+def use_of(field: Field) -> Use:
+    """Return how a policy uses a field."""
+    return cast("Use", field.marks[0])
+
+
+def coverage_findings(spec: Any, path: Path, ref: Ref | None) -> list[Finding]:
+    """Return findings for the fields of the pod spec at `path` that are ill-typed, refused, unknown or missing."""
+    return [_finding(fault, path, ref) for fault in faults(POD_SPEC, spec)]
+
+
+def _finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
+    at, field = root + fault.path, dotted(fault.path)
+    if fault.kind == "type":
+        return type_finding(fault, root, ref)
+    if fault.kind == "unknown":
+        near = _nearest_field(fault)
+        return finding("CC0605.near" if near else "CC0605", ref, at, field=field, near=near)
+    if fault.kind == "missing":
+        return finding("CC0604.missing", ref, at[:-1], field=field, key=fault.path[-1])
+    if isinstance(fault.spec, Only):
+        return finding("CC0601.field", ref, at, field=field)
+    return finding("CC0604.value", ref, at, field=field, error=fault.problem)
+
+
+def _nearest_field(fault: Fault) -> str:
+    from krm_function.schema.nearest import nearest
+
+    return nearest(str(fault.path[-1]), fault.spec.fields) if isinstance(fault.spec, Record) else ""

@@ -1,16 +1,24 @@
-"""Load the native Rego rules, which are files of the package.
-
-Rule of this file: a policy has the files that its profile names, concatenated. The first is shared by all and calls
-what the others define, so that a missing part cannot go unnoticed. A policy with open variables has one file more,
-which only adds to what is allowed, so that all other policies keep their digests. Comments stay here: a policy is in an
-annotation of each pod, where every kilobyte counts.
-"""
+"""The native Rego rules, and whether policy_data fit them."""
 
 import functools
 import os
+from collections.abc import Mapping
+from typing import Any
 
-from krm_function.model.profiles import DEFAULT, PROFILES, Profile
-from krm_function.policy.document import rules_of
+from krm_function.contrast.profiles import CONTRAST, DEFAULT, KATA, PROFILES, Profile
+from krm_function.findings import Cause, Finding, finding
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.workload import Workload, added_init_containers
+from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
+from krm_function.policy.initdata import rules_of
+
+# --- Load the native Rego rules, which are files of the package
+#
+# Rule of this file: a policy has the files that its profile names, concatenated. The first is shared by all and calls
+# what the others define, so that a missing part cannot go unnoticed. A policy with open variables has one file more,
+# which only adds to what is allowed, so that all other policies keep their digests. Comments stay here: a policy is in
+# an annotation of each pod, where every kilobyte counts.
+
 
 EXTERNAL = "external-sources"
 
@@ -58,3 +66,102 @@ def load_file(name: str) -> str:
 def path_of(name: str) -> str:
     """Return where a file of the rules is."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules", f"{name}.rego")
+
+
+# --- Check that policy_data fit the rules they are sealed with, and the pod
+#
+# Rules count what the data list. With rules that count images, data without image storages refuse every request; with
+# rules that do not, data with them do. Either way the sealed pod could never start.
+#
+# Rule of this file: pure; data of the native generator and of genpolicy are checked in the same way.
+
+
+NAME = "io.kubernetes.cri.container-name"
+TYPE = "io.kubernetes.cri.container-type"
+MEMBERS = ("common", "sandbox", "request_defaults", "devices", "cluster_config")  # beside the containers
+
+
+def mismatch(data: Mapping[str, Any], profile: Profile) -> Cause | None:
+    """Return why policy data do not fit the rules of a profile: CC0618 with a variant, None if they do.
+
+    profile        each container, the sandbox first
+    binds images   exactly one image storage: of the sandbox `pause`, else a reference with a digest
+    does not       none
+    """
+    entries = data.get("containers")
+    if not isinstance(entries, list) or not entries:
+        return Cause("CC0618.containers")
+    for index, entry in enumerate(entries):
+        sandbox = index == 0
+        name = "the sandbox" if sandbox else f"container {_name(entry, index)}"
+        cause = _problem(mapping(entry).get("storages"), profile, name, sandbox=sandbox)
+        if cause:
+            return cause
+    return None
+
+
+def profile_of_data(data: Mapping[str, Any]) -> Profile:
+    """Return the profile that policy data name; if none, CONTRAST for data with image storages, else KATA."""
+    named = next((one for one in PROFILES.values() if one.name == data.get("profile")), None)
+    bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
+    return named or (CONTRAST if bound else KATA)
+
+
+def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
+    """Return CC0618 if the policy data of a workload do not fit the rules of a profile, or are of another pod."""
+    cause = mismatch(data, profile) or _foreign(workload, data, profile)
+    if not cause:
+        return ()
+    others = [one.name for one in PROFILES.values() if one.binds_images != profile.binds_images and not one.narrowed]
+    maker = "Contrast's genpolicy, and images with digests" if profile.binds_images else "the genpolicy of Kata"
+    values = {"profile": profile.name, "maker": maker, "others": " or ".join(others), **cause.values}
+    return (finding(cause.code, workload.ref, workload.spec_path, **values),)
+
+
+def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> Cause | None:
+    """Return why the data are not those of this pod: CC0618 with a variant, None if they are."""
+    for member in MEMBERS:
+        if not isinstance(data.get(member), dict):
+            return Cause("CC0618.member", {"member": member})
+    entries = [mapping(dig(entry, ("OCI", "Annotations"))) for entry in maps(data["containers"])]
+    if [one.get(TYPE) for one in entries] != ["sandbox", *("container" for _ in entries[1:])]:
+        return Cause("CC0618.sandbox")
+    added = added_init_containers(workload) if workload.made_by else ()
+    every = (*added, *workload.init_containers, *workload.containers)
+    of_the_pod = {str(one.get("name")): one.get("image") for one in every}
+    names = [one.get(NAME) for one in entries[1:]]
+    if sorted(map(str, names)) != sorted(of_the_pod):
+        return Cause("CC0618.names")
+    for name, entry in zip(names, data["containers"][1:], strict=True):
+        if profile.binds_images and digest_suffix(_source(entry)) != digest_suffix(str(of_the_pod[str(name)])):
+            return Cause("CC0618.image", {"container": name})
+    return None
+
+
+def _source(entry: Mapping[str, Any]) -> str:
+    """Return the image of a container that has exactly one image storage, as `mismatch` has checked."""
+    return next(str(storage["source"]) for storage in entry["storages"] if storage["driver"] == DRIVER)
+
+
+def _problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Cause | None:
+    """Return what is wrong with the storages of one container, None if nothing. name: its name in the message."""
+    values = {"container": name}
+    if not isinstance(storages, list):
+        return Cause("CC0618.storages", values)
+    found = images(storages)
+    if not profile.binds_images:
+        return Cause("CC0618.known-storage", values) if found else None
+    if not found:
+        return Cause("CC0618.no-storage", values)
+    if len(found) > 1:
+        return Cause("CC0618.more-storages", {**values, "count": len(found)})
+    member = misshapen(found[0])
+    if member:
+        return Cause("CC0618.storage", {**values, "member": member})
+    if not is_bound(found[0], sandbox=sandbox):
+        return Cause("CC0618.sandbox-image", {"image": SANDBOX}) if sandbox else Cause("CC0618.digest", values)
+    return None
+
+
+def _name(entry: Any, index: int) -> str:
+    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or index)

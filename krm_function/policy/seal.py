@@ -1,36 +1,95 @@
-"""Generate the sealed policy of a workload; the one entry point of this package.
-
-Rule of this file: a workload is sealed whole or not at all. A finding of severity error means no Policy.
-"""
+"""Generate the sealed policy of a workload; the one entry point of this package."""
 
 import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from krm_function.api.records import EMPTY, ImageFacts
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
 from krm_function.findings import Cause, Finding, finding, has_errors
-from krm_function.model.workload import Workload
-from krm_function.policy.bound_values import bound_containers
-from krm_function.policy.configured_initdata import base_initdata
+from krm_function.kubernetes.pod_fields import news
+from krm_function.kubernetes.resource import Edit
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.container_process import DEFAULT_PATH
 from krm_function.policy.containers import containers
-from krm_function.policy.document import rego_text
-from krm_function.policy.effective_user import unknown_users
-from krm_function.policy.field_coverage import coverage_findings
-from krm_function.policy.initdata import POLICY, annotation_and_digest, encode_toml, fits_literal
-from krm_function.policy.locked_images import images_not_locked, unproven_tags
+from krm_function.policy.expansion import PATTERN, bound_containers
+from krm_function.policy.image_storage import images_not_locked, unproven_tags
+from krm_function.policy.initdata import (
+    POLICY,
+    annotation_and_digest,
+    base_initdata,
+    encode_toml,
+    fits_literal,
+    rego_text,
+)
 from krm_function.policy.made_pod import made_pod
-from krm_function.policy.pod_metadata import PodMetadata
-from krm_function.policy.problems import problem
-from krm_function.policy.process import DEFAULT_PATH
-from krm_function.policy.references import References
+from krm_function.policy.mounts import host_visible_volumes
+from krm_function.policy.pod_metadata import PodMetadata, coverage_findings, problem
 from krm_function.policy.rules import with_external_sources
 from krm_function.policy.settings import Settings, settings_of_pod
-from krm_function.policy.variable_expansion import PATTERN
-from krm_function.policy.volumes import host_visible_volumes
+from krm_function.policy.users import unknown_users
 from krm_function.record import NamedTuple
+from krm_function.schema.table import EMPTY
+from krm_function.text.changes import ABSENT
 
 if TYPE_CHECKING:
     from krm_function.policy.open_variables import OpenVariable
+
+
+# --- Find what else is wrong with a pod that gets no policy: what the generator would say if the first errors were
+# gone
+#
+# Rule of this file: it makes no policy, only findings. Fields that no policy covers are left out, and an image of which
+# too little is known counts as one that names its user and its program and has no VOLUME, so nothing is said about it.
+
+
+NOT_COVERED = ("CC0601", "CC0605")  # a field that a policy refuses, or that nobody knows
+OF_AN_IMAGE = ("CC0504", "CC0508")  # not in the lock, or without the accounts that count
+ANY_USER = {"User": "65532:65532"}
+ANY_IMAGE = ImageFacts("", {**ANY_USER, "Entrypoint": ["/program"], "WorkingDir": "/"}, "", "")
+
+
+def covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload | None:
+    """Return a workload without the fields that findings of `coverage_findings` are about.
+
+    None if one of them is about a value, which the generator could not read.
+    """
+    edits: list[Edit] = []
+    for found in findings:
+        parent, name = workload.at(found.path[:-1]), found.path[-1:]
+        if found.code not in NOT_COVERED or not isinstance(parent, dict) or not name or name[0] not in parent:
+            return None
+        edits.append(Edit("remove", found.path, parent[name[0]], ABSENT, found.code, found.message))
+    return workload.after(tuple(edits))
+
+
+def further_problems(
+    workload: Workload,
+    pod: PodMetadata,
+    images: Mapping[str, ImageFacts],
+    references: References,
+    settings: Settings,
+    known: Sequence[Finding],
+) -> tuple[Finding, ...]:
+    """Return the errors of the containers that repeat none of the known ones.
+
+    workload: as it stands. pod: its covered part. images: by the reference exactly as the pod names it.
+    """
+    doubtful = {str(workload.at(found.path)) for found in known if found.code in OF_AN_IMAGE}
+    names = {str(each.container.get("image")) for each in workload.all_containers}
+    facts = {name: _without_doubt(images.get(name, ANY_IMAGE)) if name in doubtful else images[name] for name in names}
+    _, findings = containers(pod, facts, ANY_IMAGE, references, settings)
+    return news((found for found in findings if has_errors([found])), known, workload)
+
+
+def _without_doubt(image: ImageFacts) -> ImageFacts:
+    return image._replace(config={**image.config, **ANY_USER}, passwd="", group="")
+
+
+# --- Generate the sealed policy of a workload; the one entry point of this package
+#
+# Rule of this file: a workload is sealed whole or not at all. A finding of severity error means no Policy.
+
 
 # the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)
 PAUSE = ImageFacts("", {"User": "65535:65535", "Env": [DEFAULT_PATH], "Entrypoint": ["/pause"], "WorkingDir": "/"})
@@ -77,8 +136,6 @@ def seal(
     if settings.profile.image_identity:
         findings += unknown_users(pod, images)
     if findings or base is None:
-        from krm_function.policy.further_problems import further_problems
-
         return None, (*findings, *further_problems(workload, pod, images, references, settings, findings))
     settings = settings_of_pod(settings, links=pod.spec.get("enableServiceLinks") is not False)
     pause = images.get(settings.cluster_config["pause_container_image"], PAUSE)
@@ -94,12 +151,12 @@ def seal(
     opened, said = _opened(workload, made, references)
     rules = with_external_sources(rules) if opened else rules
     if workload.made_by is not None:
-        from krm_function.policy.controller_pods import controller_findings, written_by_controller
+        from krm_function.policy.controllers import controller_findings, written_by_controller
 
         of_controller = written_by_controller(workload)
         opened, said = (*opened, *of_controller), (*said, *controller_findings(workload, of_controller))
     if not _match_patterns(rules):
-        from krm_function.policy.unbound_values import unbound_findings, unbound_values
+        from krm_function.policy.open_variables import unbound_findings, unbound_values
 
         opened = unbound_values({"containers": made, **settings.shared})
         said = unbound_findings(workload, opened)
@@ -118,7 +175,6 @@ def seal(
 
 
 def _covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload | None:
-    from krm_function.policy.further_problems import covered_part
 
     return covered_part(workload, findings)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from krm_function.findings import Finding, finding
 from krm_function.krm.group_version import plain_api_version
-from krm_function.model.lookup import mapping, maps
-from krm_function.model.workload import Workload
+from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
 
 # an address of each family, for a Service that has none yet

@@ -1,15 +1,107 @@
-"""Write a render as an in-toto statement with a SLSA provenance predicate.
-
-Rule of this file: the bytes follow from the render alone. There is no time, no host, no user, no working directory and
-no Python in them, and names stand as they were given. Sources: docs/facts/attestations.md#statement,
-docs/facts/attestations.md#slsa-provenance; the meaning of the fields: docs/reference/render-provenance.md.
-"""
+"""A render as an in-toto statement with a SLSA provenance predicate."""
 
 import json
-from collections.abc import Iterable
-from typing import Any
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
-from krm_function.provenance.statement_parts import Artefact, Call, Material, Tool, unicode_name
+from krm_function.record import NamedTuple
+
+# --- What a statement is made of: the files of a call with their digests, its options, and the program
+#
+# Rule of this file: records only. A name is the one that the caller gave, `-` for a standard stream; a digest is the
+# SHA-256 of the bytes that were read or written, 64 lower-case hexadecimal digits.
+
+
+Command = Literal["generate", "post-render"]
+Role = Literal[
+    "input",
+    "config",
+    "policy",
+    "settings",
+    "image-replacements",
+    "add-workload-owner-key",
+    "add-seedshare-owner-key",
+    "manifest",
+    "genpolicy",
+]
+Option = Literal[
+    "add-seedshare-owner-key",
+    "add-workload-owner-key",
+    "disable-updates",
+    "genpolicy",
+    "image-replacements",
+    "in-place",
+    "inject-image-store",
+    "manifest",
+    "namespace",
+    "policy",
+    "reference-values",
+    "settings",
+    "skip-initializer",
+    "skip-service-mesh",
+]
+
+STREAM = "-"  # the name of standard input and of standard output
+
+
+class Artefact(NamedTuple):
+    """A file, or the bytes of a standard stream."""
+
+    name: str
+    sha256: str
+
+
+class Material(NamedTuple):
+    """A file that was read. role: the option that named it; `input` for what is rendered."""
+
+    role: Role
+    name: str
+    sha256: str
+
+
+class Tool(NamedTuple):
+    """The program. commit: "" if it is not known. build: as `contrast-krm version` names it."""
+
+    version: str
+    commit: str
+    build: str
+
+
+class Call(NamedTuple):
+    """One call of a command.
+
+    paths, config: as named on the command line. options: those that were given. release, profile: of the configuration,
+    "" where there is none. engine: what makes the policies.
+    """
+
+    command: Command
+    paths: tuple[str, ...]
+    config: tuple[str, ...]
+    options: Mapping[Option, bool | str | list[str]]
+    release: str
+    profile: str
+    engine: Literal["native", "genpolicy", "none", ""]
+
+
+def digest_of(data: bytes) -> str:
+    """Return the SHA-256 of some bytes in hexadecimal digits."""
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()
+
+
+def unicode_name(name: str) -> str:
+    r"""Write a file name as Unicode: each byte that is no UTF-8 becomes \xNN."""
+    return os.fsencode(name or STREAM).decode("utf-8", "backslashreplace")
+
+
+# --- Write a render as an in-toto statement with a SLSA provenance predicate
+#
+# Rule of this file: the bytes follow from the render alone. There is no time, no host, no user, no working directory
+# and no Python in them, and names stand as they were given. Sources: docs/facts/attestations.md#statement,
+# docs/facts/attestations.md#slsa-provenance; the meaning of the fields: docs/reference/render-provenance.md.
+
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://slsa.dev/provenance/v1"

@@ -8,12 +8,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_function.adoption import Adoption, Choice
+from krm_function.check.adopt import Adoption, Choice
 from krm_function.findings import Finding, Ref, dotted
-from krm_function.model.address import address_of
-from krm_function.report.colour import Paint, plain
-from krm_function.report.order import on_one_line
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.address import address_of
+from krm_function.report.findings import Paint, on_one_line, plain
+from krm_function.text.writer import dump
 
 
 def headline(adoption: Adoption) -> str:

@@ -8,11 +8,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from krm_function.assessment import AssessedPod, Assessment, PodState
+from krm_function.check.assess import AssessedPod, Assessment, PodState
 from krm_function.findings import dotted
-from krm_function.model.address import address_of
-from krm_function.report.colour import Paint, plain
-from krm_function.report.order import on_one_line
+from krm_function.kubernetes.address import address_of
+from krm_function.report.findings import Paint, on_one_line, plain
 
 MEANINGS: dict[PodState, str] = {
     "misplaced": "asks for Contrast where nothing reads it, and runs outside of a VM",

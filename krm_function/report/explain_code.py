@@ -11,7 +11,7 @@ from typing import Any
 
 from krm_function.findings.documentation import documentation_url
 from krm_function.findings.explanation import Explanation, Variant
-from krm_function.report.read_report import Reported
+from krm_function.report.findings import Reported
 
 INDENT = "  "
 PLACEHOLDER = re.compile(r"\{\w+\}")

@@ -8,21 +8,19 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from krm_function.contrast.measurement import vcpus_text
 from krm_function.findings import REF_NAMES, Finding, Path, Ref, dotted, has_errors, row
 from krm_function.findings.documentation import documentation_of
-from krm_function.measurement.vcpu_count import vcpus_text
-from krm_function.model.address import address_of
-from krm_function.model.edits import Edit
-from krm_function.model.kinds import KINDS as WORKLOADS
-from krm_function.model.lookup import mapping
-from krm_function.pipeline.result import Planned, Rendered
-from krm_function.report.findings_text import render_text
-from krm_function.report.machine import finding_data
+from krm_function.kubernetes.address import address_of
+from krm_function.kubernetes.kinds import KINDS as WORKLOADS
+from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.resource import Edit
+from krm_function.render.rendered import Planned, Rendered
+from krm_function.report.findings import finding_data, on_one_line, render_text
 from krm_function.report.masking import masked
-from krm_function.report.order import on_one_line
-from krm_function.report.plan_memory import memory_data, memory_sentence
-from krm_function.report.variables_text import variables_text
-from krm_function.yamltext.comparison import ABSENT
+from krm_function.report.plan import memory_data, memory_sentence
+from krm_function.report.policy_text import variables_text
+from krm_function.text.changes import ABSENT
 
 SIGNS = {"set": "~", "insert": "+", "remove": "-"}  # of a field that was there
 LONGEST = 160  # characters of a value in a line: an image with its digest fits

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.model.lookup import dig, mapping
-from krm_function.model.objects import objects
-from krm_function.model.workload import EMITTED
-from krm_function.yamltext import Change, apply
+from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.workload import EMITTED
+from krm_function.text.changes import Change, apply
 
 LONGEST = 64  # characters of an annotation
 MASK = "(masked)"

@@ -1,20 +1,203 @@
-"""The plan as data: one entry per workload with its placement and findings, conflicts first.
+"""The plan as data: one entry per workload, nodes in pools, memory; and as JSON."""
 
-Rule of this file: it arranges the records of a render and of `placement.place` and computes nothing again. Every form
-of the plan is made from this record.
-"""
-
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.findings import Finding, Ref
-from krm_function.model.lookup import mapping, maps
-from krm_function.pipeline.result import Planned, Rendered
-from krm_function.placement.node import Node
-from krm_function.placement.place import Placement
+from krm_function.contrast.vm_size import PodMemory, memory_text
+from krm_function.findings import Finding, Ref, dotted
+from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.nodes import Node, required_terms
+from krm_function.kubernetes.placement import Placement, amount_text, replicas_of
+from krm_function.kubernetes.quantity import NANO
 from krm_function.record import NamedTuple
-from krm_function.report.order import ordered
-from krm_function.report.pools import Pool, pools
+from krm_function.render.rendered import Planned, Rendered
+from krm_function.report.findings import ordered
+
+# --- What the plan says of memory: of one workload, and of the workloads that a node pool takes
+#
+#     2560Mi/23.0Gi   the VM gets 2560Mi; images and limits need 23.0Gi
+#     2560Mi/?        the lock has no sizes of an image, so nothing is compared
+#
+# Rule of this file: it reads what the render has worked out (contrast/vm_size.py) and adds it up. A pod of a DaemonSet
+# is counted once for each node of the pool.
+
+
+LEGEND = "memory: what the VM of a pod gets / what its images and limits need"
+UNKNOWN = "?: the lock has no sizes of an image (contrast-krm lock --sizes)"
+NOTHING = "memory not compared: the lock has no sizes (contrast-krm lock --sizes)"
+
+
+class MemorySum(NamedTuple):
+    """What the VMs of some pods get in all, and need; needs: None if it is not known of one."""
+
+    pods: int
+    gets: int
+    needs: int | None
+
+    def __str__(self) -> str:
+        """Write `VMs of 3 pods: 12.3Gi/14.0Gi`."""
+        pods = f"{self.pods} pod{'' if self.pods == 1 else 's'}"
+        return f"VMs of {pods}: {_pair(self.gets, self.needs)}"
+
+
+def memory_cell(planned: Planned) -> str:
+    """Write what the VM of a workload gets and needs; "" if that was not worked out."""
+    memory = planned.memory
+    return "" if memory is None else _pair(memory.gets, memory.needs)
+
+
+def memory_legend(plan: Iterable[Planned]) -> str:
+    """Explain the cells of a plan, or say that there are none; "" without workloads whose memory was worked out."""
+    known = [one.memory for one in plan if one.memory is not None]
+    if not known:
+        return ""
+    if all(one.unknown for one in known):
+        return NOTHING
+    return f"{LEGEND}; {UNKNOWN}" if any(one.unknown for one in known) else LEGEND
+
+
+def memory_sum(workloads: Iterable[Planned], nodes: int = 1) -> MemorySum | None:
+    """Add up the memory of all pods of some workloads. nodes: of their pool. None if nothing is known."""
+    counted = [(one.memory, _pods(one, nodes)) for one in workloads if one.memory is not None]
+    if not counted:
+        return None
+    known = [None if memory.needs is None else memory.needs * pods for memory, pods in counted]
+    needs = None if None in known else sum(one for one in known if one is not None)
+    return MemorySum(sum(pods for _, pods in counted), sum(memory.gets * pods for memory, pods in counted), needs)
+
+
+def memory_sentence(memory: PodMemory) -> str:
+    """Say what a VM gets and needs, and what was not compared."""
+    own, limits = memory_text(memory.own), memory_text(memory.limits)
+    gets = f"the VM gets {memory_text(memory.gets)}: {own} of its own and {limits} of limits"
+    if memory.stored:
+        return f"{gets}; its images are in the image store"
+    if memory.unknown:
+        return (
+            f"{gets}; not compared with its images, since the lock has no sizes of {len(memory.unknown)} of them "
+            "(contrast-krm lock --sizes)"
+        )
+    about = "" if memory.exact else "about "
+    parts = f"{about}{memory_text(memory.images)} of images and {memory_text(memory.asked)} of limits"
+    gpu = ", with a GPU 8 GB at least" if memory.gpu else ""
+    return f"{gets}; it needs {about}{memory_text(memory.needs or 0)}: {parts}{gpu}"
+
+
+def memory_data(planned: Planned) -> dict[str, Any] | None:
+    """Return the memory of one pod for JSON, in bytes; needs: null if it is not known."""
+    memory = planned.memory
+    if memory is None:
+        return None
+    return {
+        "gets": memory.gets,
+        "needs": memory.needs,
+        "images": None if memory.unknown else memory.images,
+        "limits": memory.asked,
+        "estimated": not memory.exact,
+        "unknownImages": list(memory.unknown),
+        "imageStore": memory.stored,
+    }
+
+
+def _pods(planned: Planned, nodes: int) -> int:
+    replicas = replicas_of(planned.workload) if planned.workload is not None else 1
+    return nodes if replicas is None else replicas
+
+
+def _pair(gets: int, needs: int | None) -> str:
+    return f"{memory_text(gets)}/{'?' if needs is None else memory_text(needs)}"
+
+
+# --- Group nodes into pools: nodes that are alike for every workload of the plan
+#
+# Rule of this file: two nodes are of one pool when they have the same taints, the same capacity in whole units,
+# the same values of every label that some workload selects by, and when each workload fits both or neither.
+# Without nodes, a pool is what a runtime class asks for, and says so.
+
+
+Entry = tuple[Planned, Placement | None, bool]  # a workload, where it can run, whether it is in conflict
+LEFT_OUT = frozenset({"pods", "ephemeral-storage"})  # capacity that tells no pool from another
+GIB = 2**30 * NANO
+
+
+class Pool(NamedTuple):
+    """Nodes that are alike. labels: those that some workload selects by. workloads: positions of the entries they take.
+
+    assumed: no node is known, these are the labels that a node must have. capacity: resource name -> text.
+    """
+
+    labels: Mapping[str, str]
+    nodes: tuple[str, ...] = ()
+    taints: tuple[str, ...] = ()
+    cordoned: bool = False
+    capacity: tuple[tuple[str, str], ...] = ()
+    workloads: tuple[int, ...] = ()
+    assumed: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its nodes by name, or the labels that they must have."""
+        if self.assumed:
+            return "nodes with " + ", ".join(f"{key}={value}" for key, value in self.labels.items())
+        first = ", ".join(self.nodes[:3])
+        return first if len(self.nodes) <= 3 else f"{first} and {len(self.nodes) - 3} more"
+
+
+def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool, ...]:
+    """Return the pools of a plan: those in use first, then by name."""
+    if nodes is None:
+        return _assumed(entries)
+    asked = sorted({key for planned, _, _ in entries for key in _asked(planned)})
+    fitting = [frozenset(where.fitting) if where is not None else frozenset() for _, where, _ in entries]
+    members: dict[Any, list[Node]] = {}
+    for node in nodes:
+        takes = tuple(index for index, names in enumerate(fitting) if node.name in names)
+        labels = tuple((key, node.labels[key]) for key in asked if key in node.labels)
+        taints = tuple(sorted(map(str, node.taints)))
+        alike = (labels, taints, node.unschedulable, _capacity(node), takes)
+        members.setdefault(alike, []).append(node)
+    grouped = [
+        Pool(dict(labels), tuple(node.name for node in group), taints, cordoned, capacity, takes)
+        for (labels, taints, cordoned, capacity, takes), group in members.items()
+    ]
+    return tuple(sorted(grouped, key=lambda pool: (not pool.workloads, pool.nodes)))
+
+
+def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
+    """Return pools that the runtime classes select, with their workloads, where no nodes are known."""
+    takers: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    for index, (planned, _, failed) in enumerate(entries):
+        if not failed and planned.workload is not None:
+            takers.setdefault(tuple(sorted(planned.node_selector.items())), []).append(index)
+    return tuple(Pool(dict(key), workloads=tuple(found), assumed=True) for key, found in sorted(takers.items()))
+
+
+def _asked(planned: Planned) -> set[str]:
+    """Return the label keys that one workload selects by: its own selector, its class's, and its required affinity."""
+    spec = planned.workload.pod_spec if planned.workload is not None else {}
+    own = spec.get("nodeSelector")
+    keys = {*planned.node_selector, *(own if isinstance(own, dict) else ())}
+    for term in required_terms(spec) or ():
+        keys |= {str(one.get("key")) for one in maps(term.get("matchExpressions"))}
+    return {str(key) for key in keys}
+
+
+def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
+    """Return what a node holds: memory in whole GiB, so that two machines of one type are alike."""
+    amounts = node.allocatable or {}
+    names = [name for name in ("cpu", "memory") if name in amounts]
+    names += sorted(name for name in amounts if name not in {"cpu", "memory"} | LEFT_OUT and amounts[name] > 0)
+    return tuple(
+        (name, f"{amounts[name] // GIB}Gi" if name == "memory" else amount_text(name, amounts[name])) for name in names
+    )
+
+
+# --- The plan as data: one entry per workload with its placement and findings, conflicts first
+#
+# Rule of this file: it arranges the records of a render and of `kubernetes.placement` and computes nothing again. Every
+# form of the plan is made from this record.
+
 
 UNPLACED = "CC0311"
 INJECTED = frozenset({"CC0801", "CC0802", "CC0803"})
@@ -160,3 +343,93 @@ def plan_totals(plan: Plan) -> str:
         errors = sum(found.severity == "error" and found.code != UNPLACED for found in plan.problems)
         parts.append(f"{counted(errors, 'error')}: nothing would be written")
     return ", ".join(parts)
+
+
+# --- The plan as JSON, version 1
+#
+# Rule of this file: version 1 only ever gains fields.
+
+
+def plan_json(plan: Plan) -> str:
+    """Write `{"version": 1, "failed": bool, "release": ..., "workloads": [...], "skipped": [...], ...}`.
+
+    failed: whether the render fails, so that nothing would be written. release: "" if it is not known. notes of a
+    workload: what a reader must know and what is no finding. pools: null when no nodes are known. A
+    workload's `nodes` is null then too, and for one that has no runtime class yet.
+    """
+    data = {
+        "version": 1,
+        "failed": plan.failed,
+        "release": plan.release,
+        "workloads": [_workload(line) for line in plan.lines],
+        "skipped": [{**_ref(planned), "reason": planned.skipped} for planned in plan.skipped],
+        "pools": None if plan.nodes is None else [_pool(pool, plan) for pool in plan.pools],
+        "totals": {
+            "workloads": len(plan.lines),
+            "skipped": len(plan.skipped),
+            "nodes": None if plan.nodes is None else len(plan.nodes),
+            "conflicts": sum(line.failed for line in plan.lines),
+            "unplaced": plan.unplaced,
+        },
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _ref(planned: Planned) -> dict[str, Any]:
+    api_version, kind, namespace, name, part = planned.ref
+    template = {"template": part} if part else {}
+    return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, **template}
+
+
+def _workload(line: PlanEntry) -> dict[str, Any]:
+    planned = line.planned
+    return {
+        **_ref(planned),
+        "placeholder": planned.placeholder,
+        "platform": planned.platform,
+        "runtimeClassName": planned.runtime_class,
+        "vcpus": planned.vcpus,
+        "memory": memory_data(planned),
+        "nodeSelector": dict(planned.node_selector),
+        "nodes": None if line.placement is None else _nodes(line.placement),
+        "digest": planned.digest,
+        "openVariables": [one._asdict() for one in planned.open],
+        "changes": [
+            {"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason}
+            for edit in planned.edits
+        ],
+        "findings": [
+            {"code": found.code, "severity": found.severity, "message": found.message} for found in line.findings
+        ],
+        "notes": list(planned.notes),
+    }
+
+
+def _nodes(placement: Placement) -> dict[str, Any]:
+    """Write the nodes of a pod. replicas: null for one on every node. requests: of one pod, as exact decimals."""
+    return {
+        "replicas": placement.replicas,
+        "requests": {name: _exact(amount) for name, amount in sorted(placement.requests.items())},
+        "refusedAtAdmission": placement.refused,
+        "fitting": list(placement.fitting),
+        "others": [{"nodes": list(one.nodes), "reasons": list(one.reasons)} for one in placement.refusals],
+    }
+
+
+def _exact(amount: int) -> str:
+    whole, rest = divmod(amount, NANO)
+    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".") if rest else str(whole)
+
+
+def _pool(pool: Pool, plan: Plan) -> dict[str, Any]:
+    """Write one pool. memory: of the VMs of all pods that it may have, in bytes."""
+    memory = memory_sum([plan.lines[index].planned for index in pool.workloads], len(pool.nodes))
+    return {
+        "nodes": list(pool.nodes),
+        "labels": dict(pool.labels),
+        "taints": list(pool.taints),
+        "cordoned": pool.cordoned,
+        "capacity": dict(pool.capacity),
+        "workloads": [_ref(plan.lines[index].planned) for index in pool.workloads],
+        "memory": None if memory is None else memory._asdict(),
+    }

@@ -9,18 +9,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_function import __version__
+from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Ref, dotted
-from krm_function.model.edits import Edit
-from krm_function.model.platforms import PLATFORMS
-from krm_function.placement.fit import amount_text
-from krm_function.placement.place import first_and_more
-from krm_function.report.findings_text import position
-from krm_function.report.groups import grouped, sentence
-from krm_function.report.order import on_one_line
-from krm_function.report.plan import Plan, PlanEntry, changes_of, counted, plan_totals
-from krm_function.report.plan_memory import NOTHING, memory_cell, memory_legend, memory_sentence, memory_sum
-from krm_function.report.plan_text_groups import nodes_of, wanted_nodes
-from krm_function.report.policy_summary import allowed
+from krm_function.kubernetes.placement import amount_text, first_and_more
+from krm_function.kubernetes.resource import Edit
+from krm_function.report.findings import grouped, on_one_line, position, sentence
+from krm_function.report.plan import (
+    NOTHING,
+    Plan,
+    PlanEntry,
+    changes_of,
+    counted,
+    memory_cell,
+    memory_legend,
+    memory_sentence,
+    memory_sum,
+    plan_totals,
+)
+from krm_function.report.plan_text import nodes_of, wanted_nodes
+from krm_function.report.policy_text import allowed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ID_BLOCK = "CC0607"

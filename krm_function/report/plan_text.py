@@ -1,30 +1,189 @@
-"""The plan as text for a terminal or a log: a line per workload, in groups that the same nodes take.
+"""The plan as text, in groups that the same nodes take, and as a Mermaid flowchart."""
 
-    Contrast v1.25.0, runtime classes contrast-cc-<platform>-1a2b3c4d
+from collections.abc import Iterable, Sequence
 
-    metal-qemu-snp on snp-1, snp-2 (2 of 3 nodes)
-      shop/db   StatefulSet  3 vCPUs  1536Mi/2011Mi  +2 containers, policy 1a2b3c4d
-      shop/web  Deployment   2 vCPUs  612Mi/?        +2 containers, policy 5e6f7a8b
-        not tdx-1: label tee is tdx, not snp
-        VMs of 4 pods: 3372Mi/?
-
-    memory: what the VM of a pod gets / what its images and limits need; ?: the lock has no sizes of an image; ...
-
-    2 workloads, 0 skipped, 3 nodes
-
-Rule of this file: no line is wider than `width`, whatever the input holds, and nothing is cut off. A name that does not
-fit beside its columns has lines of its own before them; a text that is wider than a line goes on in the next one.
-"""
-
-from collections.abc import Sequence
-
-from krm_function.model.address import SHORT
+from krm_function.kubernetes.address import SHORT
+from krm_function.kubernetes.placement import Placement, first_and_more, grouped
 from krm_function.record import NamedTuple
-from krm_function.report.colour import Paint, plain
-from krm_function.report.order import on_one_line
-from krm_function.report.plan import Plan, common_class, plan_totals
-from krm_function.report.plan_memory import memory_legend
-from krm_function.report.plan_text_groups import Group, Row, groups_of
+from krm_function.render.rendered import Planned
+from krm_function.report.findings import Paint, on_one_line, plain
+from krm_function.report.plan import (
+    Plan,
+    PlanEntry,
+    Pool,
+    changes_of,
+    common_class,
+    counted,
+    memory_cell,
+    memory_legend,
+    memory_sum,
+    plan_totals,
+)
+from krm_function.report.policy_text import variables_text
+
+# --- The workloads of a plan in groups that the same nodes take, each group under one heading with its reasons
+#
+# Rule of this file: two workloads are of one group when heading and reasons are the same, so each reason stands once.
+# The words are those of the text form; plan_text.py decides the widths of lines.
+
+
+REASONS = 3  # reasons that a group shows; the other forms of the plan show all
+
+
+class Row(NamedTuple):
+    """One workload. changes: with the beginning of the policy's digest; brief: without. notes: lines about it alone."""
+
+    name: str
+    kind: str
+    vcpus: str = ""
+    memory: str = ""
+    changes: str = ""
+    brief: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Group(NamedTuple):
+    """Workloads under one heading. reasons: why other nodes do not take them. failed: whether one is in conflict.
+
+    memory: of all their pods, where there is more than one.
+    """
+
+    heading: str
+    rows: tuple[Row, ...]
+    reasons: tuple[str, ...] = ()
+    failed: bool = False
+    memory: str = ""
+
+
+def groups_of(plan: Plan) -> list[Group]:
+    """Return the groups in the order of the plan, conflicts first; then the skipped workloads by the reason."""
+    named, sized = (
+        not common_class(plan),
+        any(one.planned.memory and not one.planned.memory.unknown for one in plan.lines),
+    )
+    members: dict[tuple[bool, str, tuple[str, ...]], list[PlanEntry]] = {}
+    for line in plan.lines:
+        members.setdefault((line.failed, heading_of(line, named=named), reasons_of(line)), []).append(line)
+    groups = [
+        Group(
+            heading, tuple(_row(line, sized=sized) for line in lines), reasons, failed, _memory(lines) if sized else ""
+        )
+        for (failed, heading, reasons), lines in members.items()
+    ]
+    skipped: dict[str, list[Row]] = {}
+    for planned in plan.skipped:
+        skipped.setdefault(planned.skipped, []).append(Row(str(planned.ref), planned.ref.kind))
+    return groups + [Group(f"skipped: {reason}", tuple(rows)) for reason, rows in skipped.items()]
+
+
+def heading_of(line: PlanEntry, *, named: bool) -> str:
+    """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. named: with the runtime class."""
+    planned, placement = line.planned, line.placement
+    what = planned.platform or "no platform"
+    if named and planned.runtime_class:
+        what += f" (class {planned.runtime_class})"
+    if placement is None:
+        if line.broken:
+            return f"{what}, in error"
+        open_to_all = planned.scheduled is not None and not planned.node_selector
+        return f"{what} on {wanted_nodes(planned)}" + (
+            ": the runtime class has no node selector" if open_to_all else ""
+        )
+    join = "," if placement.refused else ", one pod on each of" if line.one_a_node and placement.fitting else " on"
+    return f"{what}{join} {nodes_of(placement)}"
+
+
+def nodes_of(placement: Placement) -> str:
+    """Write `snp-1, snp-2 (2 of 6 nodes)`, `none of 6 nodes` or `refused at admission`."""
+    if placement.refused:
+        return "refused at admission"
+    count, fitting = counted(len(placement.fits), "node"), placement.fitting
+    return f"{first_and_more(fitting)} ({len(fitting)} of {count})" if fitting else f"none of {count}"
+
+
+def wanted_nodes(planned: Planned) -> str:
+    """Return the nodes that a pod asks for, where none are known: `nodes with tee=snp`, `any node`."""
+    labels = ", ".join(f"{key}={value}" for key, value in sorted(planned.node_selector.items()))
+    if labels:
+        return f"nodes with {labels}"
+    return "any node"
+
+
+def reasons_of(line: PlanEntry) -> tuple[str, ...]:
+    """Say why the other nodes do not take the pod, the closest first: `not tdx-1: label tee is tdx, not snp`.
+
+    Where a node takes it, only one reason for each other node. Of a DaemonSet that has a node, only those nodes for
+    which there is a pod that they cannot hold; no pod is made for the others.
+    """
+    placement = line.placement
+    if placement is None:
+        return ()
+    if line.one_a_node and placement.fitting:
+        return _first([f"Pending on {one}" for one in placement.pending], [len(one.nodes) for one in placement.pending])
+    fits = placement.fits
+    if placement.fitting:
+        fits = tuple(one._replace(reasons=one.reasons[:1]) for one in fits)
+    refusals = grouped(fits)
+    return _first([f"not {one}" for one in refusals], [len(one.nodes) for one in refusals])
+
+
+def _first(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
+    """Return the first reasons, and the number of nodes that have other reasons."""
+    left = sum(list(counts)[REASONS:])
+    return (*reasons[:REASONS], *([f"nor {counted(left, 'more node')}"] if left else []))
+
+
+def _row(line: PlanEntry, *, sized: bool) -> Row:
+    """Return the row of a workload. sized: with its memory, since the lock has sizes of some images."""
+    planned = line.planned
+    codes: dict[str, None] = dict.fromkeys(f"{found.severity} {found.code}" for found in line.findings)
+    return Row(
+        str(planned.ref),
+        planned.ref.kind,
+        counted(planned.vcpus, "vCPU") if planned.vcpus else "",
+        memory_cell(planned) if sized else "",
+        "" if line.broken else changes_of(planned),
+        "" if line.broken else changes_of(planned, digest=False),
+        (*([", ".join(codes)] if codes else []), *_open(planned), *planned.notes),
+    )
+
+
+def _memory(lines: list[PlanEntry]) -> str:
+    nodes = len(lines[0].placement.fitting) if lines[0].placement is not None else 1
+    found = memory_sum([line.planned for line in lines], nodes)
+    return str(found) if found is not None and found.pods > 1 else ""
+
+
+def _open(planned: Planned) -> list[str]:
+    """Return a note on the variables of which the policy allows any value, and one on those with a form."""
+    if not planned.open:
+        return []
+    any_value = variables_text(planned, of_controller=False)
+    with_form = variables_text(planned, of_controller=True)
+    notes = {
+        "open variables, of which the host may choose any value": any_value,
+        "variables that the controller writes, of which the host may choose any value of the form": with_form,
+    }
+    return [f"{what}: {text}" for what, text in notes.items() if text]
+
+
+# --- The plan as text for a terminal or a log: a line per workload, in groups that the same nodes take
+#
+#     Contrast v1.25.0, runtime classes contrast-cc-<platform>-1a2b3c4d
+#
+#     metal-qemu-snp on snp-1, snp-2 (2 of 3 nodes)
+#       shop/db   StatefulSet  3 vCPUs  1536Mi/2011Mi  +2 containers, policy 1a2b3c4d
+#       shop/web  Deployment   2 vCPUs  612Mi/?        +2 containers, policy 5e6f7a8b
+#         not tdx-1: label tee is tdx, not snp
+#         VMs of 4 pods: 3372Mi/?
+#
+#     memory: what the VM of a pod gets / what its images and limits need; ?: the lock has no sizes of an image; ...
+#
+#     2 workloads, 0 skipped, 3 nodes
+#
+# Rule of this file: no line is wider than `width`, whatever the input holds, and nothing is cut off. A name that does
+# not fit beside its columns has lines of its own before them; a text that is wider than a line goes on in the next one.
+
 
 WIDTH = 80  # columns, where nothing else is known
 NARROWEST = 40
@@ -66,7 +225,7 @@ def _group(group: Group, columns: Columns, width: int, paint: Paint) -> list[str
     """Write one group: its heading, a line per workload with its notes below, the reasons."""
     lines = [paint(line, "error" if group.failed else "heading") for line in _wrapped(group.heading, width)]
     for row in group.rows:
-        lines += _row(row, columns, width)
+        lines += _plan_row(row, columns, width)
         lines += [paint(line, _style(note)) for note in row.notes for line in _wrapped(note, width, 6)]
     below = [*group.reasons, *([group.memory] if group.memory else [])]
     return lines + [line for text in below for line in _wrapped(text, width, 4)]
@@ -78,7 +237,7 @@ def _style(note: str) -> str:
     return severity if severity in {"error", "warning"} else "note"
 
 
-def _row(row: Row, columns: Columns, width: int) -> list[str]:
+def _plan_row(row: Row, columns: Columns, width: int) -> list[str]:
     """Write one workload: one line where its name fits into the first column."""
     name, *others = _cells(row, columns.short, columns.digest)
     first, *widths = columns.widths
@@ -115,3 +274,64 @@ def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
 
     start = " " * indent
     return wrap(on_one_line(text), width, initial_indent=start, subsequent_indent=f"{start}  ", break_on_hyphens=False)
+
+
+# --- The plan as a Mermaid flowchart, for a README or a pull request: a box for each node pool, a red edge for a
+# conflict
+#
+# Rule of this file: what comes from the input stands in a quoted label, every character of it that Mermaid or Markdown
+# could read is an entity, and identifiers are numbers.
+
+
+HARMLESS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ./,:=-")
+CLASSES = (
+    "classDef conflict fill:#fde8e8,stroke:#c81e1e,stroke-width:2px,color:#771d1d",
+    "classDef node fill:#f3f4f6,stroke:#6b7280,color:#111827",
+)
+
+
+def plan_mermaid(plan: Plan) -> str:
+    """Draw a flowchart: workloads on the left, node pools on the right, an edge to each pool that takes the pod."""
+    lines = ["flowchart LR"]
+    lines += [f'  w{index}["{_workload(line)}"]' for index, line in enumerate(plan.lines)]
+    for number, pool in enumerate(plan.pools):
+        lines += [f'  subgraph p{number}["{_pool(pool)}"]']
+        lines += [f'    p{number}n{index}["{mermaid_label(name)}"]' for index, name in enumerate(pool.nodes)]
+        lines += [f'    p{number}n0["any such node"]'] if not pool.nodes else []
+        lines += ["  end"]
+    edges = [(index, f"p{number}") for number, pool in enumerate(plan.pools) for index in pool.workloads]
+    placed = {index for index, _ in edges}
+    lost = [index for index in range(len(plan.lines)) if index not in placed]
+    lines += ['  nowhere{{"no node"}}'] if lost else []
+    lines += [f"  w{index} --> {pool}" for index, pool in sorted(edges)]
+    lines += [f'  w{index} -- "{_why(plan.lines[index])}" --x nowhere' for index in lost]
+    red = range(len(edges), len(edges) + len(lost))
+    lines += [f"  linkStyle {','.join(map(str, red))} stroke:#c81e1e,stroke-width:2px"] if lost else []
+    failed = [f"w{index}" for index, line in enumerate(plan.lines) if line.failed]
+    lines += [f"  {text}" for text in CLASSES]
+    lines += [f"  class {','.join([*failed, *(['nowhere'] if lost else [])])} conflict"] if failed or lost else []
+    inner = [f"p{number}n{index}" for number, pool in enumerate(plan.pools) for index in range(len(pool.nodes) or 1)]
+    lines += [f"  class {','.join(inner)} node"] if inner else []
+    return "\n".join(lines) + "\n"
+
+
+def _workload(line: PlanEntry) -> str:
+    planned = line.planned
+    second = ", ".join(filter(None, (planned.platform, counted(planned.vcpus, "vCPU") if planned.vcpus else "")))
+    return "<br/>".join(mermaid_label(text) for text in (f"{line.ref.kind} {line.ref}", second) if text)
+
+
+def _pool(pool: Pool) -> str:
+    labels = ", ".join(f"{key}={value}" for key, value in pool.labels.items()) or "no label that is asked for"
+    taints = f"taints: {', '.join(pool.taints)}" if pool.taints else ""
+    return "<br/>".join(mermaid_label(text) for text in (labels, taints, "cordoned" if pool.cordoned else "") if text)
+
+
+def _why(line: PlanEntry) -> str:
+    codes = dict.fromkeys(found.code for found in line.findings if found.severity == "error")
+    return mermaid_label(", ".join(codes) or "not placed")
+
+
+def mermaid_label(text: str) -> str:
+    """Write `text` as the inside of a quoted Mermaid label."""
+    return "".join(char if char in HARMLESS else f"#{ord(char)};" for char in on_one_line(text))

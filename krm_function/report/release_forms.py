@@ -7,13 +7,12 @@ version 1 only ever gains fields.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.api.profile_of_version import profile_of
-from krm_function.api.records import PlatformRelease, Release
-from krm_function.manifest.merge_reference_values import merged_reference_values
-from krm_function.manifest.validate import unfilled, validate
-from krm_function.measurement.vcpu_count import vcpus_text
-from krm_function.model.image import Image, parse_image
-from krm_function.report.order import on_one_line
+from krm_function.config.release import PlatformRelease, Release, profile_of
+from krm_function.contrast.manifest import unfilled, validate
+from krm_function.contrast.manifest_merge import merged_reference_values
+from krm_function.contrast.measurement import vcpus_text
+from krm_function.kubernetes.image import Image, parse_image
+from krm_function.report.findings import on_one_line
 
 SHOWN = 12  # hex digits of an image's digest
 SELECTORS = ("Platform", "ProductName")

@@ -11,13 +11,145 @@ sentence about it; the default of the class says that the field may be absent, a
 not `Annotated` is no field of the document.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-from krm_function.record import Declared
-from krm_function.schema.kinds import Choice, Field, Flag, Problems, Record, Spec
-from krm_function.schema.read import UNREAD
+from krm_function.record import Declared, NamedTuple
+from krm_function.schema.check import Faults, faults
+from krm_function.schema.values import (
+    Anything,
+    Choice,
+    Field,
+    Flag,
+    JsonObject,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Only,
+    OrNull,
+    Problems,
+    Record,
+    Scalar,
+    Spec,
+    Text,
+    Word,
+)
+
+# --- A value as a document holds it: brought to the one form that `check` knows, checked, and made to what its table
+# says
+#
+# Rule of this file: what YAML and JSON Schema hold for the same is made the same by `read_value`; what is wrong stays
+# as it is, for the checker to find. Of a value without faults `filled` makes what the table says by `make`.
+#
+#                               read_value                                           filled
+#     Choice with `fold`        the spelling of the table
+#     Choice that has `off`     false is off: what YAML 1.1 reads without quotes
+#     Number                    2.0 is 2
+#     JsonObject                the map that a string holds as JSON
+#     MapOf                     the key 2 is "2"                                     the same, of any key
+#     OneOrMany                                                                      always a list
+#     Record                    a null is left out
+#     Record with `make`                                                             what that makes of the fields there
+
+
+UNREAD = "unread"  # the mark of a field that what `make` makes does not have
+_AS_IT_IS = frozenset((Anything, Choice, Flag, JsonObject, Number, Only, Scalar, Text))
+_NEVER_CHANGED = frozenset((Anything, Flag, Only, Scalar, Text))
+OFF = "off"
+
+
+class Reading(NamedTuple):
+    """A value in the form of its spec, if there are no faults."""
+
+    value: Any
+    faults: Faults = ()
+
+
+def read_value(spec: Spec, value: Any) -> Reading:
+    """Read one value. Raises nothing; the value is good only without faults."""
+    made = _normal(spec, value)
+    return Reading(made, faults(spec, made))
+
+
+def filled(spec: Spec, value: Any, **more: Any) -> Any:
+    """Make the value. It shares none of its maps and lists with the one that was read, but for those of no table.
+
+    more: what the `make` of this Record gets beside its fields.
+    """
+    kind = type(spec)
+    if value is None or kind in _AS_IT_IS:  # None: of OrNull, or in a map that may have nulls
+        return value
+    if isinstance(spec, Record):
+        return _record(spec, value, more)
+    if isinstance(spec, MapOf):
+        if type(spec.values) in _AS_IT_IS:
+            return {str(key): item for key, item in value.items()}
+        return {str(key): filled(spec.values, item) for key, item in value.items()}
+    if isinstance(spec, ListOf):
+        return list(value) if type(spec.items) in _AS_IT_IS else [filled(spec.items, item) for item in value]
+    if isinstance(spec, OneOrMany):
+        return filled(ListOf(spec.items), value if isinstance(value, list | tuple) else (value,))
+    if isinstance(spec, Word):
+        return value if isinstance(value, str) else filled(spec.spec, value)
+    return filled(spec.spec, value) if isinstance(spec, OrNull) else value
+
+
+def _normal(spec: Spec, value: Any) -> Any:
+    if type(spec) in _NEVER_CHANGED:
+        return value
+    match spec:
+        case Record() if isinstance(value, dict):
+            fields = spec.fields
+            return {
+                name: _normal(fields[name].spec, item) if name in fields else item
+                for name, item in value.items()
+                if item is not None or name not in fields
+            }
+        case MapOf() if isinstance(value, dict):
+            return {_key(key, value): _normal(spec.values, item) for key, item in value.items()}
+        case OneOrMany() if not isinstance(value, list):
+            return _normal(spec.items, value)
+        case Word() if not isinstance(value, str):
+            return _normal(spec.spec, value)
+        case ListOf() | OneOrMany() if isinstance(value, list):
+            return [_normal(spec.items, item) for item in value]
+        case Choice() if value is False and OFF in spec.values:
+            return OFF
+        case Choice(fold=True) if isinstance(value, str):
+            return next((name for name in spec.values if name.lower() == value.lower()), value)
+        case Number() if isinstance(value, float) and value.is_integer():
+            return int(value)
+        case JsonObject() if isinstance(value, str):
+            try:
+                return spec.load(value)
+            except (ValueError, RecursionError):
+                return value
+        case _:
+            return value
+
+
+def _key(key: Any, keys: Container[Any]) -> Any:
+    """Return a key as text, unless the map has that text as a key as well: then the number is a fault."""
+    text = str(key) if isinstance(key, int) and not isinstance(key, bool) else key
+    return key if text in keys else text
+
+
+def _record(spec: Record, value: Any, more: dict[str, Any]) -> Any:
+    fields, made = spec.fields, {}
+    for name, item in value.items():
+        field = fields.get(name)
+        if field is None or UNREAD in field.marks:
+            if spec.make is None:
+                made[name] = item
+        elif type(field.spec) in _AS_IT_IS:
+            if item is not None:
+                made[name] = item
+        elif item is not None or type(field.spec) is OrNull:
+            made[name] = filled(field.spec, item)
+    return made if spec.make is None else spec.make(**made, **more)
+
 
 _NEEDED: Any = object()
 EMPTY: Mapping[str, Any] = MappingProxyType({})

@@ -11,10 +11,16 @@ from typing import Any
 
 import pytest
 
-from krm_function.admission.limit_ranges import admitted_resources, refused_amounts
-from krm_function.admission.pod_security import Level, violations
-from krm_function.admission.quotas import applies, missing, wanted_of_containers
-from krm_function.model.quantity import nano
+from krm_function.contrast.namespace_admission import (
+    Level,
+    admitted_resources,
+    applies,
+    missing,
+    refused_amounts,
+    violations,
+    wanted_of_containers,
+)
+from krm_function.kubernetes.quantity import nano
 
 DATA = Path(__file__).parent / "data"
 PODS: list[Any] = json.loads((DATA / "pod-security.json").read_text())

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.admission.pod_security import LABEL
-from krm_function.admission.refusals import refusals
-from krm_function.checking import check_output
+from krm_function.check.check_output import check_output
+from krm_function.contrast.namespace_admission import LABEL, refusals
 from krm_function.findings import Finding
-from krm_function.pipeline.result import Rendered
+from krm_function.render.rendered import Rendered
 from tests.selection import in_pairs
 from tests.stages.deployment import a_list, an_object, config, coordinator, good, pod_spec, stream, values
 from tests.stages.example import INGRESS, SECURE_PV, SKIP

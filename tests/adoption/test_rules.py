@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.adoption import Request, adopt, is_choice
-from krm_function.api.document import ConfigDocument
+from krm_function.check.adopt import Request, adopt, is_choice
+from krm_function.config.document import ConfigDocument
 from tests.adoption.test_sources import GENERATE, codes
 from tests.stages.deployment import LOCK, Json, an_object, config, coordinator, pod_spec, stream
 

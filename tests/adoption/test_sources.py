@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.adoption import Request, adopt
-from krm_function.adoption.choices import merged
-from krm_function.api.document import ConfigDocument
-from krm_function.wiring.generate_spec import spec_changes, with_spec
-from krm_function.yamltext.changes import same
+from krm_function.check.adopt import Request, adopt, merged
+from krm_function.config.document import ConfigDocument
+from krm_function.config.edit import spec_changes, with_spec
+from krm_function.text.changes import same
 from tests.stages.deployment import Json, an_object, config, coordinator, pod_spec, stream
 
 GENERATE = {"apiVersion": "contrast-krm.dev/v1alpha1", "kind": "ContrastGenerate", "metadata": {"name": "contrast"}}

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from krm_function.api.strict_json import TOO_LARGE
+from krm_function.config.document import TOO_LARGE
 from tests.adversary.hostile_registry import Mode, Talk
 from tests.cli.test_check_cluster import list_head
 

@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.model.workload import INITDATA, ORIGINAL
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.workload import INITDATA, ORIGINAL
 from krm_function.policy.initdata import Initdata, annotation, decode_toml, from_annotation
 from tests import quick_yaml as yaml
 from tests.hosts.running import EXAMPLES, called

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.owned import PROCESSES
-from krm_function.model.workload import INITDATA, ORIGINAL
-from krm_function.policy import Initdata, annotation, encode_toml
+from krm_function.contrast.owned import PROCESSES
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import INITDATA, ORIGINAL
+from krm_function.policy.initdata import Initdata, annotation, encode_toml
 from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
 from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INGRESS, INITIALIZER, SECURE_PV, SKIP, WEB
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
+from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.policy.initdata import Initdata, encode_toml
 from tests.adversary.outputs import GPU, HANDLER, TDX, Output
 

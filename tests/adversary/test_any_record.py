@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
-from krm_function.yamltext.edit.pointer import escape
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
+from krm_function.text.undo_records import escape
 from tests.stages.deployment import LOCK, an_object, config, coordinator, good, pod_spec, run, values
 from tests.stages.example import HANDLERS, IMAGES, INGRESS, SKIP, WEB
 

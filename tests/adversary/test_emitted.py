@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.workload import EMITTED, ORIGINAL
+from krm_function.text.writer import dump
 from tests.hosts.running import called
 from tests.stages.deployment import a_list, an_object, codes, config, coordinator, good, pod_spec, run, stream
 from tests.stages.example import HANDLERS

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.cli.install.executable import HEADER
-from krm_function.cli.rendering.public_key import public_key
-from krm_function.manifest.owner_keys import workload_owner
+from krm_function.cli.installation import HEADER
+from krm_function.cli.render_inputs import public_key
+from krm_function.contrast.owner_keys import workload_owner
 from tests.adversary.faults import SIGNALS, Faulty, temporaries
 from tests.failures.running import listing, spawned
 from tests.failures.world import World

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ManifestOptions, PolicyOptions, Scheduling
-from krm_function.model.kinds import KINDS
-from krm_function.model.objects import reference
-from krm_function.model.replaced_images import images_of
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
-from krm_function.yamltext.writer import dump
+from krm_function.config.generate import PolicyOptions, Scheduling
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.kubernetes.image import images_of
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
+from krm_function.text.writer import dump
 from tests import quick_yaml as yaml
 from tests.hosts.documents import by_name, without_original
 from tests.hosts.hosts import put

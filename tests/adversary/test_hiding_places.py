@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.model.runtime_class_names import is_placeholder
-from krm_function.model.workload import INITDATA
+from krm_function.contrast.platforms import is_placeholder
+from krm_function.kubernetes.workload import INITDATA
 from tests.adversary.hiding_places import CORPUS, PLACES, Place
 from tests.hosts.running import EXAMPLES, Ran, called
 from tests.real_tools import needing

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import PROFILES, STRICT, Profile, References
+from krm_function.config.references import References
+from krm_function.contrast.profiles import PROFILES, STRICT, Profile
 from tests.policy import pods
 
 Json = dict[str, Any]

@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 
 from krm_function.findings import Finding
-from krm_function.lock.credentials import Credentials
-from krm_function.lock.http_requests import Transport
-from krm_function.lock.registry import Registry
-from krm_function.lock.resolve_image import LockLimits
-from krm_function.lock.run import Run, resolve_all
-from krm_function.lock.wire import Pace
-from krm_function.model.image import Image, parse_image
+from krm_function.kubernetes.image import Image, parse_image
+from krm_function.lock.connections import Pace, Transport
+from krm_function.lock.resolve import LockLimits, Run, resolve_all
+from krm_function.lock.sources import Credentials, Registry
 from tests.adversary.hostile_registry import Server, Talk
 from tests.adversary.registry_modes import NEVER, ROWS, SLOW, Row
 from tests.lock.content import PASSWD, image
@@ -182,7 +179,7 @@ def test_a_run_that_is_ended_does_not_wait_for_a_silent_registry(silent: Server,
 def test_a_million_entries_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.lock.content import layer, tar
 
-    monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 500)
+    monkeypatch.setattr("krm_function.lock.media.MOST_ENTRIES", 500)
     server = Server(image(layer(tar({f"a{number}": "" for number in range(600)}))), Talk.good)
     try:
         (found,) = said(locked(Transport((server.address,), 8, PATIENT), tmp_path, server.name))

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
-from krm_function.manifest.decode import decode
-from krm_function.pipeline.result import Rendered
+from krm_function.config.collect import Config
+from krm_function.config.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
+from krm_function.contrast.manifest import decode
+from krm_function.render.rendered import Rendered
 from tests.stages.deployment import an_object, codes, config, coordinator, good, named, run
 from tests.stages.example import ROLE
 

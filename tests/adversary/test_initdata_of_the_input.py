@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import PolicyOptions
-from krm_function.model.kinds import KINDS
-from krm_function.model.workload import INITDATA
-from krm_function.policy import Initdata, annotation, encode_toml, load_rules
+from krm_function.config.generate import PolicyOptions
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.initdata import Initdata, annotation, encode_toml
+from krm_function.policy.rules import load_rules
 from tests.stages.deployment import an_object, codes, config, coordinator, digests, good, run, stream
 
 AA = {"aa.toml": "[token_configs]\n"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.model.image import parse_image, printable_reference
+from krm_function.kubernetes.image import parse_image, printable_reference
 from tests.failures.running import spawned
 from tests.lock.content import pods
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.api.strict_json import load_any
-from krm_function.hosts.write_together import write_file
+from krm_function.config.document import load_any
+from krm_function.contrast.manifest import ManifestError, decode
+from krm_function.hosts.write_files import write_file
 from krm_function.krm import ResourceList
-from krm_function.manifest.decode import ManifestError, decode
-from krm_function.model.node_affinity import _integer
+from krm_function.kubernetes.nodes import _integer
 from krm_function.policy.initdata import decode_toml
-from krm_function.yamltext.scalar_types import typed
+from krm_function.text.parse import typed
 from tests.hosts.running import EXAMPLES, called, snapshot
 from tests.policy import pods
 
@@ -151,8 +151,8 @@ def test_init_writes_all_of_its_files_or_none(tmp_path: Path, monkeypatch: pytes
         def broken(*_: object) -> None:
             raise ValueError
 
-        patched.setattr("krm_function.cli.init.next_steps.steps", broken)
-        patched.setattr("krm_function.hosts.write_together.PLACED", [])
+        patched.setattr("krm_function.cli.next_steps.steps", broken)
+        patched.setattr("krm_function.hosts.write_files.PLACED", [])
         done = called("init", str(tmp_path))
         assert done.code == 70
         assert "nothing was written" in done.err
@@ -163,7 +163,7 @@ def test_init_writes_all_of_its_files_or_none(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_internal_error_says_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("krm_function.hosts.write_together.PLACED", [])
+    monkeypatch.setattr("krm_function.hosts.write_files.PLACED", [])
 
     def broken(*_: object) -> int:
         write_file(str(tmp_path / "a"), b"a")

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy.expansion_bounds import LONGEST_CONTAINER, LONGEST_VALUE, Room, expanded_size
-from krm_function.policy.variable_expansion import expand
-from krm_function.yamltext.writer import dump
+from krm_function.policy.expansion import LONGEST_CONTAINER, LONGEST_VALUE, Room, expand, expanded_size
+from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES, PROGRAM
 from tests.policy import pods
 

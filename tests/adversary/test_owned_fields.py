@@ -1,7 +1,7 @@
 """Any record at all changes nothing outside of what a render owns, in a render and in `uninject`.
 
-The expectation is the table of krm_function/model/owned.py: it is taken out of the object before and after, and what is
-left must be the same. The objects are renders of this version and of an earlier one, and pods with parts of their own
+The expectation is the table of contrast/owned.py: it is taken out of the object before and after, and what is left
+must be the same. The objects are renders of this version and of an earlier one, and pods with parts of their own
 that have names of Contrast's.
 """
 
@@ -14,16 +14,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import Scheduling
+from krm_function.config.generate import Scheduling
+from krm_function.contrast.owned import OWNED, REPLACED_CONTAINERS
+from krm_function.contrast.platforms import is_contrast_name
 from krm_function.findings import has_errors
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.model.owned import OWNED, REPLACED_CONTAINERS
-from krm_function.model.runtime_class_names import is_contrast_name
-from krm_function.model.workload import ORIGINAL
-from krm_function.pipeline.proof import unproven
-from krm_function.stages.read import read
-from krm_function.yamltext import parse
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.workload import ORIGINAL
+from krm_function.render.pipeline import unproven
+from krm_function.render.read import read
+from krm_function.text.parse import parse
 from tests import quick_yaml as yaml
 from tests.adversary.record_cases import RUNTIME_CLASS
 from tests.adversary.test_any_record import VALUES, addresses, marked, normal, records

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_function.hosts import staged_file
-from krm_function.hosts import temporary_files as leftovers
+from krm_function.hosts import write_files as leftovers
+from krm_function.hosts import write_files as staged_file
 from krm_function.hosts.files import FileProblem
-from krm_function.hosts.write_together import NewFile, staged, write_file, write_files
+from krm_function.hosts.write_files import NewFile, staged, write_file, write_files
 from tests.adversary.faults import temporaries
 from tests.failures.running import EXECUTABLE, environment, listing
 from tests.failures.world import World
@@ -398,7 +398,7 @@ def test_many_runs_over_one_target_leave_one_whole_file(shop: Path) -> None:
 
 
 def test_more_files_than_a_process_may_open_are_written(tmp_path: Path) -> None:
-    code = "import sys; from krm_function.hosts.write_together import *; "
+    code = "import sys; from krm_function.hosts.write_files import *; "
     code += "write_files(NewFile(f'{n}', b'new') for n in range(700))"
     line = f'ulimit -Sn 256; {Path(EXECUTABLE).parent / "python"} -c "{code}"'
     for number in range(700):

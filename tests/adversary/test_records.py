@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ManifestOptions, PolicyOptions
-from krm_function.cli.lock.needed_images import needed
-from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.pipeline.result import Rendered
-from krm_function.yamltext.writer import dump
+from krm_function.cli.lock_task import needed
+from krm_function.config.generate import PolicyOptions
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.kubernetes.workload import EMITTED, ORIGINAL
+from krm_function.render.rendered import Rendered
+from krm_function.text.writer import dump
 from tests.adversary.record_cases import CASES, CLASS, OPEN, OWN, SEALED, Case, marked, plain, rendered
 from tests.hosts.hosts import make_kustomize, quickstart, run_kustomize
 from tests.hosts.running import EXAMPLES, Machine, called

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import PolicyOptions, VolumeRules
-from krm_function.model.workload import ORIGINAL
-from krm_function.pipeline.result import Rendered
-from krm_function.yamltext.writer import dump
+from krm_function.config.generate import PolicyOptions, VolumeRules
+from krm_function.kubernetes.workload import ORIGINAL
+from krm_function.render.rendered import Rendered
+from krm_function.text.writer import dump
 from tests.adversary.record_cases import OWN, POD
 from tests.adversary.test_any_record import records
 from tests.hosts.running import called

@@ -12,13 +12,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from krm_function.findings import Finding
-from krm_function.lock.credentials import Credentials
-from krm_function.lock.http_requests import Transport
-from krm_function.lock.registry import Registry
-from krm_function.lock.resolve_image import LockLimits
-from krm_function.lock.run import Run, resolve_all
-from krm_function.lock.wire import Pace
-from krm_function.model.image import Image, parse_image
+from krm_function.kubernetes.image import Image, parse_image
+from krm_function.lock.connections import Pace, Transport
+from krm_function.lock.resolve import LockLimits, Run, resolve_all
+from krm_function.lock.sources import Credentials, Registry
 from tests.adversary.hostile_registry import Mode, Server, Talk
 from tests.adversary.registry_modes import NEVER, OK, SLOW, half, on, then
 from tests.lock.content import PASSWD, image

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import Config, WorkloadEntry
-from krm_function.cli.lock.needed_images import needed
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.model.workload import EMITTED, LOCAL_CONFIG, ORIGINAL
-from krm_function.pipeline.result import Rendered
-from krm_function.yamltext.writer import dump
+from krm_function.cli.lock_task import needed
+from krm_function.config.collect import Config
+from krm_function.config.generate import WorkloadEntry
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.workload import EMITTED, LOCAL_CONFIG, ORIGINAL
+from krm_function.render.rendered import Rendered
+from krm_function.text.writer import dump
 from tests import quick_yaml as yaml
 from tests.adversary.record_cases import CLASS, OWN, POD, plain, rendered
 from tests.adversary.test_any_record import marked, records

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import Config
+from krm_function.config.collect import Config
+from krm_function.contrast.manifest import decode
 from krm_function.findings import Ref
 from krm_function.hosts.stream import decode_stream
-from krm_function.manifest.decode import decode
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.model.objects import objects, reference
-from krm_function.model.resource import Resource
-from krm_function.pipeline.render import render
-from krm_function.pipeline.result import Rendered
-from krm_function.stages.select import select
-from krm_function.yamltext import parse
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.resource import Resource
+from krm_function.render.pipeline import render
+from krm_function.render.rendered import Rendered
+from krm_function.render.select import select
+from krm_function.text.parse import parse
+from krm_function.text.writer import dump
 from tests.stages.example import ROLE
 from tests.test_pipeline_examples import WITH_RESOURCES, configuration, rendered, resources
 

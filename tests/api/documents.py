@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
-from krm_function.api.document import ConfigDocument
+from krm_function.config.document import ConfigDocument
 from krm_function.findings import Finding
 
 API_VERSION = "contrast-krm.dev/v1alpha1"

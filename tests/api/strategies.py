@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from krm_function.schema.kinds import (
+from krm_function.schema.values import (
     Anything,
     Choice,
     Flag,

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.collect_config import collect
-from krm_function.api.config_map import from_config_map
-from krm_function.api.document import is_config
-from krm_function.api.records import Config, Generate, Scheduling
+from krm_function.config.collect import Config, collect, from_config_map
+from krm_function.config.document import is_config
+from krm_function.config.generate import Generate, Scheduling
 from krm_function.findings import Finding
 from tests.api.documents import EXAMPLES, GENERATE, IMAGE_LOCK, PEM, RELEASE, WEB, A, B, C, changed, document, said
 

@@ -4,23 +4,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.contrast_generate import parse_generate
-from krm_function.api.contrast_release import parse_release
-from krm_function.api.document import ConfigDocument
-from krm_function.api.image_lock import parse_image_lock
-from krm_function.api.records import (
-    Generate,
-    ImageFacts,
-    InjectedMemory,
-    ManifestOptions,
-    PlatformRelease,
-    PolicyOptions,
-    Release,
-    Scheduling,
-    WorkloadPolicy,
-)
+from krm_function.config.document import ConfigDocument
+from krm_function.config.generate import Generate, PolicyOptions, Scheduling, parse_generate
+from krm_function.config.image_lock import ImageFacts, parse_image_lock
+from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.config.release import InjectedMemory, PlatformRelease, Release, parse_release
+from krm_function.contrast.profiles import PROFILES
 from krm_function.findings import Finding
-from krm_function.model.profiles import PROFILES
 from tests.api.documents import (
     GENERATE,
     IMAGE_LOCK,

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.contrast_generate import GENERATE, parse_generate
-from krm_function.api.contrast_release import RELEASE, parse_release
-from krm_function.api.image_lock import IMAGE_LOCK, parse_image_lock
-from krm_function.api.schema import KINDS, schema, schema_of
-from krm_function.schema.kinds import Choice, ListOf, MapOf, Record, Spec, Text
-from krm_function.schema.read import read_value
+from krm_function.config.generate import GENERATE, parse_generate
+from krm_function.config.image_lock import IMAGE_LOCK, parse_image_lock
+from krm_function.config.json_schema import KINDS, schema, schema_of
+from krm_function.config.release import RELEASE, parse_release
+from krm_function.schema.table import read_value
+from krm_function.schema.values import Choice, ListOf, MapOf, Record, Spec, Text
 from tests.api.documents import EXAMPLES, document
 
 TABLES: dict[str, Record] = {"ContrastGenerate": GENERATE, "ContrastRelease": RELEASE, "ImageLock": IMAGE_LOCK}

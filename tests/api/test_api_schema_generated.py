@@ -9,10 +9,10 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, find, given, settings
 
-from krm_function.api.document import document_spec
-from krm_function.api.schema import KINDS, schema, schema_of, schema_text
-from krm_function.schema.kinds import ListOf, MapOf, OneOrMany, Record, Spec, Word
-from krm_function.schema.read import read_value
+from krm_function.config.document import document_spec
+from krm_function.config.json_schema import KINDS, schema, schema_of, schema_text
+from krm_function.schema.table import read_value
+from krm_function.schema.values import ListOf, MapOf, OneOrMany, Record, Spec, Word
 from tests.api.strategies import fitting
 from tests.api.test_api_schema import TABLES, Validator, known_to_differ, parses, validator
 
@@ -124,9 +124,9 @@ def test_a_schema_that_people_have_beside_their_files_is_not_long() -> None:
 def test_the_published_file_is_what_the_verb_prints(kind: str) -> None:
     from importlib.resources import files
 
-    import krm_function.api
+    import krm_function
 
-    published = files(krm_function.api).joinpath(f"schemas/{kind}.json").read_bytes()
+    published = files(krm_function).joinpath(f"api/schemas/{kind}.json").read_bytes()
     assert json.loads(published) == schema(kind)
 
 

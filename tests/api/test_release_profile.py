@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.profile_of_version import chosen_profile, profile_of, profile_of_version
-from krm_function.api.records import Generate, Release
-from krm_function.model.profiles import DEFAULT, PROFILES, RELEASED, Profile
+from krm_function.config.generate import Generate
+from krm_function.config.release import Release, chosen_profile, profile_of, profile_of_version
+from krm_function.contrast.profiles import DEFAULT, PROFILES, RELEASED, Profile
 
 OWN = PROFILES["contrast-1.25"]
 STRICT = PROFILES["strict"]

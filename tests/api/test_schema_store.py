@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from krm_function import __version__
-from krm_function.api.schema import KINDS, schema
+from krm_function.config.json_schema import KINDS, schema
 from tests.real_tools import needing
 from tools import catalogue
 from tools.ajv import ajv

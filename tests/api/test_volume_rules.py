@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.contrast_generate import parse_generate
-from krm_function.api.records import VolumeRules
+from krm_function.config.generate import VolumeRules, parse_generate
 from tests.api.documents import GENERATE, RELEASE, document
 from tests.api.test_api_collect import config, config_map
 

@@ -15,21 +15,15 @@ from benchmarks.policy.genpolicy_changes import CHANGES
 from benchmarks.policy.genpolicy_differences import ROWS
 from benchmarks.policy.genpolicy_pods import OBJECTS, Mutant, bases, mutants, plain
 from benchmarks.policy.genpolicy_run import MADE_UP, Outcome, compared, from_environment, run_genpolicy
-from krm_function.model.pod_names import kata_pattern
-from krm_function.policy import (
-    CONTRAST,
-    KATA,
-    Initdata,
-    Profile,
-    References,
-    decode_toml,
-    default_settings,
-    load_rules,
-    rego_document,
-    seal,
-)
-from krm_function.policy.allowed_names import SANDBOX_NAME
-from krm_function.policy.variable_expansion import PATTERNS
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA, Profile
+from krm_function.kubernetes.pod_names import kata_pattern
+from krm_function.policy.expansion import PATTERNS
+from krm_function.policy.initdata import Initdata, decode_toml, rego_document
+from krm_function.policy.made_pod import SANDBOX_NAME
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests import quick_yaml as yaml
 from tests.docs.test_citations import ROOT, sections
 from tests.genpolicy.conftest import program

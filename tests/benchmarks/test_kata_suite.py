@@ -15,7 +15,7 @@ from benchmarks.policy.kata_cases import read_cases
 from benchmarks.policy.kata_run import from_environment, run_kata_suite
 from benchmarks.policy.kata_suite import read_suite
 from benchmarks.policy.request_shapes import SHAPES, normalised
-from krm_function.policy import KATA
+from krm_function.contrast.profiles import KATA
 from tests import quick_yaml as yaml
 from tests.policy import host, node, pods
 from tests.real_tools import needing

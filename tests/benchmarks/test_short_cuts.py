@@ -38,5 +38,5 @@ def test_the_same_comes_out_without_a_short_cut(short_cut: ShortCut, programs: l
 
 
 def test_another_output_would_be_noticed(programs: list[Program]) -> None:
-    wrong = ShortCut("wrong", "", {"krm_function.yamltext.encoding": "def encode(text, bom=False): return b'other'\n"})
+    wrong = ShortCut("wrong", "", {"krm_function.text.errors": "def encode(text, bom=False): return b'other'\n"})
     assert answer(without(programs[0], wrong)) != answer(programs[0])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from krm_function.report.plan import Plan
-from krm_function.report.plan_mermaid import plan_mermaid
+from krm_function.report.plan_text import plan_mermaid
 from tests.report.test_plan_forms import nasty_plan, node, plan_of, planned
 from tools.browser import browser as installed
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.assessment import Assessment, assess
+from krm_function.check.assess import Assessment, assess
 from krm_function.report.assessment import assessment_json, assessment_text
-from krm_function.yamltext.writer import dump
+from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES, called
 from tests.stages.deployment import Json, an_object, coordinator, good, pod_spec, run, stream, values
 

@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ManifestOptions, PolicyOptions
-from krm_function.checking.seal_checks import Checked, check_classes, check_manifest, check_workload
+from krm_function.check.pods import Checked, check_classes, check_manifest, check_workload
+from krm_function.config.generate import PolicyOptions
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.references import References
+from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Ref
-from krm_function.model.platforms import PLATFORMS
-from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import INITDATA, POD_ROLE, Workload, workloads_of
-from krm_function.policy import Initdata, References, annotation, encode_toml, from_annotation, load_rules
-from krm_function.stages.pod_checks import check_rendered
+from krm_function.kubernetes.workload import INITDATA, POD_ROLE, SealedWorkload, Workload, workloads_of
+from krm_function.policy.initdata import Initdata, annotation, encode_toml, from_annotation
+from krm_function.policy.rules import load_rules
+from krm_function.render.pod_checks import check_rendered
 from tests.stages.deployment import (
     SCRIPT,
     an_object,

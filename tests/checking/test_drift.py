@@ -8,14 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import ImageFacts
-from krm_function.checking.drift import drift
-from krm_function.model.profiles import CONTRAST, DEFAULT, KATA, Profile
-from krm_function.model.workload import Workload
-from krm_function.policy import References, default_settings, load_rules, read_policy_data, seal
-from krm_function.policy import settings as policy_settings
-from krm_function.policy.compare.pod_fields import COMPARED
-from krm_function.policy.defaults import default_document
+from krm_function.check.drift import COMPARED, drift
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, DEFAULT, KATA, Profile
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.initdata import read_policy_data
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_document, default_settings
+from krm_function.policy.settings import settings as policy_settings
 from tests.policy import pods
 
 Json = dict[str, Any]

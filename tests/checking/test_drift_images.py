@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.drift import differing_fields, drift
-from krm_function.model.workload import Workload
-from krm_function.policy import CONTRAST, KATA, References, default_settings, load_rules, read_policy_data, seal
+from krm_function.check.drift import differing_fields, drift
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.initdata import read_policy_data
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests.checking.test_drift import EVERY, FACTS, MOVES, MOVES_OF_VOLUMES, OBJECTS, REFERENCES, RICH, SHAPES, changed
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import GpuRules, PolicyOptions
-from krm_function.checking.gather_pods import check_pod, pods_of
-from krm_function.checking.parse_output import parse_output
-from krm_function.policy import CONTRAST
-from krm_function.policy.defaults import default_document
-from krm_function.policy.references import References
+from krm_function.check.output import parse_output
+from krm_function.check.pods import check_pod, pods_of
+from krm_function.config.generate import GpuRules, PolicyOptions
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST
+from krm_function.policy.settings import default_document
 from tests.stages.deployment import codes, config, coordinator, run, stream, values
 from tests.stages.test_gpus import GPU, RENAME, container, pod
 

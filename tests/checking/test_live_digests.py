@@ -1,9 +1,9 @@
 """What a cluster has of other releases: no policy of an earlier render of a workload that is there."""
 
-from krm_function.checking.judge_pod import sealed_digest
-from krm_function.checking.live import sealed_in_the_cluster
-from krm_function.model.pod_kinds import SHIPPED
-from krm_function.stages.select import select
+from krm_function.check.running_pods import sealed_digest
+from krm_function.kubernetes.pod_kinds import SHIPPED
+from krm_function.operations.live import sealed_in_the_cluster
+from krm_function.render.select import select
 from tests.diagnosis.objects import Json, deployment, pod, rendered, replica_set
 
 

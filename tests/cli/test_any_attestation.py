@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import finding
-from krm_function.provenance.parse import Statement, parse_attestation
-from krm_function.provenance.statement import make_statement
-from krm_function.provenance.statement_parts import Artefact, Call, Material, Tool
-from krm_function.provenance.unwrap import AttestationProblem
+from krm_function.provenance.attestation import AttestationProblem, Statement, parse_attestation
+from krm_function.provenance.statement import Artefact, Call, Material, Tool, make_statement
 from tests.cli.test_check_attestation import FORMS
 
 DIGEST = "0" * 64

@@ -11,11 +11,10 @@ from typing import Any, get_args
 import pytest
 
 import krm_function
-from krm_function.cli.arguments.command_line import every_parser
-from krm_function.cli.install.build import this_build
-from krm_function.cli.rendering.public_key import public_key
-from krm_function.provenance.statement import BUILD_TYPE
-from krm_function.provenance.statement_parts import Option, Role
+from krm_function.cli.build import this_build
+from krm_function.cli.command_line import every_parser
+from krm_function.cli.render_inputs import public_key
+from krm_function.provenance.statement import BUILD_TYPE, Option, Role
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.running import EXECUTABLE, listing, spawned

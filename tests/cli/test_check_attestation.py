@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.provenance.parse import parse_attestation
-from krm_function.provenance.unwrap import LONGEST, AttestationProblem
+from krm_function.provenance.attestation import LONGEST, AttestationProblem, parse_attestation
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.running import Run

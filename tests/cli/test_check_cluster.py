@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from krm_function.model.kinds import KINDS
+from krm_function.kubernetes.kinds import KINDS
 from tests.cli.test_plan import kubeconfig
 from tests.failures.running import Run, Zygote
 from tests.hosts.digests import digest

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.report.changed_documents import ChangedDocument, diff_text
+from krm_function.report.diff import ChangedDocument, diff_text
 from krm_function.report.masking import hidden, masked
-from krm_function.yamltext import Change, apply
+from krm_function.text.changes import Change, apply
 from tests.cli.conftest import Shop
 from tests.failures.running import EXECUTABLE, Run, environment
 from tests.failures.world import CANARY, World, canaries

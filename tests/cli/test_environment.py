@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.cli.arguments.options import CONFIG_VARIABLE, FORMAT_VARIABLE
+from krm_function.cli.parser import CONFIG_VARIABLE, FORMAT_VARIABLE
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, written
 from tests.failures.running import Run, Zygote

@@ -9,8 +9,7 @@ import pytest
 from krm_function.findings import Finding, documentation, every_row, finding, row
 from krm_function.findings.explanation import explanation
 from krm_function.report.explain_code import explanation_data, explanation_text
-from krm_function.report.machine import render_json
-from krm_function.report.sarif import render_sarif
+from krm_function.report.findings import render_json, render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 from tests.for_each import for_each

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from benchmarks.inputs import quickstart
-from krm_function.cli.install.extras import EXTRAS, missing_extra
+from krm_function.cli.build import NEEDED_EXTRAS as EXTRAS
+from krm_function.cli.build import missing_extra
 
 ROOT = Path(__file__).parents[2]
 QUICK = ROOT / "examples" / "quickstart"

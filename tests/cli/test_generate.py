@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from krm_function.model.profiles import DEFAULT
-from krm_function.policy import load_rules
-from krm_function.policy.defaults import default_document
+from krm_function.contrast.profiles import DEFAULT
+from krm_function.policy.rules import load_rules
+from krm_function.policy.settings import default_document
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.running import Run, listing

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.guard.cel import field
-from krm_function.guard.pod_templates import guarded
-from krm_function.model.kinds import CATALOGUED, KINDS, REFUSED
-from krm_function.model.pod_kinds import SHIPPED
-from krm_function.model.workload import INITDATA
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS, REFUSED
+from krm_function.kubernetes.pod_kinds import SHIPPED
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.operations.guard_cel import field, guarded
 from tests import quick_yaml as yaml
 from tests.hosts.running import EXAMPLES, called
 

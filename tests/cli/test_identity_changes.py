@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from krm_function.api.records import Config, SharedSecret
-from krm_function.cli.files.rendered_output import read_rendered_output
-from krm_function.cli.policy.differing_policies import weaker_findings
-from krm_function.report.changed_documents import identity_text
-from krm_function.yamltext.writer import dump
+from krm_function.cli.inputs import read_rendered_output
+from krm_function.cli.sealed_policies import weaker_findings
+from krm_function.config.collect import Config
+from krm_function.config.manifest_options import SharedSecret
+from krm_function.report.diff import identity_text
+from krm_function.text.writer import dump
 from tests.adversary.test_identity import SANS, SECRET, first, told, web
 from tests.stages.deployment import an_object, coordinator, good, values
 

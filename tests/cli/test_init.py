@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from krm_function.api.collect_config import collect
-from krm_function.api.document import ConfigDocument
-from krm_function.wiring import NEW_FILES
+from krm_function.config.collect import collect
+from krm_function.config.document import ConfigDocument
+from krm_function.config.wiring import NEW_FILES
 from tests.failures.running import Run, Zygote, listing
 
 MINE = """# Production. Ask Jo before you change anything.

@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 
 from krm_function import __version__
-from krm_function.cli.install.distributions import NotCopied, installed_files
-from krm_function.cli.install.executable import launcher
+from krm_function.cli.build import NotCopied, installed_files
+from krm_function.cli.installation import launcher
 from tests.failures.running import EXECUTABLE, Run, environment, spawned
 
 PLUGIN = "plugin/contrast-krm.dev/v1alpha1/contrastgenerate/ContrastGenerate"
@@ -178,7 +178,7 @@ def test_an_extra_that_is_not_installed_is_not_copied() -> None:
             raise PackageNotFoundError(name)
         return distribution(name)
 
-    with mock.patch("krm_function.cli.install.distributions.distribution", installed):
+    with mock.patch("krm_function.cli.build.distribution", installed):
         names = {member.name.split("/")[0] for member in installed_files()}
     assert not names & {"jinja2", "shtab"}
     assert "urllib3" in names

@@ -11,10 +11,10 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from krm_function.cli.rendering.public_key import public_key
+from krm_function.cli.render_inputs import public_key
+from krm_function.contrast.owner_keys import seedshare_owner, workload_owner
 from krm_function.hosts.files import FileProblem
-from krm_function.hosts.write_together import create_file
-from krm_function.manifest.owner_keys import seedshare_owner, workload_owner
+from krm_function.hosts.write_files import create_file
 from tests.failures.running import EXECUTABLE, Zygote, environment, listing
 
 OWNERS = {"workload": workload_owner, "seedshare": seedshare_owner}
@@ -175,6 +175,6 @@ def test_a_wrong_call_makes_nothing(arguments: tuple[str, ...], hint: str, tmp_p
 
 
 def test_no_record_shows_the_private_half() -> None:
-    from krm_function.manifest.generate_keys import new_workload_owner
+    from krm_function.contrast.owner_keys import new_workload_owner
 
     assert "PRIVATE" not in repr(new_workload_owner())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.cli.files.git_ignores import is_open_to_git
+from krm_function.cli.next_steps import is_open_to_git
 from tests.failures.running import Zygote
 
 CASES = {

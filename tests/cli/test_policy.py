@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.workload import INITDATA
-from krm_function.policy import (
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.initdata import (
     annotation,
     decode_toml,
     digest,
@@ -308,9 +308,9 @@ def test_policy_without_a_command_prints_the_commands_it_has(shop: Shop) -> None
 
 def test_names_with_control_characters_are_shown_escaped(shop: Shop, output: str) -> None:
     from krm_function.findings import Ref
-    from krm_function.policy.compare.difference import Difference
-    from krm_function.policy.compare.workloads import WorkloadDifferences
-    from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
+    from krm_function.policy.compare import WorkloadDifferences
+    from krm_function.policy.compare_values import Difference
+    from krm_function.report.policy_text import policy_diff_json, policy_diff_text
 
     line = Difference("a\x1b[2J", "env", "added", "B\nC\u202e", "weaker", "because")
     compared: Any = [WorkloadDifferences(Ref("v1", "Pod", "x\x07", "y"), (line,))]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.cli.policy import rego_engine
-from krm_function.cli.policy.rego_engine import COLUMNS
-from krm_function.model.workload import INITDATA
-from krm_function.policy import Initdata, annotation, encode_toml
+from krm_function.cli import rego_engine
+from krm_function.cli.rego_engine import COLUMNS
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.initdata import Initdata, annotation, encode_toml
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.running import Run, listing
@@ -267,8 +267,8 @@ def test_opa_has_no_builtin_that_leaves_the_machine() -> None:
 
 @needing("regorus-cli")
 def test_a_policy_with_long_lines_is_loaded_by_both(rendered: str) -> None:
-    from krm_function.policy import read_policy_data
-    from krm_function.replay.judged_requests import Question
+    from krm_function.operations.replay_log import Question
+    from krm_function.policy.initdata import read_policy_data
 
     policy = rego().replace('"containers": [', f'"long": "{"x" * 3 * COLUMNS}",\n  "containers": [', 1)
     for engine in ("opa-cli", "regorus-cli"):

@@ -6,20 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_function.model.workload import INITDATA
-from krm_function.policy import (
-    CONTRAST,
-    KATA,
-    PROFILES,
-    Profile,
-    annotation,
-    decode_toml,
-    digest,
-    encode_toml,
-    from_annotation,
-    load_rules,
-    profile_of_rules,
-)
+from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, Profile
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.initdata import annotation, decode_toml, digest, encode_toml, from_annotation
+from krm_function.policy.rules import load_rules, profile_of_rules
 from tests.cli.conftest import Shop
 from tests.failures.running import Run
 from tests.failures.world import World

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.yamltext.writer import dump
+from krm_function.text.writer import dump
 from tests import quick_yaml as yaml
 from tests.hosts.running import EXAMPLES, called
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from krm_function.manifest.known_keys import key_of
+from krm_function.contrast.owner_keys import key_of
 from tests.failures.running import Zygote, listing
 from tests.hosts.running import EXAMPLES
 

@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-from krm_function.api.schema import KINDS
+from krm_function.config.json_schema import KINDS
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 

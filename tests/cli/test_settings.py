@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.profiles import DEFAULT
-from krm_function.policy.defaults import default_document
+from krm_function.contrast.profiles import DEFAULT
+from krm_function.policy.settings import default_document
 from tests.cli.conftest import Shop
 from tests.cli.test_generate import manifest, refused
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.cli.terminal import Choice, coloured, columns
+from krm_function.cli.parser import Choice, coloured, columns
 from tests.cli.conftest import Shop, warned
 from tests.failures.checking import CONFIG
 from tests.failures.running import EXECUTABLE, Run, environment, spawned

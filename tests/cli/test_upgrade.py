@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from krm_function.cli.commands.upgrade import NAMES
-from krm_function.upgrade.hosts import HOSTS
+from krm_function.operations.upgrade import HOSTS
 from tests.docs.commands import blocks
 from tests.hosts.running import EXAMPLES, ROOT, Ran, called, copied
 

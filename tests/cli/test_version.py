@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import krm_function
+from krm_function.cli import build
+from krm_function.cli.build import Build, this_build
 from krm_function.cli.commands import SUMMARIES
-from krm_function.cli.install import build
-from krm_function.cli.install.build import Build, this_build
-from krm_function.model.profiles import PROFILES
+from krm_function.contrast.profiles import PROFILES
 from tests.failures.running import Zygote
 from tests.hosts.running import called
 
@@ -93,7 +93,7 @@ def test_an_image_is_known_by_the_place_that_the_dockerfile_gives_the_program(
 
 
 def test_a_tree_that_was_never_installed_and_a_copy(tmp_path: Path) -> None:
-    code = "from krm_function.cli.install.build import this_build; print(*this_build())"
+    code = "from krm_function.cli.build import this_build; print(*this_build())"
     ignored = shutil.ignore_patterns("__pycache__")
     for name, kind in (("tree", "source"), ("lib/contrast-krm-1-abc", "copy")):
         shutil.copytree(ROOT / "krm_function", tmp_path / name / "krm_function", ignore=ignored)

@@ -9,11 +9,14 @@ import functools
 import re
 from typing import Any
 
-from krm_function.api.document import ConfigDocument
-from krm_function.api.image_lock import parse_image_lock
-from krm_function.model.workload import INITDATA
-from krm_function.policy import References, decode_toml, default_settings, from_annotation, load_rules
+from krm_function.config.document import ConfigDocument
+from krm_function.config.image_lock import parse_image_lock
+from krm_function.config.references import References
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.initdata import decode_toml, from_annotation
+from krm_function.policy.rules import load_rules
 from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests import quick_yaml as yaml
 from tests.cluster.api import Api, until
 from tests.cluster.control_plane import ControlPlane

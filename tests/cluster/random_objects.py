@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from krm_function.model.runtime_class_objects import toleration_problems
+from krm_function.kubernetes.runtime_classes import toleration_problems
 from tests.cluster.api import Json
 
 KEYS = ("example.com/tee", "zone", "gpu", "disk")

@@ -6,11 +6,15 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.runtime_class_admission import merge_node_selector, merge_tolerations
-from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
-from krm_function.model.workload import workloads_of
-from krm_function.placement.fit import demand
-from krm_function.stages.schedule import schedule
+from krm_function.kubernetes.placement import demand
+from krm_function.kubernetes.runtime_classes import (
+    RuntimeClass,
+    merge_node_selector,
+    merge_tolerations,
+    parse_runtime_class_object,
+)
+from krm_function.kubernetes.workload import workloads_of
+from krm_function.render.classes import schedule
 from tests.cluster.api import Answer, Api, Json
 from tests.cluster.conftest import Sizes
 from tests.cluster.random_objects import AMOUNTS, IMAGE, pod_spec, runtime_class
@@ -110,7 +114,7 @@ def test_a_pod_tolerates_nodes_that_are_not_ready_only_where_kubernetes_lets_it(
     api: Api, namespace: str, name: str
 ) -> None:
     """Truth: whether a toleration of the admitted pod passes the taint not-ready:NoExecute."""
-    from krm_function.placement.taints import Taint, untolerated
+    from krm_function.kubernetes.nodes import Taint, untolerated
 
     spec = {**PLAIN, "tolerations": TOLERATIONS[name]}
     admitted = api.create(pod(spec, namespace), DRY).ok()["spec"]["tolerations"]

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
-from krm_function.model.workload import workloads_of
-from krm_function.placement.node import Node, read_nodes
-from krm_function.placement.place import place
+from krm_function.kubernetes.nodes import Node, read_nodes
+from krm_function.kubernetes.placement import place
+from krm_function.kubernetes.runtime_classes import RuntimeClass, parse_runtime_class_object
+from krm_function.kubernetes.workload import workloads_of
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes
 from tests.cluster.made_up_nodes import made_up_nodes

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ManifestOptions
-from krm_function.model.kinds import KINDS
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.kubernetes.kinds import KINDS
 from tests.cluster.api import Api, Json
 from tests.cluster.conftest import Sizes
 from tests.hosts.running import called

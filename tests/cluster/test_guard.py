@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.runtime_class_names import is_contrast_name, is_handler
-from krm_function.model.workload import INITDATA
+from krm_function.contrast.platforms import is_contrast_name, is_handler
+from krm_function.kubernetes.workload import INITDATA
 from tests import quick_yaml as yaml
 from tests.cluster.api import Answer, Api, Json, until
 from tests.cluster.conftest import add_namespace, empty_namespace

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.workload import INITDATA
+from krm_function.kubernetes.workload import INITDATA
 from tests.cluster.api import Api, until
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.custom_controllers import KRUISE, Controller, create, running

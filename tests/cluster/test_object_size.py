@@ -6,7 +6,7 @@ import re
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.object_size import STORED, size_findings
+from krm_function.render.write import STORED, size_findings
 from tests.cluster.api import Json
 from tests.cluster.control_plane import ControlPlane
 

@@ -8,16 +8,23 @@ from typing import Any
 
 import pytest
 
-from krm_function.admission.limit_ranges import admitted_resources, refused_amounts
-from krm_function.admission.pod_security import LABEL, Level, violations
-from krm_function.admission.quotas import applies, missing, wanted_of_containers
-from krm_function.admission.refusals import refusals
+from krm_function.contrast.namespace_admission import (
+    LABEL,
+    Level,
+    admitted_resources,
+    applies,
+    missing,
+    refusals,
+    refused_amounts,
+    violations,
+    wanted_of_containers,
+)
+from krm_function.contrast.owned import CONTAINERS
+from krm_function.contrast.vm_size import vcpus
 from krm_function.hosts.stream import decode_stream
-from krm_function.model.cpu_limits import vcpus
-from krm_function.model.owned import CONTAINERS
-from krm_function.model.quantity import equal
-from krm_function.model.workload import workloads_of
-from krm_function.stages.select import select
+from krm_function.kubernetes.quantity import equal
+from krm_function.kubernetes.workload import workloads_of
+from krm_function.render.select import select
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes
 from tests.stages.deployment import an_object, config, coordinator, good, values

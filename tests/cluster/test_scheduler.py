@@ -3,9 +3,9 @@
 import time
 from random import Random
 
-from krm_function.model.runtime_class_objects import RuntimeClass, parse_runtime_class_object
-from krm_function.placement.fit import Fit, demand, fits
-from krm_function.placement.node import Node, read_nodes
+from krm_function.kubernetes.nodes import Node, read_nodes
+from krm_function.kubernetes.placement import Fit, demand, fits
+from krm_function.kubernetes.runtime_classes import RuntimeClass, parse_runtime_class_object
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes
 from tests.cluster.made_up_nodes import made_up_nodes

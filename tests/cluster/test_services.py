@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import CONTRAST, KATA, STRICT, read_policy_data
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT
+from krm_function.policy.initdata import read_policy_data
 from krm_function.policy.service_variables import denied_services
 from tests.cluster.api import Api, Json
 from tests.cluster.control_plane import ControlPlane

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.policy import digest, from_annotation
+from krm_function.policy.initdata import digest, from_annotation
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import add_namespace, remove_namespace
 from tests.cluster.control_plane import ControlPlane
@@ -26,8 +26,8 @@ OLD, NEW = (f"contrast-cc-metal-qemu-snp-{number}8a1a065" for number in "12")
 CONTRAST = """#!{python}
 import json, sys
 import yaml
-from krm_function.policy import digest, from_annotation
-from krm_function.stages.select import select
+from krm_function.policy.initdata import digest, from_annotation
+from krm_function.render.select import select
 _, command, _, _, option, manifest, *files = sys.argv
 assert (command, option) == ("set", "--manifest")
 policies = json.load(open(manifest))["Policies"]

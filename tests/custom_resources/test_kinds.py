@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.kinds import CATALOGUED
-from krm_function.model.kinds import REFUSED as REFUSED_KINDS
-from krm_function.model.pod_kinds import SHIPPED
-from krm_function.model.shipped_kinds import DIRECTORY, of_group
+from krm_function.kubernetes.kinds import CATALOGUED
+from krm_function.kubernetes.kinds import REFUSED as REFUSED_KINDS
+from krm_function.kubernetes.pod_kinds import DIRECTORY, SHIPPED, of_group
 from tests import quick_yaml as yaml
 from tests.custom_resources.kinds import BY_CATALOGUE, OTHER_VERSIONS, REFUSED, SEALED
 from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, leader_worker_set, rendered, stream, template

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.judge_pod import judge_pod
-from krm_function.model.objects import reference
-from krm_function.model.pod_memory import MIB, asked_memory, requested_memory
-from krm_function.model.workload import Workload, workloads_of
-from krm_function.policy import References
+from krm_function.check.running_pods import judge_pod
+from krm_function.config.references import References
+from krm_function.contrast.vm_size import MIB, asked_memory, requested_memory
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.workload import Workload, workloads_of
 from tests.custom_resources.objects import Json, leader_worker_set, ray_cluster, rendered
 from tests.hosts.documents import load
 
@@ -81,7 +81,7 @@ RAY_ADDED = {"FQ_RAY_IP": "llm-head-svc.shop.svc.cluster.local", "RAY_PORT": "63
 
 def test_what_a_template_has_itself_is_its_own() -> None:
     """RAY_PORT is for templates without one; FQ_RAY_IP comes behind the template's, and counts."""
-    from krm_function.policy.controlled_fields import moved_variables
+    from krm_function.policy.controllers import moved_variables
 
     value = ray_cluster()
     container = value["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]

@@ -169,8 +169,8 @@ def test_it_is_named_before_anything_has_been_denied(field: str) -> None:
 
 
 def test_a_service_is_named_where_the_policy_is_of_kata_s_form() -> None:
-    from krm_function.model.profiles import KATA
-    from krm_function.policy import (
+    from krm_function.contrast.profiles import KATA
+    from krm_function.policy.initdata import (
         annotation,
         decode_toml,
         encode_toml,
@@ -179,7 +179,7 @@ def test_a_service_is_named_where_the_policy_is_of_kata_s_form() -> None:
         rego_document,
         rules_of,
     )
-    from krm_function.policy.defaults import default_document
+    from krm_function.policy.settings import default_document
 
     made, key = pod(), "io.katacontainers.config.hypervisor.cc_init_data"
     initdata = decode_toml(from_annotation(made["metadata"]["annotations"][key]))

@@ -72,7 +72,7 @@ def _set_on_self(node: ast.ClassDef) -> set[str]:
 
 @cache
 def exists(dotted: str) -> bool:
-    """Whether a dotted name, or the end of one such as `stages.read` or `read.read`, is a module or stands in one.
+    """Whether a dotted name, or the end of one such as `render.read` or `read.read`, is a module or stands in one.
 
     A class's member or a function's parameter may follow; what follows a constant is not looked at.
     """

@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from krm_function.adoption import choice_names
+from krm_function.check.adopt import choice_names
 from tests.hosts.running import EXAMPLES, ROOT, machine
 
 PAGE = ROOT / "docs/how-to/adopt.md"

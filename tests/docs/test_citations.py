@@ -122,7 +122,7 @@ def test_citations_are_found_where_they_stand() -> None:
     # the test above is worth as much as this search finds
     found = {(path.name, citation.section) for path in texts() for citation in citations(path)}
 
-    assert {("vcpu_count.py", "vcpus"), ("helm_stream.py", "helm-4-stream"), ("deviations.md", "")} <= found
+    assert {("measurement.py", "vcpus"), ("helm_stream.py", "helm-4-stream"), ("deviations.md", "")} <= found
     assert len([1 for citation in everything() if FACTS in citation.page.parents]) > 150
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.policy.steering_variables import STEERING
+from krm_function.policy.chosen_programs import STEERING
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.running import Zygote

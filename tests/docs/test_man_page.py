@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from krm_function.cli.arguments.command_line import every_parser
+from krm_function.cli.command_line import every_parser
 from krm_function.cli.commands import SUMMARIES
 
 PAGE = Path(__file__).parents[2] / "krm_function" / "cli" / "shell" / "contrast-krm.1"

@@ -265,11 +265,11 @@ def test_a_function_of_the_architecture_has_the_parameters_that_stand_there(name
 @pytest.mark.parametrize(
     "text,says",
     [
-        ("`_by_value` in `stages/read.py`", "that file defines no such name"),
+        ("`_by_value` in `render/read.py`", "that file defines no such name"),
         ("`_marks` in `policy/seal.py`", "that file defines no such name"),
         ("the inverse of `tokens.escaped_argument`.", "no module and nothing in one"),
         ("`nothing_of_this_name(text)`", "the code has no such word"),
-        ("`stages.read.nothing`", "nothing in one"),
+        ("`render.read.nothing`", "nothing in one"),
     ],
 )
 def test_a_name_of_nothing_is_found(text: str, says: str) -> None:
@@ -298,8 +298,6 @@ def test_a_command_of_nothing_is_found(text: str, says: str) -> None:
 
 
 def test_what_exists_is_not_found() -> None:
-    text = (
-        "`splice` in `yamltext/edit/splice.py`, `stages.read.read(texts)`, `read.read`, `check --cluster`, `make test`"
-    )
+    text = "`splice` in `text/splice.py`, `render.read.read(texts)`, `read.read`, `check --cluster`, `make test`"
     lines = list(spans(text))
     assert lost_in_files(text) + lost_dotted(text) + lost_words(text) + lost_commands(text) + lost_targets(lines) == []

@@ -20,6 +20,7 @@ MODULES = [path for path in TRACKED if path.startswith(("krm_function/", "helm_p
 def missing(text: str) -> list[str]:
     """The paths and file names in a text that are not there."""
     paths = re.findall(r"(?<![\w./-])((?:krm_function/)?([a-z_]+)/[a-z_/]*[a-z_](?:\.py)?)(?![\w/.-])", text)
+    paths = [(path, top) for path, top in paths if path != "text/plain"]  # a media type
     wrong = [path for path, top in paths if top in TOP and path.removeprefix("krm_function/") not in KNOWN]
     return wrong + [name for name in re.findall(r"(?<![\w/.-])([a-z_]+\.py)\b", text) if name not in NAMES]
 
@@ -48,7 +49,7 @@ def test_no_page_holds_both_sides_of_a_merge() -> None:
 
 
 def test_a_name_of_nothing_is_found() -> None:
-    assert missing("see model/nothing_such.py, report/findings_text.py and nothing_such.py") == [
-        "model/nothing_such.py",
+    assert missing("see contrast/nothing_such.py, report/findings.py and nothing_such.py") == [
+        "contrast/nothing_such.py",
         "nothing_such.py",
     ]

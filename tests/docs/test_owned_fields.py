@@ -2,7 +2,7 @@
 
 import re
 
-from krm_function.model.owned import OWNED
+from krm_function.contrast.owned import OWNED
 from tests.hosts.running import ROOT
 
 PAGE = (ROOT / "docs/explanation/determinism-and-uninject.md").read_text()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ImageFacts
-from krm_function.policy import KATA
+from krm_function.config.image_lock import ImageFacts
+from krm_function.contrast.profiles import KATA
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop, call, shop  # noqa: F401 - fixtures
 from tests.failures.world import WEB_IMAGE, World
@@ -70,7 +70,10 @@ def test_what_the_table_wants_of_a_pod_is_needed_and_enough(
     facts: ImageFacts = pods.IMAGE._replace(passwd=passwd, group=group)
 
     def refused(own: dict[str, Any], of_pod: dict[str, Any]) -> bool:
-        from krm_function.policy import References, default_settings, load_rules, seal
+        from krm_function.config.references import References
+        from krm_function.policy.rules import load_rules
+        from krm_function.policy.seal import seal
+        from krm_function.policy.settings import default_settings
 
         spec = {"containers": [{"name": "a", "image": "i", "securityContext": own}], "securityContext": of_pod}
         image = facts._replace(config={**facts.config, "User": user})

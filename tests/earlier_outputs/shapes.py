@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.model import injected, owned, undo_rules
-from krm_function.model.injected import image_store, initializer, mesh_sidecar
-from krm_function.stages import inject
+from krm_function.contrast import injected, owned
+from krm_function.contrast import injected as image_store
+from krm_function.contrast import injected as initializer
+from krm_function.contrast import injected as mesh_sidecar
+from krm_function.render import inject
+from krm_function.render import proof as undo_rules
 
 Json = dict[str, Any]
 Change = Callable[[pytest.MonkeyPatch], None]

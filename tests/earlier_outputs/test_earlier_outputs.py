@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.model import owned
-from krm_function.model.injected import mesh_sidecar
-from krm_function.model.workload import ORIGINAL
+from krm_function.contrast import injected as mesh_sidecar
+from krm_function.contrast import owned
+from krm_function.kubernetes.workload import ORIGINAL
 from tests import quick_yaml as yaml
 from tests.earlier_outputs.shapes import BY_SHAPE, CHANGES, next_release
 from tests.hosts.running import Ran, called

@@ -2,8 +2,8 @@
 
 import json
 
-from krm_function.model.profiles import DEFAULT
-from krm_function.policy.defaults import default_document
+from krm_function.contrast.profiles import DEFAULT
+from krm_function.policy.settings import default_document
 from tests import quick_yaml as yaml
 from tests.failures.case import Table
 from tests.failures.world import CANARY, PRIVATE_KEY, WEB_IMAGE, World

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from krm_function.policy import Initdata, annotation, encode_toml
+from krm_function.policy.initdata import Initdata, annotation, encode_toml
 from tests.failures.case import Table
 from tests.failures.world import CANARY, CONTRAST, IMAGES, NOTE, OTHER_IMAGE, WEB_IMAGE, World
 

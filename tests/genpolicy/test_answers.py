@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.checking.seal_checks import check_workload
+from krm_function.check.pods import check_workload
+from krm_function.config.references import References
+from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Ref
-from krm_function.model.profiles import DEFAULT
-from krm_function.model.workload import Workload, workloads_of
-from krm_function.policy import Initdata, References, annotation, encode_toml, load_rules
+from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.policy.genpolicy import GenpolicyResult, genpolicy_input, read_result, settings_text
-from krm_function.yamltext import parse
+from krm_function.policy.initdata import Initdata, annotation, encode_toml
+from krm_function.policy.rules import load_rules
+from krm_function.text.parse import parse
 from tests.policy import pods
 
 NOTHING = References()
@@ -87,7 +89,8 @@ def test_check_does_not_ask_our_generator_about_fields_that_only_genpolicy_knows
     """The pod has a field that we do not cover; who made its policy decides whether that is a change."""
 
     def checked(rules: str) -> list[str]:
-        from krm_function.policy import default_settings, seal
+        from krm_function.policy.seal import seal
+        from krm_function.policy.settings import default_settings
 
         subject = pods.simple()
         made, _ = seal(subject, pods.images(subject), NOTHING, default_settings(), rules)

@@ -2,7 +2,7 @@
 
 import json
 
-from krm_function.model.workload import INITDATA
+from krm_function.kubernetes.workload import INITDATA
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import listing

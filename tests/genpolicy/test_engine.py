@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import KATA, decode_toml, digest, from_annotation, load_rules, read_policy_data
+from krm_function.contrast.profiles import KATA
+from krm_function.policy.initdata import decode_toml, digest, from_annotation, read_policy_data
+from krm_function.policy.rules import load_rules
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG

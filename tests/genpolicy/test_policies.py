@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.drift import drift
-from krm_function.cli.policy.genpolicy_program import engine
-from krm_function.model.profiles import CONTRAST, KATA, Profile
-from krm_function.model.workload import Workload
-from krm_function.policy import References, decode_toml, from_annotation, load_rules, read_policy_data, rego_document
-from krm_function.policy.allowed_names import allowed_names, refused_name
+from krm_function.check.drift import drift
+from krm_function.cli.genpolicy_program import engine
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA, Profile
+from krm_function.kubernetes.workload import Workload
 from krm_function.policy.genpolicy import MARK, settings_text
-from krm_function.policy.rules_mismatch import mismatch
-from krm_function.stages.policy import Sealing, seal_by_genpolicy
+from krm_function.policy.initdata import decode_toml, from_annotation, read_policy_data, rego_document
+from krm_function.policy.made_pod import allowed_names, refused_name
+from krm_function.policy.rules import load_rules, mismatch
+from krm_function.render.sealing import Sealing, seal_by_genpolicy
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.world import World

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.lookup import dig
-from krm_function.model.profiles import CONTRAST, KATA, PROFILES, Profile
-from krm_function.policy import default_settings, settings
+from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, Profile
+from krm_function.kubernetes.lookup import dig
 from krm_function.policy.genpolicy import settings_text
+from krm_function.policy.settings import default_settings, settings
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.world import World

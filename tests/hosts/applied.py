@@ -2,7 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from krm_function.yamltext import parse, split_stream
+from krm_function.text.parse import parse
+from krm_function.text.split import split_stream
 from tests.hosts.running import EXAMPLES
 
 NAMES = ("contrast.yaml", "images.yaml", "release.yaml")

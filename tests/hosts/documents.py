@@ -5,11 +5,13 @@ import gzip
 from hashlib import sha256
 from typing import Any
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.model.objects import objects
-from krm_function.model.workload import EMITTED, INITDATA, ORIGINAL
-from krm_function.yamltext import decode, parse, split_stream
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
+from krm_function.text.errors import decode
+from krm_function.text.parse import parse
+from krm_function.text.split import split_stream
 
 
 def load(data: bytes) -> list[Any]:

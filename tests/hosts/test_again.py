@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pytest
 
-from krm_function.model.workload import EMITTED, ORIGINAL
+from krm_function.kubernetes.workload import EMITTED, ORIGINAL
 from tests.hosts.documents import by_name, load, pod_templates
 from tests.hosts.hosts import (
     HOSTS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext.writer import dump
+from krm_function.text.writer import dump
 from tests.hosts.documents import load
 from tests.hosts.running import EXAMPLES, Ran, called
 from tests.selection import seeds

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.policy.variable_expansion import OPEN
+from krm_function.policy.expansion import OPEN
 from tests.hosts.documents import digests, initdata
 from tests.hosts.hosts import HOSTS, Deployment, quickstart
 from tests.hosts.running import Machine

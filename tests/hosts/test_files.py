@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from krm_function.hosts.files import FileProblem, find_files, read_file, same_file
-from krm_function.hosts.write_together import write_file
+from krm_function.hosts.write_files import write_file
 
 
 def test_a_new_file_gets_the_bytes_and_nothing_else_is_left(tmp_path: Path) -> None:

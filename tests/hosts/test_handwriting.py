@@ -5,8 +5,11 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.yamltext import YamlError, parse, same, split_stream
+from krm_function.kubernetes.workload import EMITTED, ORIGINAL
+from krm_function.text.changes import same
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse
+from krm_function.text.split import split_stream
 from tests.hosts.documents import load, name_of
 from tests.hosts.running import EXAMPLES, called
 from tests.selection import in_pairs

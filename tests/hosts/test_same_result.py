@@ -5,7 +5,7 @@ from typing import Protocol
 
 import pytest
 
-from krm_function.model.workload import INITDATA
+from krm_function.kubernetes.workload import INITDATA
 from tests.hosts.documents import annotations, by_name, digests, emitted, initdata, pod_templates, without_original
 from tests.hosts.hosts import HOSTS, WEB, Deployment, make_kustomize, make_legacy, quickstart, run_kustomize, run_legacy
 from tests.hosts.running import Machine

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from helm_plugin.helm_stream import decode_helm, encode_helm
 from krm_function.hosts.stream import Stream, decode_stream, encode_stream
-from krm_function.model.origin import FILENAME
-from krm_function.model.workload import EMITTED
-from krm_function.yamltext import YamlError, decode
+from krm_function.kubernetes.resource import FILENAME
+from krm_function.kubernetes.workload import EMITTED
+from krm_function.text.errors import YamlError, decode
 from tests.hosts.documents import load
 from tests.hosts.running import called
 

@@ -13,9 +13,9 @@ from benchmarks.inputs import coordinator, ordinary, stream
 from krm_function.cli import post_renderer
 from krm_function.cli.post_renderer import post_render
 from krm_function.hosts.pass_through import _DEEP, passes_through
-from krm_function.model.kinds import CATALOGUED, KINDS
-from krm_function.model.pod_kinds import SHIPPED
-from krm_function.yamltext import LIMITS
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS
+from krm_function.kubernetes.pod_kinds import SHIPPED
+from krm_function.text.errors import LIMITS
 from tests.hosts.running import ROOT, called
 from tests.hosts.test_pass_through import ODD, POD, STREAMS
 
@@ -74,7 +74,7 @@ def test_any_configuration_gets_the_same_answer_and_report(data: str, config: st
 
 def test_a_configured_chart_leaves_before_the_pipeline() -> None:
     data = stream(ordinary(20_000)).encode()
-    with mock.patch("krm_function.pipeline.render", side_effect=AssertionError):
+    with mock.patch("krm_function.render.pipeline", side_effect=AssertionError):
         assert answer(data, CONFIG, early=True) == (0, data, "")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from krm_function import __version__
-from krm_function.cli.install.bundle import SUMS
+from krm_function.cli.build import SUMS
 from tests.install.quickstart import assert_renders
 from tools import bundle, other_bundle
 from tools.cache import ToolError

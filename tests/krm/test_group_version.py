@@ -2,11 +2,12 @@
 
 import pytest
 
-from krm_function.input_checks.unsealed import unsealed_classes
 from krm_function.krm import KubeObject, config_map_data, is_gvk
 from krm_function.krm.group_version import GroupVersion, parse_group_version, plain_api_version
-from krm_function.stages.select import select
-from krm_function.yamltext import YamlError, parse
+from krm_function.render.select import select
+from krm_function.render.unsealed import unsealed_classes
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse
 from tests.krm.spellings import NOT_TAKEN, SPELLINGS, TAKEN, Spelling
 from tests.real_tools import needing
 from tools.fuzz import go_reads

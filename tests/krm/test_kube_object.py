@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from krm_function.krm import Field, File, FunctionError, KubeObject, MisuseError, ResourceRef
-from krm_function.krm.string_map import UPSTREAM_IDENTIFIER
-from krm_function.yamltext import YamlError
+from krm_function.krm.fields import UPSTREAM_IDENTIFIER
+from krm_function.text.errors import YamlError
 
 DEPLOYMENT = """\
 - # head comment

@@ -14,7 +14,7 @@ from krm_function.krm import (
     ResourceList,
     run,
 )
-from krm_function.krm.string_map import UPSTREAM_IDENTIFIER
+from krm_function.krm.fields import UPSTREAM_IDENTIFIER
 
 CONTAINERS = ("spec", "template", "spec", "containers")
 DEPLOYMENT = """\

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krm_function.krm import KubeObject
-from krm_function.krm.outline import outline
-from krm_function.krm.rewritten import difference
-from krm_function.yamltext import apply, parse, same
+from krm_function.krm.fields import outline
+from krm_function.krm.kube_object import difference
+from krm_function.text.changes import apply, same
+from krm_function.text.parse import parse
 from tests.krm.test_live import DEPLOYMENT
 
 TEXTS = {

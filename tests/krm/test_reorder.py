@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from krm_function.krm import KubeObject
-from krm_function.krm.matching import in_order, match
-from krm_function.krm.reorder import moved
-from krm_function.yamltext import parse
+from krm_function.krm.kube_object import in_order, match, moved
+from krm_function.text.parse import parse
 
 
 def reordered(text: str, new: Any) -> str:

@@ -13,7 +13,8 @@ from krm_function.krm import (
     Results,
     is_resource_list,
 )
-from krm_function.yamltext import YamlError, decode, parse
+from krm_function.text.errors import YamlError, decode
+from krm_function.text.parse import parse
 
 Payload = Callable[[str], bytes]
 

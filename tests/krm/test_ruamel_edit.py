@@ -9,7 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from krm_function.krm import KubeObject, MisuseError, ResourceList, ruamel_edit, run
-from krm_function.yamltext import YamlError
+from krm_function.text.errors import YamlError
 
 TEXT = """# The shop.
 apiVersion: apps/v1
@@ -120,7 +120,7 @@ def test_nothing_changed_is_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_an_annotation_in_any_example_moves_its_own_lines_alone(path: Path) -> None:
-    from krm_function.yamltext import split_stream
+    from krm_function.text.split import split_stream
 
     text = path.read_text()
     for chunk in split_stream(text):

@@ -11,7 +11,8 @@ import pytest
 
 import krm_function.krm
 from krm_function.krm import FunctionError, ResourceList, as_main, execute, run
-from krm_function.yamltext import YamlError, decode, parse
+from krm_function.text.errors import YamlError, decode
+from krm_function.text.parse import parse
 
 Payload = Callable[[str], bytes]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(krm_function.__path__[0]).parent)}

@@ -23,7 +23,7 @@ TYPES = {
     'item.setdefault(("a",), 1)': "int",
     "item.name": "str",
     'item.labels["a"]': "str",
-    "item.annotations": "krm_function.krm.string_map.StringMap",
+    "item.annotations": "krm_function.krm.fields.StringMap",
     'item.result("x")': "Result",
     "item.same_id(item)": "bool",
     "resources.items": "tuple[krm_function.krm.kube_object.KubeObject, ...]",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from krm_function.cli.lock.upgrade import chosen_images
-from krm_function.model.image import Image, parse_image
+from krm_function.cli.lock_task import chosen_images
+from krm_function.kubernetes.image import Image, parse_image
 
 DIGEST = f"sha256:{'0' * 64}"
 WEB = f"registry.example.com/shop/web:2@{DIGEST}"

@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.lock.budget import Budget
-from krm_function.lock.decompress import PIECE, decompressed
-from krm_function.lock.layer import Layer, LayerEntry, scan
-from krm_function.lock.lock_problem import LockProblem
-from krm_function.lock.tar_stream import LARGEST_READ
+from krm_function.lock.layers import PIECE, Layer, LayerEntry, decompressed, scan
+from krm_function.lock.media import Budget, LockProblem
+from krm_function.lock.tar_archives import LARGEST_READ
 from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, layer, tar
 
 WATCHED = frozenset({"etc", "etc/passwd", "etc/group"})
@@ -243,7 +241,7 @@ def entries(count: int) -> Iterator[bytes]:
 
 def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is of all layers together: 2 million headers, some twenty seconds."""
-    monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
+    monkeypatch.setattr("krm_function.lock.media.MOST_ENTRIES", 5000)
     budget = Budget(60, Event())
     assert scan(entries(4000), WATCHED, LIMIT, budget).size == 4000 * 512
     with pytest.raises(LockProblem) as caught:
@@ -253,13 +251,13 @@ def test_entries_beyond_any_image(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_records_count_as_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("krm_function.lock.budget.MOST_ENTRIES", 5000)
+    monkeypatch.setattr("krm_function.lock.media.MOST_ENTRIES", 5000)
     with pytest.raises(LockProblem, match="CC1206"):
         scanned(pax(record(b"a", b"b") * 5000))
 
 
 def test_links_take_a_bounded_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("krm_function.lock.layer_links.MOST_TEXT", 10_000)
+    monkeypatch.setattr("krm_function.lock.layers.MOST_TEXT", 10_000)
     with pytest.raises(LockProblem, match="CC1206"):
         scanned(tar({f"a{number}": Link("b" * 50) for number in range(200)}))
     refused(tar({"a": Link("b" * 5000)}), "more than 4096")

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.model.image import Image
-from krm_function.wiring.pin import Pin
-from krm_function.wiring.plain_files import pin_in_file
+from krm_function.kubernetes.image import Image
+from krm_function.lock.pins import Pin, pin_in_file
 from tests import quick_yaml as yaml
 from tests.failures.running import Run, listing
 from tests.lock.conftest import Locking

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from krm_function.api.document import ConfigDocument
-from krm_function.api.image_lock import parse_image_lock
+from krm_function.config.document import ConfigDocument
+from krm_function.config.image_lock import parse_image_lock
 from tests.lock.conftest import Locking
 from tests.lock.content import ACCOUNTS, GROUP, PASSWD, SETTINGS, Link, image, index, layer, pods, tar
 from tests.lock.registries import Front, Registry

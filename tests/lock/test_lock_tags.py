@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from krm_function.model.image import Image, parse_image
-from krm_function.model.known_tags import other_tags
+from krm_function.kubernetes.image import Image, other_tags, parse_image
 from tests.lock.conftest import Locking
 from tests.lock.content import image, layer, tar
 from tests.lock.registries import Front, Registry

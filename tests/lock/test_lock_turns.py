@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_function.cli.lock import directory_lock
-from krm_function.cli.lock.directory_lock import locked
-from krm_function.cli.lock.lock_file import WrittenLock, open_lock, write_lock
+from krm_function.cli import lock_task as directory_lock
+from krm_function.cli.lock_task import WrittenLock, locked, open_lock, write_lock
 from tests.failures.running import EXECUTABLE, environment
 from tests.lock.content import Image, image, layer, layout_files, pods, tar, written
 
@@ -122,7 +121,7 @@ def test_a_file_system_without_locks_is_said(tmp_path: Path, monkeypatch: pytest
 
 HOLD = """
 import sys, time
-from krm_function.cli.lock.directory_lock import locked
+from krm_function.cli.lock_task import locked
 with locked(sys.argv[1]):
     print(1, flush=True)
     time.sleep(60)

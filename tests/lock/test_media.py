@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.lock.lock_problem import LockProblem
-from krm_function.lock.media import Descriptor, Index, Manifest, choose, decode_manifest, image_config
+from krm_function.lock.media import Descriptor, Index, LockProblem, Manifest, choose, decode_manifest, image_config
 from tests.lock.content import CONFIG, INDEX, MANIFEST, config, image, index, layer, tar
 
 PART = {"mediaType": CONFIG, "digest": "sha256:" + "0" * 64, "size": 3}

@@ -3,9 +3,8 @@
 import pytest
 import yaml
 
-from krm_function.model.image import Image, parse_image
-from krm_function.wiring.kustomize_images import pin_in_kustomization
-from krm_function.wiring.pin import Pin
+from krm_function.kubernetes.image import Image, parse_image
+from krm_function.lock.pins import Pin, pin_in_kustomization
 
 NEW = f"sha256:{'a' * 64}"
 OLD = f"sha256:{'0' * 64}"

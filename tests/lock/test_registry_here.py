@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from krm_function.lock.http_requests import Transport
-from krm_function.lock.run import Run
+from krm_function.lock.connections import Transport
+from krm_function.lock.resolve import Run
 from tests.adversary.hostile_registry import Mode, Server, Talk
 from tests.adversary.test_hostile_registry import PATIENT, locked, no_proxy, said  # noqa: F401 - a fixture for all
 from tests.lock.content import PASSWD, image

@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.lock.accounts import ImageAccounts, accounts
-from krm_function.lock.budget import Budget
-from krm_function.lock.layer import Layer, scan
-from krm_function.lock.lock_problem import LockProblem
-from krm_function.lock.media import Descriptor
+from krm_function.lock.layers import ImageAccounts, Layer, accounts, scan
+from krm_function.lock.media import Budget, Descriptor, LockProblem
 from tests.lock.content import Link, Part, layer, tar
 
 Members = Mapping[str, Any]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from krm_function.lock.lock_problem import LockProblem
+from krm_function.lock.media import LockProblem
 from tests.lock.unpacking import Entry, Unpacker, ours, packed
 
 

@@ -10,11 +10,8 @@ from threading import Event
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from krm_function.lock.accounts import accounts
-from krm_function.lock.budget import Budget
-from krm_function.lock.layer import Layer, scan
-from krm_function.lock.lock_problem import LockProblem
-from krm_function.lock.media import Descriptor
+from krm_function.lock.layers import Layer, accounts, scan
+from krm_function.lock.media import Budget, Descriptor, LockProblem
 from tests.lock.content import digest
 from tools.real import tool
 

@@ -4,11 +4,17 @@ from typing import Any
 
 import pytest
 
-from krm_function.manifest.canonical import canonical, canonical_value
-from krm_function.manifest.default import snp_entry, tdx_entry
-from krm_function.manifest.ordered_fields import GUEST_POLICY, SNP, TDX
-from krm_function.manifest.problem import FieldProblem
-from krm_function.measurement.guest_policy import NAMES, GuestPolicy
+from krm_function.contrast.manifest import (
+    GUEST_POLICY,
+    SNP,
+    TDX,
+    FieldProblem,
+    canonical,
+    canonical_value,
+    snp_entry,
+    tdx_entry,
+)
+from krm_function.contrast.measurement import NAMES, GuestPolicy
 
 RELEASE = {"Platform": "Metal-QEMU-SNP", "ProductName": "Milan", "TrustedMeasurement": "0a" * 48, "APEIP": "0080b004"}
 

@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.manifest.canonical import canonical
-from krm_function.manifest.decode import MAX_BYTES, MAX_DEPTH, ManifestError, decode
-from krm_function.manifest.encode import encode
-from krm_function.manifest.ordered_fields import MANIFEST, OPERATOR
-from krm_function.manifest.problem import FieldProblem
-from krm_function.schema.kinds import Field, Flag, ListOf, MapOf, Number, Record, Spec, Text
+from krm_function.contrast.manifest import (
+    MANIFEST,
+    MAX_BYTES,
+    MAX_DEPTH,
+    OPERATOR,
+    FieldProblem,
+    ManifestError,
+    canonical,
+    decode,
+    encode,
+)
+from krm_function.schema.values import Field, Flag, ListOf, MapOf, Number, Record, Spec, Text
 
 GOLDEN = b"""{
   "Policies": {

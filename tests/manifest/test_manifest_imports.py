@@ -5,10 +5,9 @@ import sys
 
 CODE = """
 import sys
-import krm_function.manifest, krm_function.measurement
-from krm_function.manifest.encode import encode
-from krm_function.manifest.merge import merge
-from krm_function.manifest.validate import validate
+import krm_function.contrast.measurement
+from krm_function.contrast.manifest import encode, validate
+from krm_function.contrast.manifest_merge import merge
 values = {"snp": [{"Platform": "Metal-QEMU-SNP", "ProductName": "Milan"}]}
 made = merge(None, {"ab" * 32: {"SANs": ["c"], "Role": "coordinator"}}, values)
 validate(made), encode(made)

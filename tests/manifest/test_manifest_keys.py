@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_der_public_key,
 )
 
-from krm_function.manifest.owner_keys import (
+from krm_function.contrast.owner_keys import (
     KeyProblem,
     seedshare_owner,
     seedshare_problem,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.manifest.last_of import last_of
+from krm_function.contrast.manifest_merge import last_of
 
 FIRST: dict[str, Any] = {"Policies": {"a" * 64: {"SANs": ["web"]}}, "ReferenceValues": {"snp": [{"APEIP": "00"}]}}
 MORE: dict[str, Any] = {"b" * 64: {"SANs": ["other"]}}

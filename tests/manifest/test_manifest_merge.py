@@ -8,16 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.manifest.canonical import canonical
-from krm_function.manifest.decode import decode
-from krm_function.manifest.default import snp_entry, tdx_entry
-from krm_function.manifest.encode import encode
-from krm_function.manifest.merge import merge
-from krm_function.manifest.merge_policies import policy_entry
-from krm_function.manifest.merge_reference_values import check_overrides, check_release
-from krm_function.manifest.problem import FieldProblem
-from krm_function.manifest.tdx import Rtmr0, rtmr0_values, with_rtmr0
-from krm_function.measurement.rtmr0 import UnknownVcpuCount
+from krm_function.contrast.manifest import (
+    FieldProblem,
+    Rtmr0,
+    canonical,
+    decode,
+    encode,
+    rtmr0_values,
+    snp_entry,
+    tdx_entry,
+    with_rtmr0,
+)
+from krm_function.contrast.manifest_merge import check_overrides, check_release, merge, policy_entry
+from krm_function.contrast.measurement import UnknownVcpuCount
 
 OLD, NEW = "0a" * 48, "0b" * 48
 SNP, GPU, TDX = "Metal-QEMU-SNP", "Metal-QEMU-SNP-GPU", "Metal-QEMU-TDX"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_function.manifest.merge_policies import policy_entry, secret_id, survivors
+from krm_function.contrast.manifest_merge import policy_entry, secret_id, survivors
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,17 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.manifest.canonical import canonical
-from krm_function.manifest.default import snp_entry, tdx_entry
-from krm_function.manifest.merge_policies import policy_entry
-from krm_function.manifest.problem import ManifestProblem
-from krm_function.manifest.validate import NO_COORDINATOR, NO_REFERENCE_VALUES, unfilled, validate
+from krm_function.contrast.manifest import (
+    NO_COORDINATOR,
+    NO_REFERENCE_VALUES,
+    ManifestProblem,
+    canonical,
+    snp_entry,
+    tdx_entry,
+    unfilled,
+    validate,
+)
+from krm_function.contrast.manifest_merge import policy_entry
 
 TCB = {"BootloaderVersion": 3, "TEEVersion": 0, "SNPVersion": 255, "MicrocodeVersion": 72}
 DIGEST = "ab" * 32

@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_function.measurement.guest_policy import GuestPolicy, as_u64, guest_policy
+from krm_function.contrast.measurement import GuestPolicy, as_u64, guest_policy
 
 
 def test_the_default_allows_multithreading_only() -> None:

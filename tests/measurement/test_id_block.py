@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.hashes import SHA384
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.measurement.id_block import HALF_R, SIGNATURE, N, P, id_auth, id_block, id_key_digest, recover_key
+from krm_function.contrast.measurement import HALF_R, SIGNATURE, N, P, id_auth, id_block, id_key_digest, recover_key
 
 DIGEST = bytes(range(1, 49))
 B = 0xB3312FA7E23EE7E4988E056BE3F82D19181D9C6EFE8141120314088F5013875AC656398D8A2ED19D2A85C8EDD3EC2AEF

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from krm_function.measurement.launch_digest import SIGNATURES, ap_eip_of, extend, seed_of, vmsa_page
+from krm_function.contrast.measurement import SIGNATURES, ap_eip_of, extend, seed_of, vmsa_page
 
 SEED = bytes(range(1, 49))
 AP_EIP = 0x0080B004

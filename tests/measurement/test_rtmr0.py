@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.measurement.rtmr0 import UnknownVcpuCount, select_rtmr0
+from krm_function.contrast.measurement import UnknownVcpuCount, select_rtmr0
 
 TABLE = {"1": "cc", "2": "aa", "3": "bb", "4": "aa"}
 

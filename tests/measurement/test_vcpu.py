@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.measurement.vcpu_count import vcpu_count
+from krm_function.contrast.measurement import vcpu_count
 
 MILLI = st.lists(st.integers(0, 300_000), max_size=5)
 

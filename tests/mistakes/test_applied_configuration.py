@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_function.yamltext.writer import dump
+from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES, called
 from tests.stages.deployment import Json
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_function.checking.check_output import check_output
+from krm_function.check.check_output import check_output
 from tests.stages.deployment import Json, an_object, codes, coordinator, good, run, stream, values
 
 

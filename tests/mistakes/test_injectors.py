@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.check_output import check_output
-from krm_function.model.sidecar_injectors import ANY, INJECTORS, Injector, Key
+from krm_function.check.check_output import check_output
+from krm_function.contrast.sidecar_injectors import ANY, INJECTORS, Injector, Key
 from tests.stages.deployment import Json, an_object, codes, coordinator, good, run, stream, values
 
 ROWS = [(one, key) for one in INJECTORS for key in one.pod]

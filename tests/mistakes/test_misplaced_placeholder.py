@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.check_output import check_output
+from krm_function.check.check_output import check_output
 from krm_function.hosts.pass_through import passes_through
-from krm_function.input_checks.unsealed import unsealed
-from krm_function.model.kinds import KINDS, template_paths
-from krm_function.model.lookup import dig
-from krm_function.stages.read import read
-from krm_function.stages.select import select
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.kinds import KINDS, template_paths
+from krm_function.kubernetes.lookup import dig
+from krm_function.render.read import read
+from krm_function.render.select import select
+from krm_function.render.unsealed import unsealed
+from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES
 from tests.quick_yaml import safe_load_all
 from tests.stages.deployment import Json, an_object, codes, coordinator, good, pod_spec, run, stream

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import Finding, Ref
-from krm_function.model.address import Address, address_of, find_by_address, parse_address
+from krm_function.kubernetes.address import Address, address_of, find_by_address, parse_address
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
 DB = Ref("apps/v1", "StatefulSet", "shop", "db")

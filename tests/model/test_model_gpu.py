@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from krm_function.contrast.gpus import PASSED, GpuName, gpu_count, gpu_name, gpu_problems, passed_names, wants_gpu
+from krm_function.contrast.profiles import CONTRAST, KATA
 from krm_function.findings import Cause
-from krm_function.model.gpu import gpu_count, gpu_problems, wants_gpu
-from krm_function.model.gpu_names import PASSED, GpuName, gpu_name, passed_names
-from krm_function.model.profiles import CONTRAST, KATA
 
 
 def container(count: object, key: str = "nvidia.com/gpu", **more: object) -> dict[str, Any]:

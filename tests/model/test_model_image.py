@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from krm_function.model.image import PINNED, REFERENCE, Image, is_contrast_image, parse_image
+from krm_function.kubernetes.image import PINNED, REFERENCE, Image, is_contrast_image, parse_image
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krm_function.contrast.mesh_annotations import (
+    ADMIN_PORT,
+    EGRESS,
+    INGRESS,
+    LONGEST,
+    Egress,
+    Ingress,
+    Mesh,
+    read_mesh,
+)
 from krm_function.findings import Cause, finding
-from krm_function.model.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, LONGEST, Egress, Ingress, Mesh, read_mesh
 
 
 def problems(key: str, value: object) -> list[str]:

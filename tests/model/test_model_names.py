@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.annotations import KNOWN, MISSPELT, correct_location, is_contrast_key, is_known, suggest_key
-from krm_function.model.labels import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
+from krm_function.contrast.annotations import KNOWN, MISSPELT, correct_location, is_contrast_key, is_known, suggest_key
+from krm_function.kubernetes.lookup import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
 from krm_function.schema.nearest import nearest
 
 PREFIX = "contrast.edgeless.systems/"
@@ -22,7 +22,7 @@ def test_no_module_of_these_rooms_imports_anything_heavy() -> None:
     root = Path(__file__).parents[2]
     names = [
         f"krm_function.{room}.{path.stem}"
-        for room in ("model", "api")
+        for room in ("kubernetes", "contrast", "config")
         for path in sorted((root / "krm_function" / room).glob("*.py"))
         if path.stem != "__init__"
     ]

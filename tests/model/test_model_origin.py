@@ -6,10 +6,9 @@ import pytest
 
 from krm_function.findings import finding
 from krm_function.findings.origin import Origin, position_text
-from krm_function.hosts.kpt import called_by_kpt
-from krm_function.model.origin import LONGEST, origin_of, origin_of_line
-from krm_function.model.resource import Resource
-from krm_function.yamltext import Document
+from krm_function.hosts.functions import called_by_kpt
+from krm_function.kubernetes.resource import LONGEST, Resource, origin_of, origin_of_line
+from krm_function.text.parse import Document
 
 INTERNAL = "internal.config.kubernetes.io"
 KPT = {f"{INTERNAL}/path": "a/web.yaml", f"{INTERNAL}/index": "2"}

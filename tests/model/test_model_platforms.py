@@ -4,18 +4,21 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from krm_function.model.platforms import PLATFORMS, Platform, find_platform, with_gpu
-from krm_function.model.runtime_class_names import (
+from krm_function.contrast.platforms import (
     HASH_ALPHABET,
+    PLATFORMS,
     Bare,
     Insecure,
     NotContrast,
+    Platform,
     Unknown,
+    find_platform,
     is_contrast_name,
     is_placeholder,
     parse_runtime_class,
     placeholder,
     suggest_placeholder,
+    with_gpu,
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.quantity import LARGEST, NANO, equal, milli, nano, units
+from krm_function.kubernetes.quantity import LARGEST, NANO, equal, milli, nano, units
 
 SUFFIXES = {
     "n": Fraction(1, 10**9),

@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.runtime_class_admission import (
+from krm_function.kubernetes.runtime_classes import (
+    DEPRECATED_NODE_LABELS,
     Conflict,
+    RuntimeClass,
     covers,
     merge_node_selector,
     merge_tolerations,
     overhead_agrees,
-)
-from krm_function.model.runtime_class_objects import (
-    DEPRECATED_NODE_LABELS,
-    RuntimeClass,
     overhead_problems,
     parse_runtime_class_object,
     toleration_problems,

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.injected import MEMORY_DIRECTORY, SECRETS
-from krm_function.model.injected.initializer import INITIALIZER, STATE, initializer
-from krm_function.model.replaced_images import any_image
-from krm_function.model.undo_rules import unexplained
-from krm_function.model.workload import ORIGINAL
+from krm_function.contrast.injected import INITIALIZER, MEMORY_DIRECTORY, SECRETS, STATE, initializer
+from krm_function.kubernetes.image import any_image
+from krm_function.kubernetes.workload import ORIGINAL
+from krm_function.render.proof import unexplained
 from tests.stages.deployment import Json, an_object, pod_spec
 from tests.stages.example import HANDLERS
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.object_size import LAST_APPLIED, NEARLY, STORED, size_findings
+from krm_function.render.write import LAST_APPLIED, NEARLY, STORED, size_findings
 from tests.stages.deployment import an_object, pod_spec, run
 
 REF = Ref("apps/v1", "Deployment", "shop", "web")

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.pod_names import Letters, PodName, kata_pattern, make_name, name_pattern, pod_name, sample_names
+from krm_function.kubernetes.pod_names import (
+    Letters,
+    PodName,
+    kata_pattern,
+    make_name,
+    name_pattern,
+    pod_name,
+    sample_names,
+)
 from tests.policy import given_names
 
 Json = dict[str, Any]

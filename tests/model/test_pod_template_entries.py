@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import dotted
-from krm_function.model.pod_template_entries import ADDS, BESIDE, ENTRIES, KindEntry, TemplateEntry
+from krm_function.kubernetes.pod_kinds import ADDS, BESIDE, ENTRIES, KindEntry, TemplateEntry
 from krm_function.schema.check import faults
-from krm_function.schema.read import read_value
+from krm_function.schema.table import read_value
 
 Json = dict[str, Any]
 GOOD: Json = {

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.model.replaced_images import any_image
-from krm_function.model.rewriting.split_volume import divided
-from krm_function.model.rewriting.undone import lost, made_again
-from krm_function.model.rewriting.volume_names import free_name
-from krm_function.model.undo_rules import unexplained
+from krm_function.adapt.choices import free_name
+from krm_function.adapt.split_sub_paths import divided
+from krm_function.adapt.undone import lost, made_again
+from krm_function.kubernetes.image import any_image
+from krm_function.render.proof import unexplained
 
 Json = dict[str, Any]
 NOTE = "contrast.edgeless.systems/secure-pv"
@@ -139,7 +139,7 @@ def test_a_name_is_new_and_short_and_always_the_same(part: str, owner: str, numb
 
 @given(st.integers(1, 2**50), st.integers(2, 50))
 def test_what_is_divided_is_never_more_than_there_was(limit: int, count: int) -> None:
-    from krm_function.model.quantity import units
+    from krm_function.kubernetes.quantity import units
 
     part = divided(limit, count)
     assert (part is None) == (limit < count)

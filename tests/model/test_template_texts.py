@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.template_texts import FORMS, MissingFieldError, applies, pieces, text_problem, written
+from krm_function.kubernetes.pod_kinds import FORMS, MissingFieldError, applies, pieces, text_problem, written
 
 TEMPLATE = ("spec", "groups", 1, "template")
 OBJECT: dict[str, Any] = {

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from krm_function.adapt.choices import free_name, taken_names
+from krm_function.contrast.owned import VOLUMES
 from krm_function.findings import Ref
-from krm_function.model.owned import VOLUMES
-from krm_function.model.rewriting.volume_names import free_name, taken_names
-from krm_function.model.workload import PREFIX, Workload
+from krm_function.kubernetes.workload import PREFIX, Workload
 
 
 def workload(spec: dict[str, Any], **more: Any) -> Workload:

@@ -1,4 +1,4 @@
-"""Which nodes attestation refuses: by the truth table of `placement/attestation.py`, and over random machines."""
+"""Which nodes attestation refuses: by the truth table of `contrast/firmware.py`, and over random machines."""
 
 import json
 from typing import Any
@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.objects import reference
-from krm_function.model.platforms import PLATFORMS
-from krm_function.model.tcb import VERSIONS
-from krm_function.model.workload import workloads_of
-from krm_function.placement.attestation import attested_nodes, entries_of, judge
-from krm_function.placement.firmware import CHIP, PIID, PRODUCT, SEAM, TCB, Firmware
-from krm_function.placement.node import Node, read_nodes
+from krm_function.contrast.firmware import attested_nodes, entries_of, judge
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.kubernetes.nodes import CHIP, PIID, PRODUCT, SEAM, TCB, VERSIONS, Firmware, Node, read_nodes
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.workload import workloads_of
 from tests.stages.deployment import an_object, pod_spec
 
 SNP, TDX = PLATFORMS["metal-qemu-snp"], PLATFORMS["metal-qemu-tdx"]

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.objects import reference
-from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import workloads_of
-from krm_function.placement.foreign_labels import foreign_labels
-from krm_function.placement.node import Node
+from krm_function.contrast.firmware import foreign_labels
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.kubernetes.nodes import Node
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.workload import workloads_of
 from tests.stages.deployment import an_object, pod_spec
 
 SNP, GPU = PLATFORMS["metal-qemu-snp"], PLATFORMS["metal-qemu-snp-gpu"]

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Finding, Ref
-from krm_function.model.quantity import NANO
-from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import Workload, workloads_of
-from krm_function.placement.node import Node
-from krm_function.placement.place import Refusal, first_and_more, place, replicas_of
-from krm_function.placement.taints import Taint
+from krm_function.kubernetes.nodes import Node, Taint
+from krm_function.kubernetes.placement import Refusal, first_and_more, place, replicas_of
+from krm_function.kubernetes.quantity import NANO
+from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.kubernetes.workload import Workload, workloads_of
 from tests.stages.deployment import an_object, pod_spec
 
 CLASS = RuntimeClass("kata-snp", "kata-handler", {"memory": "1Gi"}, {"tee": "snp"})

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.quantity import NANO, nano
-from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.placement.fit import amount_text, demand, fits
-from krm_function.placement.node import Node
-from krm_function.placement.taints import UNSCHEDULABLE, Taint
+from krm_function.kubernetes.nodes import UNSCHEDULABLE, Node, Taint
+from krm_function.kubernetes.placement import amount_text, demand, fits
+from krm_function.kubernetes.quantity import NANO, nano
+from krm_function.kubernetes.runtime_classes import RuntimeClass
 
 CLASS = RuntimeClass(
     "kata-snp",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.node_affinity import holds, required_terms, requirement_text, unmatched
+from krm_function.kubernetes.nodes import holds, required_terms, requirement_text, unmatched
 
 LABELS = {"tee": "snp", "cores": "64", "zero": "", "odd": "064", "big": "9223372036854775808", "word": "6_4"}
 

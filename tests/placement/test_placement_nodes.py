@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import finding
-from krm_function.model.quantity import NANO, nano
-from krm_function.placement.node import Node, read_nodes
-from krm_function.placement.taints import Taint
+from krm_function.kubernetes.nodes import Node, Taint, read_nodes
+from krm_function.kubernetes.quantity import NANO, nano
 
 
 def node(**parts: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.quantity import NANO, nano
-from krm_function.placement.requests import pod_requests
+from krm_function.kubernetes.nodes import pod_requests
+from krm_function.kubernetes.quantity import NANO, nano
 
 
 def box(cpu: str = "", *, limit: str = "", always: bool = False, **more: Any) -> dict[str, Any]:

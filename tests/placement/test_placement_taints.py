@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.runtime_class_admission import covers
-from krm_function.placement.taints import (
+from krm_function.kubernetes.nodes import (
     BY_DEFAULT,
     EFFECTS,
     EVERY_DAEMON,
@@ -18,6 +17,7 @@ from krm_function.placement.taints import (
     tolerates,
     untolerated,
 )
+from krm_function.kubernetes.runtime_classes import covers
 
 TAINT = Taint("gpu", "h100", "NoSchedule")
 WISH = Taint("gpu", "h100", "PreferNoSchedule")

@@ -9,9 +9,9 @@ import json
 import re
 from typing import Any
 
-from krm_function.policy import read_policy_data
+from krm_function.policy.expansion import PATTERNS
 from krm_function.policy.image_storage import DRIVER, SANDBOX
-from krm_function.policy.variable_expansion import PATTERNS
+from krm_function.policy.initdata import read_policy_data
 from tests.policy import node
 from tests.policy.engines import agreed
 from tests.policy.node import Node

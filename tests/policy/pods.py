@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from krm_function.api.records import EMPTY, ImageFacts
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
+from krm_function.contrast.profiles import DEFAULT, Profile
 from krm_function.findings import Finding, Ref
-from krm_function.model.workload import Workload, workloads_of
-from krm_function.policy import DEFAULT, Policy, Profile, References, default_settings, load_rules, seal
+from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import Policy, seal
+from krm_function.policy.settings import default_settings
+from krm_function.schema.table import EMPTY
 from tests import quick_yaml as yaml
 
 Json = dict[str, Any]

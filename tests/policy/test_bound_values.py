@@ -5,23 +5,16 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.drift import drift
-from krm_function.policy import (
-    CONTRAST,
-    KATA,
-    PROFILES,
-    STRICT,
-    Profile,
-    References,
-    load_rules,
-    read_policy_data,
-    seal,
-)
-from krm_function.policy.bound_values import FORMS, bound_argument, bound_containers, bound_variable
-from krm_function.policy.compare.process import compare_command, compare_variables
+from krm_function.check.drift import drift
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, STRICT, Profile
+from krm_function.policy.compare_values import compare_command, compare_variables
+from krm_function.policy.expansion import FORMS, PATTERNS, bound_argument, bound_containers, bound_variable
+from krm_function.policy.initdata import read_policy_data
+from krm_function.policy.open_variables import choices_of_the_host, unbound_findings, unbound_values
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_settings
-from krm_function.policy.unbound_values import choices_of_the_host, unbound_findings, unbound_values
-from krm_function.policy.variable_expansion import PATTERNS
 from tests.policy import pods
 from tests.policy.host import TOKENS, UID, Agent, Host, Json
 from tests.policy.test_rules_conditions import container, created

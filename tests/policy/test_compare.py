@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.lookup import dig
-from krm_function.policy import Initdata, load_rules, read_policy_data, rego_document
-from krm_function.policy.compare.difference import Difference
-from krm_function.policy.compare.policy_data import compare_initdata
+from krm_function.kubernetes.lookup import dig
+from krm_function.policy.compare import compare_initdata
+from krm_function.policy.compare_values import Difference
+from krm_function.policy.initdata import Initdata, read_policy_data, rego_document
+from krm_function.policy.rules import load_rules
 from tests.policy import host, pods
 
 Json = dict[str, Any]

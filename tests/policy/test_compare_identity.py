@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, SharedSecret, WorkloadPolicy
-from krm_function.manifest.decode import decode
-from krm_function.policy.compare.identity import given_away
-from krm_function.policy.compare.workloads import compare_workloads
-from krm_function.stages.select import select
+from krm_function.config.collect import Config
+from krm_function.config.manifest_options import SharedSecret, WorkloadPolicy
+from krm_function.contrast.manifest import decode
+from krm_function.policy.compare import compare_workloads, given_away
+from krm_function.render.select import select
 from tests.adversary.test_identity import LABEL, SANS, SECRET, WEB_ID, base, told, web
 from tests.stages.deployment import an_object, coordinator, good, values
 
@@ -80,7 +80,7 @@ def test_a_new_workload_with_the_name_of_another_is_weaker() -> None:
 
 
 def test_a_role_is_weaker_and_an_entry_of_the_base_counts() -> None:
-    from krm_function.api.records import Coordinator
+    from krm_function.config.manifest_options import Coordinator
 
     before = ([web()], told(base=base(coordinator())))
     after = (

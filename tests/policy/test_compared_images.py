@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.policy import Initdata, read_policy_data, rego_document
-from krm_function.policy.compare.difference import Difference, equal_json
-from krm_function.policy.compare.policy_data import compare_initdata
+from krm_function.policy.compare import compare_initdata
+from krm_function.policy.compare_values import Difference, equal_json
+from krm_function.policy.initdata import Initdata, read_policy_data, rego_document
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
 

@@ -4,9 +4,11 @@ import tomllib
 
 import pytest
 
-from krm_function.model.workload import INITDATA
-from krm_function.policy import Initdata, annotation, base_initdata, decode_toml, encode_toml, load_rules, seal
-from krm_function.policy.references import References
+from krm_function.config.references import References
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.initdata import Initdata, annotation, base_initdata, decode_toml, encode_toml
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_settings
 from tests.policy import pods
 

@@ -2,7 +2,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import CONTRAST, KATA, STRICT, Profile, References, default_settings, seal
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests.policy import pods
 from tests.policy.bound import image_storage
 

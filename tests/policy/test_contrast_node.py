@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ImageFacts
-from krm_function.model.workload import Workload
-from krm_function.policy import CONTRAST, STRICT, Profile, References, default_settings, load_rules, seal
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, STRICT, Profile
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests.policy import node, pods
 from tests.policy.host import SANDBOX_ID, Agent, Host, Json
 

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.lookup import maps
-from krm_function.model.pod_kinds import Kinds
-from krm_function.model.pod_template_entries import ENTRIES, kinds_of
-from krm_function.model.workload import Workload, workloads_of
+from krm_function.kubernetes.lookup import maps
+from krm_function.kubernetes.pod_kinds import ENTRIES, Kinds, kinds_of
+from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.policy.made_pod import made_pod
-from krm_function.schema.read import filled, read_value
+from krm_function.schema.table import filled, read_value
 
 Json = dict[str, Any]
 

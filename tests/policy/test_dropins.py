@@ -2,9 +2,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.profiles import DEFAULT
-from krm_function.policy.defaults import default_document
-from krm_function.policy.dropins import patched
+from krm_function.contrast.profiles import DEFAULT
+from krm_function.policy.settings import default_document, patched
 
 
 def test_operations_apply_in_order() -> None:

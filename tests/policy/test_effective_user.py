@@ -21,13 +21,19 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.image_lock import unknown_accounts
-from krm_function.api.records import ImageFacts
+from krm_function.config.image_lock import ImageFacts, unknown_accounts
 from krm_function.findings import Cause, dotted, finding
-from krm_function.policy.effective_user import HIGHEST, effective_identity, unknown_users
-from krm_function.policy.identity import Identity, explicit_groups
-from krm_function.policy.passwd import LONGEST_FILE, LONGEST_GROUP, LONGEST_USER
 from krm_function.policy.pod_metadata import pod_metadata
+from krm_function.policy.users import (
+    HIGHEST,
+    LONGEST_FILE,
+    LONGEST_GROUP,
+    LONGEST_USER,
+    Identity,
+    effective_identity,
+    explicit_groups,
+    unknown_users,
+)
 from tests.policy import pods
 from tests.policy.containerd import Containerd, Found
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Cause
-from krm_function.policy import DEFAULT
 from krm_function.policy.seal import LONGEST_LINE, MOST_BYTES, MOST_LINES, _too_long
 from tests.policy.engines import agreed
 from tests.policy.engines.answer import Answer

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.profiles import CONTRAST, DEFAULT
-from krm_function.policy import PROFILES, Profile, load_rules, read_policy_data
-from krm_function.policy.defaults import default_document
+from krm_function.contrast.profiles import CONTRAST, DEFAULT, PROFILES, Profile
+from krm_function.policy.initdata import read_policy_data
+from krm_function.policy.rules import load_rules
+from krm_function.policy.settings import default_document
 from tests.policy.engines.agreed import engines
 from tests.policy.engines.answer import Answer
 from tests.policy.engines.lines import Lines

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.drift import drift
-from krm_function.model.pod_fields import POD_SPEC, TYPES
-from krm_function.policy import default_settings, load_rules, seal
-from krm_function.policy.field_coverage import use_of
-from krm_function.schema.kinds import ListOf, Record, Spec
+from krm_function.check.drift import drift
+from krm_function.kubernetes.pod_fields import POD_SPEC, TYPES
+from krm_function.policy.pod_metadata import use_of
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
+from krm_function.schema.values import ListOf, Record, Spec
 from tests.policy import host, pods
 
 Json = dict[str, Any]

@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ExternalSource
+from krm_function.config.generate import ExternalSource
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA, Profile
 from krm_function.findings import Finding
-from krm_function.model.workload import Workload
-from krm_function.policy import CONTRAST, KATA, Policy, Profile, References, load_rules, profile_of_rules
-from krm_function.policy.external_sources import idle_findings
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.open_variables import idle_findings
+from krm_function.policy.rules import load_rules, profile_of_rules
+from krm_function.policy.seal import Policy
 from tests.policy import pods
 from tests.policy.host import Agent, Host, Json
 

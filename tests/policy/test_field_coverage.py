@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.pod_fields import ANY_MAP, TYPES
-from krm_function.policy.field_coverage import use_of
-from krm_function.schema.kinds import Anything, Flag, ListOf, MapOf, Number, Only, Record, Spec, Text
+from krm_function.kubernetes.pod_fields import ANY_MAP, TYPES
+from krm_function.policy.pod_metadata import use_of
+from krm_function.schema.values import Anything, Flag, ListOf, MapOf, Number, Only, Record, Spec, Text
 from tests.policy import pods
 
 Json = dict[str, Any]

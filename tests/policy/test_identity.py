@@ -6,10 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.api.records import ImageFacts
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
+from krm_function.contrast.profiles import KATA
 from krm_function.findings import Finding, finding
-from krm_function.policy import KATA, Policy, References, default_settings, load_rules, seal
-from krm_function.policy.identity import guest_pull_refusal, identity, security_value
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import Policy, seal
+from krm_function.policy.settings import default_settings
+from krm_function.policy.users import guest_pull_refusal, identity, security_value
 from tests.policy import pods
 
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nweb:x:1000:2000::/home/web:/bin/sh\ndb:x:1001:1001:::\n"

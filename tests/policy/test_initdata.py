@@ -8,19 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.policy import (
+from krm_function.policy.initdata import (
     Initdata,
+    _packed_prefix,
     annotation,
+    annotation_and_digest,
     decode_toml,
     digest,
     encode_toml,
+    fits_literal,
     from_annotation,
     host_data,
+    pretty,
     read_policy_data,
     rego_document,
 )
-from krm_function.policy.initdata import _packed_prefix, annotation_and_digest, fits_literal
-from krm_function.policy.pretty import pretty
 
 TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("'\"\\\n\r\t\0\x7f")))
 JSON = st.recursive(

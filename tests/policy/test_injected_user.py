@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ImageFacts
-from krm_function.policy.effective_user import HIGHEST
-from krm_function.policy.injected_user import ImageUser, image_user, stated_user
-from krm_function.policy.passwd import LONGEST_USER
+from krm_function.config.image_lock import ImageFacts
+from krm_function.policy.users import HIGHEST, LONGEST_USER, ImageUser, image_user, stated_user
 
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nweb:x:1000:2000::/home/web:/bin/sh\nodd:x:7:-1:::\n"
 GROUP = "root:x:0:\nwheel:x:10:root\nweb:x:2000:web\n"

@@ -10,17 +10,20 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, Generate, ImageFacts, ManifestOptions, PolicyOptions
-from krm_function.checking import ManifestFile, check_output
+from krm_function.check.check_output import check_output
+from krm_function.check.output import ManifestFile
+from krm_function.config.collect import Config
+from krm_function.config.generate import Generate, PolicyOptions
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.manifest_options import ManifestOptions
 from krm_function.hosts.stream import decode_stream
-from krm_function.model.kinds import KINDS
-from krm_function.model.workload import INITDATA, ORIGINAL, PREFIX, Workload
-from krm_function.pipeline.render import render
-from krm_function.pipeline.result import Rendered
-from krm_function.policy import decode_toml, from_annotation
-from krm_function.policy.initdata import POLICY
-from krm_function.stages.read import read
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import INITDATA, ORIGINAL, PREFIX, Workload
+from krm_function.policy.initdata import POLICY, decode_toml, from_annotation
+from krm_function.render.pipeline import render
+from krm_function.render.read import read
+from krm_function.render.rendered import Rendered
+from krm_function.text.writer import dump
 from tests.policy.containerd import Containerd, Found
 from tests.policy.host import Agent, Host
 from tests.policy.oracle.requests import identity

@@ -7,7 +7,8 @@ import functools
 
 import pytest
 
-from krm_function.policy import CONTRAST, KATA, STRICT, Profile, load_rules
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
+from krm_function.policy.rules import load_rules
 from tests.policy import pods
 from tests.policy.host import UID, Agent, Host
 from tests.policy.lifetimes import rows

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.seal_checks import check_workload
-from krm_function.model.kinds import KINDS as KINDS_OF_KUBERNETES
-from krm_function.model.profiles import CONTRAST, PROFILES, Profile
-from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy import Initdata, References, annotation, encode_toml
-from krm_function.policy.allowed_names import SANDBOX_NAME
+from krm_function.check.pods import check_workload
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, PROFILES, Profile
+from krm_function.kubernetes.kinds import KINDS as KINDS_OF_KUBERNETES
+from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.policy.initdata import Initdata, annotation, encode_toml
+from krm_function.policy.made_pod import SANDBOX_NAME
 from tests.policy import given_names, pods
 from tests.policy.host import Agent, Host
 

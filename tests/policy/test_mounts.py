@@ -3,9 +3,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.profiles import DEFAULT
-from krm_function.policy import CONTRAST, KATA, STRICT, Profile, References, load_rules, seal, settings
-from krm_function.policy.defaults import default_document
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, DEFAULT, KATA, STRICT, Profile
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_document, settings
 from tests.policy import pods
 
 Json = dict[str, Any]

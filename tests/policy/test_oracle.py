@@ -9,7 +9,7 @@ import functools
 
 import pytest
 
-from krm_function.policy import CONTRAST, KATA, Profile
+from krm_function.contrast.profiles import CONTRAST, KATA, Profile
 from tests.policy.engines import agreed
 from tests.policy.engines.corpus import allows
 from tests.policy.oracle import workloads

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.policy import References
-from krm_function.policy.variable_expansion import PATTERNS, TOKENS, escaped_argument, expand
+from krm_function.config.references import References
+from krm_function.policy.expansion import PATTERNS, TOKENS, escaped_argument, expand
 from tests.policy import pods
 
 Json = dict[str, Any]

@@ -2,9 +2,8 @@ from typing import Any
 
 import pytest
 
+from krm_function.config.references import PREVIOUS_NAMES, References, Undecodable
 from krm_function.findings import finding
-from krm_function.policy import References
-from krm_function.policy.references import PREVIOUS_NAMES, Undecodable
 
 
 def _map(name: str, namespace: str = "", kind: str = "ConfigMap", **values: Any) -> dict[str, Any]:

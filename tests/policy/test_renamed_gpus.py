@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from krm_function.policy import CONTRAST
-from krm_function.stages.rename_gpus import rename_gpus
+from krm_function.adapt.gpu_names import rename_gpus
+from krm_function.contrast.profiles import CONTRAST
 from tests.policy.host import Json
 from tests.policy.test_contrast_node import _gpu
 from tests.policy.test_shared_gpus import Running, workload

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from krm_function.policy import KATA, PROFILES, Profile, load_rules
+from krm_function.contrast.profiles import KATA, PROFILES, Profile
+from krm_function.policy.rules import load_rules
 from tests.policy import host, pods
 
 ALLOWED = dict.fromkeys(host.ENTRY_POINTS_ALLOWED, "always")

@@ -6,20 +6,14 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.workload import Workload
-from krm_function.policy import (
-    CONTRAST,
-    KATA,
-    STRICT,
-    Profile,
-    References,
-    load_rules,
-    read_policy_data,
-    rego_document,
-    seal,
-)
-from krm_function.policy import settings as policy_settings
-from krm_function.policy.defaults import default_document
+from krm_function.config.references import References
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.initdata import read_policy_data, rego_document
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_document
+from krm_function.policy.settings import settings as policy_settings
 from tests.policy import pods
 from tests.policy.host import SANDBOX_ID, Agent, Host, Json
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, STRICT, Profile
 from krm_function.findings import Ref, finding
-from krm_function.model.profiles import CONTRAST, KATA, PROFILES, STRICT, Profile
-from krm_function.policy import read_policy_data
-from krm_function.policy.rules_mismatch import mismatch, mismatch_findings
+from krm_function.policy.initdata import read_policy_data
+from krm_function.policy.rules import mismatch, mismatch_findings
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
 

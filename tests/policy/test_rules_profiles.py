@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.model.workload import Workload
-from krm_function.policy import CONTRAST, KATA, STRICT
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT
+from krm_function.kubernetes.workload import Workload
 from tests.policy import host, pods
 
 Json = dict[str, Any]

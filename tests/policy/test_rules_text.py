@@ -5,7 +5,8 @@ import re
 import pytest
 from regopy import Interpreter
 
-from krm_function.policy import PROFILES, load_rules
+from krm_function.contrast.profiles import PROFILES
+from krm_function.policy.rules import load_rules
 
 TEXTS = [load_rules(profile) for profile in PROFILES.values()] + [load_rules(external=True)]
 NAMES = [*PROFILES, "with open variables"]

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.profiles import DEFAULT
-from krm_function.policy import KATA, PROFILES, Profile, References, default_settings, load_rules, seal, settings
-from krm_function.policy.defaults import default_document
+from krm_function.config.references import References
+from krm_function.contrast.profiles import DEFAULT, KATA, PROFILES, Profile
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_document, default_settings, settings
 from tests.policy import host, pods
 
 Json = dict[str, Any]

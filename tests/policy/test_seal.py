@@ -6,21 +6,20 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy import (
+from krm_function.config.references import References
+from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.policy.initdata import (
     Initdata,
-    References,
     annotation,
     decode_toml,
-    default_settings,
     digest,
     encode_toml,
     from_annotation,
-    load_rules,
     read_policy_data,
-    seal,
 )
-from krm_function.policy.seal import LONGEST_LINE
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import LONGEST_LINE, seal
+from krm_function.policy.settings import default_settings
 from tests.policy import host, pods
 from tests.policy.engines.lines import Lines
 from tests.real_tools import needing

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import CONTRAST, KATA, PROFILES, STRICT, read_policy_data
+from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, STRICT
+from krm_function.policy.initdata import read_policy_data
 from krm_function.policy.service_variables import denied_services, service_variables
 from krm_function.policy.settings import default_settings
 from tests.policy import pods

@@ -3,19 +3,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.model import allowed_variables
-from krm_function.model.profiles import DEFAULT
-from krm_function.policy import (
-    CONTRAST,
-    KATA,
-    PROFILES,
-    STRICT,
-    Profile,
-    default_settings,
-    read_policy_data,
-    settings,
-)
-from krm_function.policy.defaults import default_document
+from krm_function.contrast import profiles as allowed_variables
+from krm_function.contrast.profiles import CONTRAST, DEFAULT, KATA, PROFILES, STRICT, Profile
+from krm_function.policy.initdata import read_policy_data
+from krm_function.policy.settings import default_document, default_settings, settings
 from tests.policy import pods
 
 
@@ -64,14 +55,14 @@ def test_what_contrast_changes() -> None:
         ),
         "request_defaults.ReadStreamRequest": True,
         "common.svc_name_downward_env": allowed_variables.NAME_OF_ANY_SERVICE,
-        "request_defaults.CreateContainerRequest.allow_env_regex": allowed_variables.CONTRAST,
+        "request_defaults.CreateContainerRequest.allow_env_regex": allowed_variables.CONTRAST_VARIABLES,
         **{path: None for path in kata if path.startswith("volumes.image_volume.")},
     }
     strict = _leaves(default_document(STRICT))
     assert {path: strict[path] for path in contrast if strict[path] != contrast[path]} == {
-        "request_defaults.CreateContainerRequest.allow_env_regex": allowed_variables.STRICT
+        "request_defaults.CreateContainerRequest.allow_env_regex": allowed_variables.STRICT_VARIABLES
     }
-    assert set(allowed_variables.STRICT) < set(allowed_variables.CONTRAST)
+    assert set(allowed_variables.STRICT_VARIABLES) < set(allowed_variables.CONTRAST_VARIABLES)
 
 
 def _leaves(value: Any, path: str = "") -> dict[str, Any]:
@@ -152,7 +143,7 @@ def test_profile_strict_says_so_in_the_data() -> None:
     assert findings == ()
     assert made.profile is STRICT
     requests = made.shared["request_defaults"]
-    assert requests["CreateContainerRequest"] == {"allow_env_regex": list(allowed_variables.STRICT)}
+    assert requests["CreateContainerRequest"] == {"allow_env_regex": list(allowed_variables.STRICT_VARIABLES)}
     variables = default_settings().shared["request_defaults"]["CreateContainerRequest"]
     same = {**requests, "CreateContainerRequest": variables}
     assert {**made.shared, "request_defaults": same} == {**default_settings().shared, "profile": "strict"}

@@ -9,25 +9,18 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ImageFacts
-from krm_function.checking.drift import drift
-from krm_function.model.injected.initializer import INITIALIZER
-from krm_function.model.injected.mesh_sidecar import SERVICE_MESH
-from krm_function.model.workload import Workload
-from krm_function.policy import (
-    CONTRAST,
-    KATA,
-    STRICT,
-    Profile,
-    References,
-    decode_toml,
-    default_settings,
-    load_rules,
-    rego_document,
-    seal,
-)
-from krm_function.policy.compare.policy_data import compare_initdata
-from krm_function.policy.shared_gpus import shared_gpu_notes
+from krm_function.check.drift import drift
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
+from krm_function.contrast.injected import INITIALIZER, SERVICE_MESH
+from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
+from krm_function.kubernetes.workload import Workload
+from krm_function.policy.compare import compare_initdata
+from krm_function.policy.initdata import decode_toml, rego_document
+from krm_function.policy.mounts import shared_gpu_notes
+from krm_function.policy.rules import load_rules
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests.policy import node, pods
 from tests.policy.host import Agent, Host, Json
 

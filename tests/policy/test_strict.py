@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from krm_function.checking.drift import drift
-from krm_function.policy import KATA, PROFILES, STRICT, load_rules, profile_of_rules, read_policy_data
+from krm_function.check.drift import drift
+from krm_function.config.references import References
+from krm_function.contrast.profiles import KATA, PROFILES, STRICT
+from krm_function.policy.containers import escaped, narrowed
+from krm_function.policy.initdata import read_policy_data
 from krm_function.policy.pod_metadata import pod_metadata as read
-from krm_function.policy.references import References
-from krm_function.policy.rules import load_file, path_of
+from krm_function.policy.rules import load_file, load_rules, path_of, profile_of_rules
 from krm_function.policy.settings import default_settings
-from krm_function.policy.strict import escaped, narrowed
 from tests.policy import pods
 
 Json = dict[str, Any]

@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import is_bookkeeping
-from krm_function.policy.pod_metadata import escape_regex, pod_metadata
+from krm_function.policy.pod_metadata import escape_regex, is_bookkeeping, pod_metadata
 from tests.policy import pods
 
 SPEC = {"containers": [{"name": "app", "image": "app:1"}]}

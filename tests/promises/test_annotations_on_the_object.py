@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.adoption import Request, adopt
-from krm_function.api.document import ConfigDocument
+from krm_function.check.adopt import Request, adopt
+from krm_function.config.document import ConfigDocument
 from tests.adoption.test_sources import GENERATE, codes
 from tests.cli.conftest import Shop
 from tests.failures.world import NOTE, World

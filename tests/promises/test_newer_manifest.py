@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.manifest.canonical import canonical, newer_fields
-from krm_function.manifest.encode import encode
-from krm_function.manifest.problem import FieldProblem
-from krm_function.manifest.validate import validate
+from krm_function.contrast.manifest import FieldProblem, canonical, encode, newer_fields, validate
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 

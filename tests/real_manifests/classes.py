@@ -7,8 +7,8 @@ Two workloads of a class have the same shape if kind, fields of the security con
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
 
 Json = Mapping[str, Any]
 

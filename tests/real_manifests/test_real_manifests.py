@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.kinds import KINDS
+from krm_function.kubernetes.kinds import KINDS
 from tests.hosts.documents import digests, load
 from tests.hosts.running import ROOT, Machine, called, machine
 from tests.quick_yaml import safe_dump, safe_load

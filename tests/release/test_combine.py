@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_function.release.combine import _told_apart
+from krm_function.config.release_text import _told_apart
 
 IMAGE = "ghcr.io/edgelesssys/contrast/initializer:v1.25.0@sha256:"
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.contrast_release import parse_release
-from krm_function.api.document import ConfigDocument
-from krm_function.release import Fact, combine
-from krm_function.wiring import new_file
+from krm_function.config.document import ConfigDocument
+from krm_function.config.release import parse_release
+from krm_function.config.release_files import Fact
+from krm_function.config.release_text import combine
+from krm_function.config.wiring import new_file
 from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote, listing
 from tools import release_assets as assets

@@ -8,10 +8,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.contrast_release import parse_release
-from krm_function.api.document import ConfigDocument
-from krm_function.release import Fact, combine, existing, facts_of, new_text, updated_text
-from krm_function.release.release_text import known_facts
+from krm_function.config.document import ConfigDocument
+from krm_function.config.release import parse_release
+from krm_function.config.release_files import Fact, facts_of
+from krm_function.config.release_text import combine, existing, known_facts, new_text, updated_text
 from tools import release_assets as assets
 from tools.make_examples import release as example_release
 

@@ -5,9 +5,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from krm_function.cli.policy.rego_engine import rego_engine
-from krm_function.policy import read_policy_data
-from krm_function.replay.judged_requests import Ask
+from krm_function.cli.rego_engine import rego_engine
+from krm_function.operations.replay_log import Ask
+from krm_function.policy.initdata import read_policy_data
 from tests.real_tools import needing
 from tools.real import tool
 

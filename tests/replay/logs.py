@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from krm_function.policy import CONTRAST, Profile
+from krm_function.contrast.profiles import CONTRAST, Profile
 from tests.policy import node, pods
 from tests.policy.host import SANDBOX_ID, Host
 from tests.policy.test_contrast_node import BUSYBOX, _pod, _sealed

@@ -4,11 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from krm_function.policy import KATA, PROFILES, load_rules
-from krm_function.replay.conditions import CONDITIONS, KINDS, condition_of
-from krm_function.replay.diagnose import row_of
-from krm_function.replay.probes import Probe, probes_of, terms
-from krm_function.replay.rule_text import Body, bodies, definitions
+from krm_function.contrast.profiles import KATA, PROFILES
+from krm_function.operations.replay import row_of
+from krm_function.operations.rule_conditions import (
+    CONDITIONS,
+    KINDS,
+    Body,
+    Probe,
+    bodies,
+    condition_of,
+    definitions,
+    probes_of,
+    terms,
+)
+from krm_function.policy.rules import load_rules
 from tests.policy.host import ENTRY_POINTS_DENIED
 from tests.replay.logs import rich_rego
 

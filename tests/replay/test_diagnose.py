@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from krm_function.policy import CONTRAST, STRICT, Profile, read_policy_data, rules_of
-from krm_function.replay.diagnose import Sealed, explain
-from krm_function.replay.judge import replay
-from krm_function.replay.judged_requests import Ask, Reason, Request
+from krm_function.contrast.profiles import CONTRAST, STRICT, Profile
+from krm_function.operations.replay import Sealed, explain, replay
+from krm_function.operations.replay_log import Ask, Reason, Request
+from krm_function.policy.initdata import read_policy_data, rules_of
 from tests.policy import node, pods
 from tests.policy.host import Host
 from tests.real_tools import needing

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.replay.conditions import CONDITIONS, Condition
-from krm_function.replay.differences import Compared, differences
+from krm_function.operations.replay import Compared, differences
+from krm_function.operations.rule_conditions import CONDITIONS, Condition
 
 MOUNT = {"destination": "/data", "type_": "bind", "options": ["rbind", "ro"], "source": "^/run/a$"}
 

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.policy import CONTRAST, STRICT, Profile
-from krm_function.replay import judge as judging
-from krm_function.replay.judge import replay
-from krm_function.replay.judged_requests import Ask, Judged, Question, Reason, Request, Unanswered
-from krm_function.replay.log_text import read_log
-from krm_function.replay.pods_of_log import pods_of
+from krm_function.contrast.profiles import CONTRAST, STRICT, Profile
+from krm_function.operations import replay as judging
+from krm_function.operations.replay import replay
+from krm_function.operations.replay_log import Ask, Judged, Question, Reason, Request, Unanswered, pods_of, read_log
 from tests.policy.host import Agent
 from tests.replay.conftest import ENGINES
 from tests.replay.logs import DATA, created, host, life, refused, rego, rich_rego

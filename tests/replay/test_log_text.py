@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from krm_function.replay import log_text
-from krm_function.replay.judged_requests import Log
-from krm_function.replay.log_text import NESTING, read_log
+from krm_function.operations import replay_log as log_text
+from krm_function.operations.replay_log import NESTING, Log, read_log
 from tests.policy.host import SANDBOX_ID
 from tests.replay.logs import DATA, agent, kubectl, life, line, refused
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.replay.state import Verdict, judge
+from krm_function.operations.replay import Verdict, judge
 
 STATE = {"a": 1, "list": {"b": 2}}
 

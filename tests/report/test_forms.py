@@ -9,10 +9,7 @@ import pytest
 
 from krm_function.findings import Finding, Origin, Ref, finding
 from krm_function.krm import Results
-from krm_function.report.findings_text import render_text
-from krm_function.report.krm_results import krm_results
-from krm_function.report.machine import render_github, render_json
-from krm_function.report.order import on_one_line, ordered
+from krm_function.report.findings import krm_results, on_one_line, ordered, render_github, render_json, render_text
 
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
 EVIL = "a\x1b[31mred\x1b[0m\r\n\x07\u202egpj.exe\u2066\u2028\x85\x00::error::b%0A,c"

@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 from krm_function.findings import Finding, Ref, every_row, finding
 from krm_function.findings.explanation import explanation
 from krm_function.report.explain_code import explanation_text, fitting
-from krm_function.report.findings_text import NAMED, render_text
-from krm_function.report.groups import grouped, sentence
-from krm_function.report.krm_results import krm_results
-from krm_function.report.machine import render_github, render_json
-from krm_function.report.read_report import read_report
-from krm_function.report.sarif import render_sarif
+from krm_function.report.findings import (
+    NAMED,
+    grouped,
+    krm_results,
+    read_report,
+    render_github,
+    render_json,
+    render_sarif,
+    render_text,
+    sentence,
+)
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 from tests.for_each import for_each

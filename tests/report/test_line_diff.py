@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.report.line_diff import unified_lines
+from krm_function.report.diff import unified_lines
 
 LINES = st.lists(st.sampled_from([f"line {number}" for number in range(12)] + ["same"]), max_size=40)
 POD = ["- kind: Pod", "  name: {}", "  spec:", "    class: old", "    image: one"]
@@ -56,7 +56,7 @@ def test_members_of_a_long_list_are_compared_one_by_one(monkeypatch: pytest.Monk
             sizes.append(len(left) + len(right))
             super().__init__(junk, left, right)
 
-    monkeypatch.setattr("krm_function.report.line_diff.SequenceMatcher", Measured)
+    monkeypatch.setattr("krm_function.report.diff.SequenceMatcher", Measured)
     before = [line.format(name) for name in range(3000) for line in POD]
     number = count()
     after = [f"    class: new{next(number) % 7}" if "class" in line else line for line in before]

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from krm_function.findings import Ref, finding
-from krm_function.model.edits import Edit
-from krm_function.pipeline.result import Planned, Rendered
-from krm_function.report.colour import ansi
-from krm_function.report.plan import changes_of, make_plan
-from krm_function.report.plan_json import plan_json
+from krm_function.kubernetes.resource import Edit
+from krm_function.render.rendered import Planned, Rendered
+from krm_function.report.findings import ansi
+from krm_function.report.plan import changes_of, make_plan, plan_json
 from krm_function.report.plan_text import plan_text
 from tests.failures.running import spawned
 

@@ -12,18 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import Ref, finding
-from krm_function.model.edits import Edit
-from krm_function.model.quantity import NANO
-from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import workloads_of
-from krm_function.pipeline.result import Planned, Rendered
-from krm_function.placement.node import Node
-from krm_function.placement.place import place
-from krm_function.placement.taints import Taint
-from krm_function.report.plan import Plan, make_plan
+from krm_function.kubernetes.nodes import Node, Taint
+from krm_function.kubernetes.placement import place
+from krm_function.kubernetes.quantity import NANO
+from krm_function.kubernetes.resource import Edit
+from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.kubernetes.workload import workloads_of
+from krm_function.render.rendered import Planned, Rendered
+from krm_function.report.plan import Plan, make_plan, plan_json
 from krm_function.report.plan_html import plan_html
-from krm_function.report.plan_json import plan_json
-from krm_function.report.plan_mermaid import mermaid_label, plan_mermaid
+from krm_function.report.plan_text import mermaid_label, plan_mermaid
 from tests.stages.deployment import an_object
 
 NASTY = "<script>alert(1)</script>\"'`&;\u202e\x1b[31m]-->end|{{7*7}}{% raw %}#"

@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.pod_memory import PodMemory
-from krm_function.pipeline.result import Planned, Rendered
-from krm_function.placement.node import Node
+from krm_function.contrast.vm_size import PodMemory
+from krm_function.kubernetes.nodes import Node
+from krm_function.render.rendered import Planned, Rendered
 from krm_function.report.explain_workload import explain_json, explain_text
-from krm_function.report.plan import Plan, make_plan
+from krm_function.report.plan import NOTHING, Plan, make_plan, memory_sum, plan_json
 from krm_function.report.plan_html import plan_html
-from krm_function.report.plan_json import plan_json
-from krm_function.report.plan_memory import NOTHING, memory_sum
 from krm_function.report.plan_text import plan_text
 from tests.report.test_plan_forms import node, plan_of, planned
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from krm_function.findings import finding
-from krm_function.model.workload import workloads_of
-from krm_function.pipeline.result import Planned
-from krm_function.placement.node import Node
+from krm_function.kubernetes.nodes import Node
+from krm_function.kubernetes.workload import workloads_of
+from krm_function.render.rendered import Planned
 from krm_function.report.plan import Plan
 from krm_function.report.plan_text import plan_text
 from tests.report.test_plan_forms import CLASS, node, plan_of, planned

@@ -3,8 +3,8 @@
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.workload import INITDATA, Workload, workloads_of
-from krm_function.report.policy_summary import allowed
+from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
+from krm_function.report.policy_text import allowed
 from tests.stages.deployment import an_object, coordinator, good, initdata, named, pod_spec
 
 

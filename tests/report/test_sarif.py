@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import Finding, Origin, Ref, every_row, finding, row
-from krm_function.report.sarif import render_sarif
+from krm_function.report.findings import render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World, canaries
 from tests.for_each import for_each

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from krm_function.record import NamedTuple
-from krm_function.schema.kinds import ANY_TEXT, Anything, Field, ListOf, MapOf, OneOrMany, OrNull, Record, Spec
-from krm_function.schema.read import filled
+from krm_function.schema.table import filled
+from krm_function.schema.values import ANY_TEXT, Anything, Field, ListOf, MapOf, OneOrMany, OrNull, Record, Spec
 
 
 class Point(NamedTuple):

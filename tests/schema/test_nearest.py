@@ -2,8 +2,7 @@
 
 import pytest
 
-from krm_function.model.platforms import PLATFORMS
-from krm_function.model.runtime_class_names import suggest_placeholder
+from krm_function.contrast.platforms import PLATFORMS, suggest_placeholder
 from krm_function.schema.nearest import nearest
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.schema.check import Fault, faults, unknown_fields, wrong_type
-from krm_function.schema.kinds import (
+from krm_function.schema.check import Fault, faults, remedy_of, suggestion, unknown_fields, wrong_type
+from krm_function.schema.table import read_value
+from krm_function.schema.values import (
     ANY_TEXT,
     Anything,
     Choice,
@@ -22,11 +23,10 @@ from krm_function.schema.kinds import (
     Scalar,
     Spec,
     Text,
+    a_type,
     hexadecimal,
+    type_name,
 )
-from krm_function.schema.read import read_value
-from krm_function.schema.remedy import remedy_of, suggestion
-from krm_function.schema.types import a_type, type_name
 
 
 def load(text: str) -> dict[str, Any]:

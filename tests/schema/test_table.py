@@ -5,16 +5,14 @@ from typing import Any, Literal
 
 import pytest
 
-from krm_function.api.contrast_generate import Generate, Scheduling
-from krm_function.api.contrast_release import InjectedMemory, Release
-from krm_function.api.image_lock import ImageFacts
-from krm_function.api.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
-from krm_function.api.policy_options import ExternalSource, PolicyOptions
+from krm_function.config.generate import ExternalSource, Generate, PolicyOptions, Scheduling
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
+from krm_function.config.release import InjectedMemory, Release
 from krm_function.record import Annotated, Declared, NamedTuple
 from krm_function.schema.check import faults
-from krm_function.schema.kinds import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Record
-from krm_function.schema.read import UNREAD, filled
-from krm_function.schema.table import EMPTY, only, table
+from krm_function.schema.table import EMPTY, UNREAD, filled, only, table
+from krm_function.schema.values import ANY_TEXT, Choice, Field, Flag, ListOf, MapOf, Record
 
 
 class Inner(NamedTuple):

@@ -4,19 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from krm_function.api.records import Config, Generate, ImageFacts, PlatformRelease, Release
+from krm_function.config.collect import Config
+from krm_function.config.generate import Generate
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.release import PlatformRelease, Release
+from krm_function.contrast.manifest import decode
 from krm_function.findings import Finding
 from krm_function.hosts.stream import decode_stream
-from krm_function.manifest.decode import decode
-from krm_function.model.kinds import KINDS
-from krm_function.model.objects import objects, reference
-from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, INITDATA, Workload, workloads_of
-from krm_function.pipeline.render import render
-from krm_function.pipeline.result import Rendered
-from krm_function.stages.read import ReadResources
-from krm_function.yamltext import Document, parse
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.workload import EMITTED, INITDATA, Workload, workloads_of
+from krm_function.render.pipeline import render
+from krm_function.render.read import ReadResources
+from krm_function.render.rendered import Rendered
+from krm_function.text.parse import Document, parse
+from krm_function.text.writer import dump
 from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, MESH, ROLE, WEB
 
 Json = dict[str, Any]

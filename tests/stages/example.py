@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from krm_function.api.records import Generate, PlatformRelease, Release
+from krm_function.config.generate import Generate
+from krm_function.config.release import PlatformRelease, Release
 from krm_function.findings import Ref
-from krm_function.model.kinds import KINDS
-from krm_function.model.objects import objects, reference
-from krm_function.model.workload import PREFIX, Workload, workloads_of
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.workload import PREFIX, Workload, workloads_of
 
 DIGEST = "sha256:" + "a" * 64
 WEB = f"example.com/web@{DIGEST}"

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, ManifestOptions, WorkloadPolicy
+from krm_function.config.collect import Config
+from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.contrast.identity import Names
 from krm_function.findings import Finding
-from krm_function.manifest.identity import Names
-from krm_function.pipeline.identity import identities_of
-from krm_function.stages.certificate_names import name_findings
-from krm_function.stages.select import select
+from krm_function.render.roles import identities_of, name_findings
+from krm_function.render.select import select
 from tests.stages.deployment import an_object, config
 
 

@@ -7,17 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.api.collect_config import collect
-from krm_function.api.config_map import from_config_map
-from krm_function.api.contrast_generate import parse_generate
-from krm_function.api.document import ConfigDocument
-from krm_function.api.records import WorkloadEntry
-from krm_function.api.workload_entries import naming
+from krm_function.config.collect import collect, from_config_map
+from krm_function.config.document import ConfigDocument
+from krm_function.config.generate import WorkloadEntry, naming, parse_generate
 from krm_function.findings import Finding, Ref
-from krm_function.model.kinds import KINDS
-from krm_function.model.workload import ORIGINAL
-from krm_function.pipeline.render import render
-from krm_function.pipeline.result import Rendered
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import ORIGINAL
+from krm_function.render.pipeline import render
+from krm_function.render.rendered import Rendered
 from tests.stages.deployment import (
     a_list,
     again,

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, Coordinator, ManifestOptions
-from krm_function.model.kinds import KINDS
-from krm_function.stages.coordinator import ChosenCoordinator, choose_coordinator
-from krm_function.stages.select import select
+from krm_function.config.collect import Config
+from krm_function.config.manifest_options import Coordinator, ManifestOptions
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.render.roles import ChosenCoordinator, choose_coordinator
+from krm_function.render.select import select
 from tests.stages.deployment import an_object, config, coordinator
 
 KEY = "contrast.edgeless.systems/pod-role"

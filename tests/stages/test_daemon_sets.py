@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Scheduling
-from krm_function.checking.check_output import check_output
-from krm_function.model.kinds import KINDS
-from krm_function.model.runtime_class_admission import merge_node_selector, merge_tolerations
-from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import INITDATA, ORIGINAL
-from krm_function.pipeline.result import Rendered
-from krm_function.yamltext.writer import dump
+from krm_function.check.check_output import check_output
+from krm_function.config.generate import Scheduling
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.runtime_classes import RuntimeClass, merge_node_selector, merge_tolerations
+from krm_function.kubernetes.workload import INITDATA, ORIGINAL
+from krm_function.render.rendered import Rendered
+from krm_function.text.writer import dump
 from tests import quick_yaml as yaml
 from tests.hosts.running import called
 from tests.selection import in_pairs

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.hosts.stream import decode_stream
-from krm_function.input_checks.duplicates import duplicates
+from krm_function.render.copies import duplicates
 from tests import quick_yaml as yaml
 
 POD = {

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.gpu_rules import GPUS
-from krm_function.api.records import GpuRules
-from krm_function.pipeline.result import Rendered
-from krm_function.schema.read import read_value
+from krm_function.config.generate import GPUS, GpuRules
+from krm_function.render.rendered import Rendered
+from krm_function.schema.table import read_value
 from tests.stages.deployment import again, an_object, codes, config, coordinator, digests, named, pod_spec, run, values
 from tests.stages.example import WEB
 

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ImageFacts
-from krm_function.model.guarded_places import PLACES, guarded_place
-from krm_function.model.mount_points import covers, mount_point, touches
-from krm_function.model.workload import Workload
-from krm_function.stages.host_mounts import host_mounts
+from krm_function.config.image_lock import ImageFacts
+from krm_function.kubernetes.mount_points import covers, mount_point, touches
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.pod_checks import PLACES, guarded_place, host_mounts
 from tests.stages.example import WEB, pod_template, workload
 
 CONFIG_MAP = {"configMap": {"name": "scripts"}}

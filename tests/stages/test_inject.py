@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import Generate, InjectedMemory
-from krm_function.model.kinds import KINDS
-from krm_function.model.workload import PREFIX, Workload
-from krm_function.stages.inject import inject
-from krm_function.yamltext.comparison import ABSENT
+from krm_function.config.generate import Generate
+from krm_function.config.release import InjectedMemory
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import PREFIX, Workload
+from krm_function.render.inject import inject
+from krm_function.text.changes import ABSENT
 from tests.stages.example import (
     ADMIN,
     COORDINATOR,

@@ -2,11 +2,10 @@
 
 import pytest
 
-from krm_function.stages.inject import inject
-from krm_function.yamltext import parse
-from krm_function.yamltext.edit.restore import restore
-from krm_function.yamltext.edit.splice import splice
-from krm_function.yamltext.edit.undo_read import read_undo
+from krm_function.render.inject import inject
+from krm_function.text.parse import parse
+from krm_function.text.restore import read_undo, restore
+from krm_function.text.splice import splice
 from tests.stages.example import ON, RELEASE, SECRETS_MOUNT, WEB, found, names
 
 HEAD = """\

@@ -4,14 +4,17 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Generate, ImageFacts, ManifestOptions, PolicyOptions
-from krm_function.checking import ManifestFile, check_output
+from krm_function.check.check_output import check_output
+from krm_function.check.output import ManifestFile
+from krm_function.config.generate import Generate, PolicyOptions
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.manifest_options import ManifestOptions
 from krm_function.hosts.stream import decode_stream
-from krm_function.model.workload import Workload
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.inject import inject
 from krm_function.report.explain_workload import explain_text
 from krm_function.report.plan import make_plan
 from krm_function.report.plan_text import plan_text
-from krm_function.stages.inject import inject
 from tests.stages.deployment import an_object, config, coordinator, good, named, pod_spec, run
 from tests.stages.example import INGRESS, INITIALIZER, MESH, ON, RELEASE, SECURE_PV, pod_template, workload
 

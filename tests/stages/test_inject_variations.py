@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Generate
+from krm_function.config.generate import Generate
 from krm_function.findings import has_errors
-from krm_function.model.workload import Workload
-from krm_function.stages.inject import inject
-from krm_function.stages.pod_checks import check_after_injection, check_before_injection
-from krm_function.stages.resolve import resolve
-from krm_function.stages.select import select
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.classes import resolve
+from krm_function.render.inject import inject
+from krm_function.render.pod_checks import check_after_injection, check_before_injection
+from krm_function.render.select import select
 from tests.stages.example import (
     HANDLERS,
     IMAGES,

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from krm_function.api.records import Config, ManifestOptions, PlatformRelease, Release
-from krm_function.manifest.decode import decode
-from krm_function.pipeline.result import Rendered
+from krm_function.config.collect import Config
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.release import PlatformRelease, Release
+from krm_function.contrast.manifest import decode
+from krm_function.render.rendered import Rendered
 from tests.stages.deployment import (
     APEIP,
     LOCK,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.measurement.vcpu_count import MAX_VCPUS
-from krm_function.pipeline.result import Rendered
+from krm_function.contrast.measurement import MAX_VCPUS
+from krm_function.render.rendered import Rendered
 from krm_function.report.plan import changes_of
 from tests.stages.deployment import again, an_object, codes, config, coordinator, digests, named, pod_spec, run, values
 from tests.stages.example import WEB

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from krm_function.api.records import Config, Generate, ManifestOptions, Release
-from krm_function.stages.manifest_config_map import emitted_manifest, size_findings
+from krm_function.config.collect import Config
+from krm_function.config.generate import Generate
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.release import Release
+from krm_function.render.make_manifest import emitted_manifest, size_findings
 
 ENTRY = '"%064d":{"SANs":["web"],"WorkloadSecretID":"apps/v1/Deployment/shop/web","Role":""},'
 

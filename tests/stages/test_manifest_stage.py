@@ -8,20 +8,24 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, Generate, ManifestOptions, Release, WorkloadPolicy
-from krm_function.manifest.decode import decode
-from krm_function.manifest.encode import encode
-from krm_function.manifest.gathered_values import ReferenceValues
-from krm_function.manifest.ordered_fields import FILE
-from krm_function.model.kinds import KINDS
-from krm_function.model.platforms import PLATFORMS
-from krm_function.model.sealed import SealedWorkload
-from krm_function.model.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
-from krm_function.pipeline.identity import identities_of
-from krm_function.stages.manifest import MadeManifest, make_manifest
-from krm_function.stages.manifest_config_map import emitted_manifest, manifest_of, with_base
-from krm_function.stages.reference_values import gather_reference_values
-from krm_function.stages.select import select
+from krm_function.config.collect import Config
+from krm_function.config.generate import Generate
+from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.config.release import Release
+from krm_function.contrast.manifest import FILE, ReferenceValues, decode, encode
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, SealedWorkload, Workload
+from krm_function.render.make_manifest import (
+    MadeManifest,
+    emitted_manifest,
+    gather_reference_values,
+    make_manifest,
+    manifest_of,
+    with_base,
+)
+from krm_function.render.roles import identities_of
+from krm_function.render.select import select
 from tests.stages.deployment import APEIP, RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
 from tests.stages.deployment import PLATFORMS as RELEASED
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.platforms import PLATFORMS
-from krm_function.model.workload import Workload
-from krm_function.stages.measure import id_blocks, measure
-from krm_function.yamltext.comparison import ABSENT
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.stages import id_blocks, measure
+from krm_function.text.changes import ABSENT
 from tests.stages.deployment import APEIP, SEED
 from tests.stages.example import pod_template, workload
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ImageFacts
-from krm_function.model.workload import Workload
-from krm_function.pipeline.result import Rendered
+from krm_function.config.image_lock import ImageFacts
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.rendered import Rendered
 from tests.stages.deployment import (
     FACTS,
     LOCK,

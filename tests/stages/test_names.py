@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.stages.pod_checks import check_before_injection, check_rendered
+from krm_function.render.pod_checks import check_before_injection, check_rendered
 from tests.policy import pods
 from tests.policy.test_long_names import with_template
 

@@ -4,15 +4,17 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Config, Generate, ManifestOptions
-from krm_function.model.kinds import KINDS
-from krm_function.model.objects import objects, reference
-from krm_function.model.workload import INITDATA, ORIGINAL
-from krm_function.pipeline.result import Rendered
-from krm_function.policy import decode_toml, from_annotation, read_policy_data
-from krm_function.stages.read import read
-from krm_function.yamltext import parse
-from krm_function.yamltext.writer import dump
+from krm_function.config.collect import Config
+from krm_function.config.generate import Generate
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.workload import INITDATA, ORIGINAL
+from krm_function.policy.initdata import decode_toml, from_annotation, read_policy_data
+from krm_function.render.read import read
+from krm_function.render.rendered import Rendered
+from krm_function.text.parse import parse
+from krm_function.text.writer import dump
 from tests.selection import in_pairs
 from tests.stages.deployment import (
     a_list,

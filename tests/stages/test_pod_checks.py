@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Generate
-from krm_function.model.kinds import KINDS
-from krm_function.model.workload import PREFIX, Workload
-from krm_function.stages.inject import inject
-from krm_function.stages.pod_checks import check_after_injection, check_before_injection
+from krm_function.config.generate import Generate
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import PREFIX, Workload
+from krm_function.render.inject import inject
+from krm_function.render.pod_checks import check_after_injection, check_before_injection
 from tests.stages.example import (
     ADMIN,
     COORDINATOR,

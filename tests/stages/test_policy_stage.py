@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.workload import INITDATA, Workload
-from krm_function.policy import Initdata, References, annotation, decode_toml, default_settings, encode_toml, load_rules
-from krm_function.stages.policy import Sealing, existing_digest, seal_policy
+from krm_function.config.references import References
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.policy.initdata import Initdata, annotation, decode_toml, encode_toml
+from krm_function.policy.rules import load_rules
+from krm_function.policy.settings import default_settings
+from krm_function.render.sealing import Sealing, existing_digest, seal_policy
 from tests.stages.deployment import LOCK
 from tests.stages.example import pod_template, workload
 

@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.edits import Edit, ObjectEdits
-from krm_function.model.kinds import KINDS
-from krm_function.model.objects import objects, reference
-from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.stages.read import read
-from krm_function.stages.select import select
-from krm_function.stages.write import with_edits, write
-from krm_function.yamltext import parse
-from krm_function.yamltext.comparison import ABSENT
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.resource import Edit, ObjectEdits, Resource
+from krm_function.kubernetes.workload import EMITTED, ORIGINAL
+from krm_function.render.read import read
+from krm_function.render.select import select
+from krm_function.render.write import with_edits, write
+from krm_function.text.changes import ABSENT
+from krm_function.text.parse import parse
 from tests.stages.deployment import a_list, added, an_object, coordinator, documents, stream
 
 

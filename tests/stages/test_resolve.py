@@ -1,19 +1,20 @@
 """Resolution of runtime classes: docs/facts/contrast.md#runtime-class-names, and the truth table of the stage."""
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from krm_function.api.records import PlatformRelease, Release
-from krm_function.model.edits import Edit
-from krm_function.model.kinds import KINDS
-from krm_function.model.platforms import PLATFORMS
-from krm_function.pipeline.workload import WorkloadRender, used_platforms
-from krm_function.stages import resolve as stage
-from krm_function.stages.resolve import Resolved, resolve
-from krm_function.yamltext.comparison import ABSENT
+from krm_function.config.release import PlatformRelease, Release
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.resource import Edit
+from krm_function.render import classes as stage
+from krm_function.render.classes import Resolved, resolve
+from krm_function.render.stages import WorkloadRender, used_platforms
+from krm_function.text.changes import ABSENT
 from tests.stages.example import HANDLERS, RELEASE, WEB, pod_template, workload
 
 BARE = ("contrast-cc", "kata-cc-isolation")
@@ -197,5 +198,5 @@ def test_the_handler_is_the_releases_word_even_when_it_looks_odd() -> None:
 
 
 def test_the_table_of_the_docstring_names_every_code_that_a_name_can_lead_to() -> None:
-    table = (stage.__doc__ or "").split("decided here:")[1]
+    table = Path(stage.__file__).read_text().split("decided here:")[1].split("\n\n")[0]
     assert set(re.findall(r"CC04\d\d", table)) == {"CC0401", "CC0402", "CC0405"}

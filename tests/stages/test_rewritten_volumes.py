@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from krm_function.api.records import VolumeRules
+from krm_function.config.generate import VolumeRules
 from krm_function.hosts.stream import decode_stream
-from krm_function.model.quantity import nano
-from krm_function.pipeline.proof import unproven
-from krm_function.pipeline.result import Rendered
-from krm_function.stages.read import read
-from krm_function.yamltext.writer import dump
+from krm_function.kubernetes.quantity import nano
+from krm_function.render.pipeline import unproven
+from krm_function.render.read import read
+from krm_function.render.rendered import Rendered
+from krm_function.text.writer import dump
 from tests.stages.deployment import FACTS, LOCK, again, an_object, config, coordinator, named, run, values
 from tests.stages.example import WEB
 

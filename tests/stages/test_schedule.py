@@ -8,18 +8,16 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import Generate, PlatformRelease, Scheduling
+from krm_function.config.generate import Generate, Scheduling
+from krm_function.config.release import PlatformRelease
+from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.findings import Finding, has_errors
-from krm_function.model.edits import ObjectEdits
-from krm_function.model.objects import reference
-from krm_function.model.platforms import PLATFORMS, Platform
-from krm_function.model.resource import Resource
-from krm_function.model.runtime_class_objects import RuntimeClass
-from krm_function.model.workload import EMITTED, RESOURCE_POLICY
-from krm_function.stages.runtime_classes import RuntimeClasses, RuntimeClassObject, runtime_classes
-from krm_function.stages.schedule import schedule
-from krm_function.yamltext import apply
-from krm_function.yamltext.comparison import ABSENT
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.resource import ObjectEdits, Resource
+from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.kubernetes.workload import EMITTED, RESOURCE_POLICY
+from krm_function.render.classes import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
+from krm_function.text.changes import ABSENT, apply
 from tests.stages.example import HANDLERS, RELEASE, pod_template, workload
 
 SNP = PLATFORMS["metal-qemu-snp"]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.model.kinds import KINDS
-from krm_function.model.lookup import dig
-from krm_function.stages.select import select
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.render.select import select
 from tests.stages.deployment import a_list, an_object, pod_spec
 
 TEMPLATES = {

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import ManifestOptions, PolicyOptions
-from krm_function.policy import KATA
-from krm_function.policy.defaults import default_document
+from krm_function.config.generate import PolicyOptions
+from krm_function.config.manifest_options import ManifestOptions
+from krm_function.contrast.profiles import KATA
+from krm_function.policy.settings import default_document
 from tests.policy.test_service_variables import LEGAL, STOPS
 from tests.stages.deployment import Json, an_object, config, coordinator, good, pod_spec, run
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.input_checks.unsealed import unsealed
-from krm_function.model.class_in_text import may_ask_for_contrast
-from krm_function.model.runtime_class_names import contrast_names_in
+from krm_function.contrast.class_in_text import may_ask_for_contrast
+from krm_function.contrast.platforms import contrast_names_in
+from krm_function.render.unsealed import unsealed
 from tests.stages.deployment import an_object, codes, config, coordinator, good, manifest, named, pod_spec, run, stream
 
 THING = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "web", "namespace": "shop"}}

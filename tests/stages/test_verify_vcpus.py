@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding
-from krm_function.model.cpu_limits import vcpus
 from tests.stages.example import WEB, pod_template, workload
 
 

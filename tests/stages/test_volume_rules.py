@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.api.records import VolumeRules
-from krm_function.model.workload import ORIGINAL
-from krm_function.pipeline.result import Rendered
+from krm_function.config.generate import VolumeRules
+from krm_function.kubernetes.workload import ORIGINAL
+from krm_function.render.rendered import Rendered
 from tests.hosts.running import called
 from tests.stages.deployment import (
     FACTS,
@@ -531,7 +531,7 @@ def everything() -> tuple[Json, ...]:
 
 
 def written(path: Path, made: Rendered) -> Path:
-    from krm_function.yamltext.writer import dump
+    from krm_function.text.writer import dump
 
     texts = [text if text.startswith("---\n") else f"---\n{text}" for text in made.texts if text is not None]
     path.write_text("".join([*texts, *(f"---\n{dump(one)}" for one in made.added)]))
@@ -546,7 +546,7 @@ def test_a_second_render_changes_nothing() -> None:
 
 
 def test_uninject_gives_back_every_byte(tmp_path: Path) -> None:
-    from krm_function.yamltext.writer import dump
+    from krm_function.text.writer import dump
 
     to = config(images=DISK_LOCK, volumes=ALL)
     output = written(tmp_path / "out.yaml", good(coordinator(), *everything(), to=to))
@@ -637,8 +637,8 @@ def test_uninject_gives_back_comments_and_styles(rules: VolumeRules, tmp_path: P
 
 
 def test_the_choices_are_what_the_rules_do() -> None:
-    from krm_function.pipeline.volume_rules import volume_choices
-    from krm_function.stages.read import read
+    from krm_function.render.read import read
+    from krm_function.render.volume_rules import volume_choices
     from tests.stages.deployment import stream
 
     to = config(images=DISK_LOCK)

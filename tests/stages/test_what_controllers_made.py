@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.input_checks.copies import copies
-from krm_function.model.workload import INITDATA
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.render.copies import copies
 from tests.stages.deployment import Json, an_object, pod_spec
 from tests.stages.example import HANDLERS
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.model.edits import Edit, ObjectEdits
-from krm_function.model.objects import reference
-from krm_function.model.resource import Resource
-from krm_function.model.workload import EMITTED, ORIGINAL
-from krm_function.stages.read import read
-from krm_function.stages.write import WriteResult, with_edits, write
-from krm_function.yamltext import YamlError, parse, read_value
-from krm_function.yamltext.edit.proof import rewrite
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.resource import Edit, ObjectEdits, Resource
+from krm_function.kubernetes.workload import EMITTED, ORIGINAL
+from krm_function.render.read import read
+from krm_function.render.write import WriteResult, with_edits, write
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse, read_value
+from krm_function.text.splice import rewrite
 from tests.stages.deployment import a_list, an_object, documents, stream
 
 LOCAL = "config.kubernetes.io/local-config"
@@ -127,7 +127,7 @@ def test_a_list_is_written_and_restored_in_as_many_passes_as_one_object(monkeypa
         passes.append(text)
         return read_value(text)
 
-    monkeypatch.setattr("krm_function.yamltext.edit.proof.read_value", counted)
+    monkeypatch.setattr("krm_function.text.splice.read_value", counted)
     for count in (1, 3, 30):
         resources = stream(a_list(*(an_object(name=f"w{index}") for index in range(count))))
         made = written(resources, tuple(change("new", ("items", index)) for index in range(count)))
@@ -274,7 +274,7 @@ def test_an_edit_that_cannot_be_written_is_told_and_the_others_are_made(monkeypa
             raise YamlError("no way", 3, 4, "splice")
         return rewrite(document, *arguments, **options)
 
-    monkeypatch.setattr("krm_function.yamltext.edit.splice.rewrite", failing)
+    monkeypatch.setattr("krm_function.text.splice.rewrite", failing)
     resources = stream(an_object(name="a"), an_object(name="bad"), an_object(name="c"))
     made = written(resources, tuple(change("new", resource=index) for index in range(3)))
     assert [(found.code, found.ref) for found in made.findings] == [("CC0110", REF)]

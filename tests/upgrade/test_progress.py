@@ -5,9 +5,8 @@ import copy
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.placement.node import Node
-from krm_function.upgrade.change import Change, PlatformChange
-from krm_function.upgrade.progress import ClusterState, progress
+from krm_function.kubernetes.nodes import Node
+from krm_function.operations.upgrade import Change, ClusterState, PlatformChange, progress
 from tests.diagnosis.objects import Json, deployment, pod, replica_set, status
 
 OLD, NEW = (f"contrast-cc-metal-qemu-snp-{number}8a1a065" for number in "12")

@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.checking.earlier_pods import earlier
+from krm_function.contrast.manifest import decode
 from krm_function.findings import Ref
-from krm_function.manifest.decode import decode
-from krm_function.pipeline.result import Rendered
-from krm_function.upgrade.change import change_between
-from krm_function.upgrade.waves import Places, waves
+from krm_function.operations.live import earlier
+from krm_function.operations.upgrade import Places, change_between, waves
+from krm_function.render.rendered import Rendered
 from tests.stages.deployment import RELEASE, Json, good, values
 from tests.stages.test_keep import NEXT, OTHER, PLATFORM, Pod, config_of, deployment_of, pods_of, refused_of
 

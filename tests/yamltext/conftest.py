@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext import Change, apply
+from krm_function.text.changes import Change, apply
 
 KEYS = (
     "a",

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.yamltext import Limits, YamlError, parse, split_stream
-from krm_function.yamltext.aliases import resolve_foreign_aliases
+from krm_function.text.anchors import resolve_foreign_aliases
+from krm_function.text.errors import Limits, YamlError
+from krm_function.text.parse import parse
+from krm_function.text.split import split_stream
 
 DATA = Path(__file__).parent / "data"
 

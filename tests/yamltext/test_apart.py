@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from krm_function.yamltext import parse
-from krm_function.yamltext.split.items import split_items
-from krm_function.yamltext.split.list_parts import join_items, replace_items, take_out_items
+from krm_function.text.lists import join_items, replace_items, take_out_items
+from krm_function.text.parse import parse
+from krm_function.text.split import split_items
 
 ITEMS = ("- a: 1\n  # foot\n", "- b: 2\n# between\n", "-\n  c:\n  - 3\n\n", "- d: |\n    x\n\n# last\n", "- e: 5\n")
 AROUND = (

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import Change, ChangeError, apply
-from krm_function.yamltext.changes import same
+from krm_function.text.changes import Change, ChangeError, apply, same
 
 
 @pytest.mark.parametrize(

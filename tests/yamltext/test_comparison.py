@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext.comparison import ABSENT, differing_paths, differing_places
+from krm_function.text.changes import ABSENT, differing_paths, differing_places
 
 Places = list[tuple[Any, ...]]
 

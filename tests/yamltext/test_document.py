@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext import Limits, YamlError, locate, parse
+from krm_function.text.errors import Limits, YamlError
+from krm_function.text.parse import locate, parse
 
 
 @pytest.mark.parametrize(

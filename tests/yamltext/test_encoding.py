@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_function.yamltext import Limits, YamlError, decode, encode
+from krm_function.text.errors import Limits, YamlError, decode, encode
 
 
 @pytest.mark.parametrize("data", [b"", b"a: 1\r\n", b"\xef\xbb\xbfa: 1\n", b"\xef\xbb\xbf", "é: \U0001f600\n".encode()])

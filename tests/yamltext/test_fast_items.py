@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, options, ordinary, resource_list
-from krm_function.yamltext import LIMITS, ItemList, YamlError
-from krm_function.yamltext.fast.items import cut
-from krm_function.yamltext.split.items import split_items_by_events
+from krm_function.text.chunks import ItemList
+from krm_function.text.errors import LIMITS, YamlError
+from krm_function.text.split import cut_items as cut
+from krm_function.text.split import split_items_by_events
 from tests.hosts.test_pass_through import LISTS
 
 ROOT = Path(__file__).parents[2]

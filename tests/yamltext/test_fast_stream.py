@@ -10,10 +10,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.inputs import mixed, ordinary, stream
-from krm_function.yamltext import LIMITS, Chunk, Limits, YamlError
-from krm_function.yamltext.fast.stream import _HEADER, cut
-from krm_function.yamltext.fast.validate import _BRACKETS, _COLUMNS, may_be_too_deep, without_literals
-from krm_function.yamltext.split.stream import split_stream_by_events
+from krm_function.text.chunks import Chunk
+from krm_function.text.errors import LIMITS, Limits, YamlError
+from krm_function.text.split import (
+    _BRACKETS,
+    _COLUMNS,
+    _HEADER,
+    may_be_too_deep,
+    split_stream_by_events,
+    without_literals,
+)
+from krm_function.text.split import cut_stream as cut
 from tests.hosts.test_pass_through import ODD, STREAMS
 
 ROOT = Path(__file__).parents[2]

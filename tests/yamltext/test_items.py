@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.yamltext import ItemList, YamlError, parse
-from krm_function.yamltext.split.items import resolve_item_aliases, split_items
-from krm_function.yamltext.split.list_parts import replace_items
+from krm_function.text.chunks import ItemList
+from krm_function.text.errors import YamlError
+from krm_function.text.lists import replace_items
+from krm_function.text.parse import parse
+from krm_function.text.split import resolve_item_aliases, split_items
 
 DATA = Path(__file__).parent / "data"
 HOSTS = ("kpt-render", "kustomize-transformer", "kustomize-odd", "kpt-flow-metadata")

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import Change, Document, Path, YamlError, apply, parse, read_value, same
-from krm_function.yamltext.edit.restore import MemberUndo, restore, restore_members
-from krm_function.yamltext.edit.splice import EditedMember, MemberChanges, splice_members
-from krm_function.yamltext.edit.undo_read import read_undo
-from krm_function.yamltext.split.items import split_items
-from krm_function.yamltext.writer import flow
+from krm_function.text.changes import Change, Path, apply, same
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import Document, parse, read_value
+from krm_function.text.restore import MemberUndo, read_undo, restore, restore_members
+from krm_function.text.splice import EditedMember, MemberChanges, splice_members
+from krm_function.text.split import split_items
+from krm_function.text.writer import flow
 from tests.yamltext.conftest import Writer, changes_for
 
 AT = ("metadata", "annotations", "contrast-krm.dev/original")
@@ -104,7 +105,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         proven.append(text)
         return read_value(text)
 
-    monkeypatch.setattr("krm_function.yamltext.edit.proof.read_value", read)
+    monkeypatch.setattr("krm_function.text.splice.read_value", read)
     return proven
 
 

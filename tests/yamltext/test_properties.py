@@ -6,15 +6,15 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import Change, Document, YamlError, apply, parse, split_stream
-from krm_function.yamltext.aliases import resolve_foreign_aliases
-from krm_function.yamltext.changes import same
-from krm_function.yamltext.edit.restore import restore
-from krm_function.yamltext.edit.splice import splice
-from krm_function.yamltext.edit.undo_read import read_undo
-from krm_function.yamltext.split.items import resolve_item_aliases, split_items
-from krm_function.yamltext.split.list_parts import replace_items
-from krm_function.yamltext.writer import dump, flow
+from krm_function.text.anchors import resolve_foreign_aliases
+from krm_function.text.changes import Change, apply, same
+from krm_function.text.errors import YamlError
+from krm_function.text.lists import replace_items
+from krm_function.text.parse import Document, parse
+from krm_function.text.restore import read_undo, restore
+from krm_function.text.splice import splice
+from krm_function.text.split import resolve_item_aliases, split_items, split_stream
+from krm_function.text.writer import dump, flow
 
 AT = ("metadata", "annotations", "contrast-krm.dev/original")
 SEEDS = st.integers(0, 2**32)

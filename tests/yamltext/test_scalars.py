@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import YamlError, parse
-from krm_function.yamltext.changes import same
-from krm_function.yamltext.scalar_types import typed
+from krm_function.text.changes import same
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse, typed
 
 TABLE: list[tuple[str, Any]] = [
     *((word, True) for word in ("yes", "Yes", "YES", "on", "On", "ON", "y", "Y", "true", "True", "TRUE")),

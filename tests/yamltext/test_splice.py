@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext import Change, ChangeError, apply, parse
-from krm_function.yamltext.changes import same
-from krm_function.yamltext.edit.restore import restore
-from krm_function.yamltext.edit.splice import splice
-from krm_function.yamltext.split.items import split_items
+from krm_function.text.changes import Change, ChangeError, apply, same
+from krm_function.text.parse import parse
+from krm_function.text.restore import restore
+from krm_function.text.splice import splice
+from krm_function.text.split import split_items
 
 DATA = Path(__file__).parent / "data"
 

@@ -4,8 +4,8 @@ from time import perf_counter
 
 import pytest
 
-from krm_function.yamltext import Limits, YamlError, split_stream
-from krm_function.yamltext.split.items import split_items
+from krm_function.text.errors import Limits, YamlError
+from krm_function.text.split import split_items, split_stream
 
 
 def cut(text: str) -> list[str]:

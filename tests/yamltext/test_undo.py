@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from krm_function.yamltext import Change, YamlError, apply, parse
-from krm_function.yamltext.changes import same
-from krm_function.yamltext.edit.restore import restore
-from krm_function.yamltext.edit.splice import MemberChanges, splice, splice_members
-from krm_function.yamltext.edit.undo_read import read_undo
-from krm_function.yamltext.writer import dump
+from krm_function.text.changes import Change, apply, same
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse
+from krm_function.text.restore import read_undo, restore
+from krm_function.text.splice import MemberChanges, splice, splice_members
+from krm_function.text.writer import dump
 
 AT = ("metadata", "annotations", "contrast-krm.dev/original")
 DATA = Path(__file__).parent / "data"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import YamlError, parse
-from krm_function.yamltext.fast.values import read_value
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse, read_value
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ODD = (

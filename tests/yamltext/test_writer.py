@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.yamltext import YamlError, parse
-from krm_function.yamltext.changes import same
-from krm_function.yamltext.writer import Style, block, dump, flow, quoted, scalar
+from krm_function.text.changes import same
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse
+from krm_function.text.writer import Style, block, dump, flow, quoted, scalar
 
 TRICKY = [
     "", " ", "a", "yes", "No", "on", "y", "N", "null", "NULL", "~", "true", "1", "1.5", "0o17", "0x1F", "1_000", "1e3",

@@ -9,16 +9,14 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.look_up import add_look_up, look_up_flags
-from krm_function.cli.arguments.options import add_config, add_findings, add_output_format, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.look_up_options import add_look_up, look_up_flags
+from krm_function.cli.parser import Parser, add_config, add_findings, add_output_format, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.adoption import Adoption, Request
-    from krm_function.cli.adopt.configuration_files import Configured
-    from krm_function.cli.adopt.images import AdoptedImages
+    from krm_function.check.adopt import Adoption, Request
+    from krm_function.cli.adopt_files import AdoptedImages, Configured
     from krm_function.findings import Finding
-    from krm_function.model.resource import Resource
+    from krm_function.kubernetes.resource import Resource
 
 LONGEST_REASON = 300  # characters, as the configuration takes it
 LONGEST_KEY = 253
@@ -78,10 +76,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Adopt an application. Raises FileProblem."""
-    from krm_function.cli.adopt.configuration_files import configured
-    from krm_function.cli.adopt.images import adopted_images
+    from krm_function.cli.adopt_files import adopted_images, configured
     from krm_function.cli.exits import FINDINGS
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
 
@@ -123,12 +120,12 @@ def _adopted(
     request: "Request", found: "Configured", resources: "tuple[Resource, ...]", known: set[str] | None
 ) -> "tuple[Request, Adoption]":
     """Adopt, and ask what is open. known: what was asked before, None to ask nothing."""
-    from krm_function.adoption import adopt
+    from krm_function.check.adopt import adopt
 
     adoption = adopt(resources, found.generate, found.config, request)
     if known is None or adoption.findings:
         return request, adoption
-    from krm_function.cli.adopt.questions import ask_choices, ask_workloads
+    from krm_function.cli.adopt_files import ask_choices, ask_workloads
 
     if not known:
         known.add("")
@@ -143,8 +140,8 @@ def _written(
     found: "Configured", adoption: "Adoption", images: "AdoptedImages | None", *, dry: bool
 ) -> "tuple[list[str], tuple[Finding, ...]]":
     """Write what changes, all of it or nothing; return a line for each file, and findings. Raises FileProblem."""
-    from krm_function.cli.lock.lock_file import write_lock
-    from krm_function.hosts.write_together import write_files
+    from krm_function.cli.lock_task import write_lock
+    from krm_function.hosts.write_files import write_files
 
     changed = found.changed(adoption.spec)
     would = "would be " if dry else ""
@@ -165,10 +162,10 @@ def _written(
 
 
 def _print(options: Namespace, adoption: "Adoption", written: list[str]) -> None:
+    from krm_function.cli.parser import coloured
     from krm_function.cli.streams import write_out
-    from krm_function.cli.terminal import coloured
     from krm_function.report.adoption import adoption_json, adoption_text
-    from krm_function.report.colour import ansi, plain
+    from krm_function.report.findings import ansi, plain
 
     if options.output == "json":
         text = adoption_json(adoption, written)
@@ -183,7 +180,7 @@ def _terminal() -> bool:
 
 def _request(options: Namespace) -> "Request":
     """Return what the options decide."""
-    from krm_function.adoption import Request
+    from krm_function.check.adopt import Request
 
     keys: dict[tuple[str, str], tuple[str, ...]] = {}
     for of, names in options.keys:
@@ -195,7 +192,7 @@ def _request(options: Namespace) -> "Request":
 def _choices(text: str) -> tuple[str, ...]:
     from argparse import ArgumentTypeError
 
-    from krm_function.adoption import choice_names, is_choice
+    from krm_function.check.adopt import choice_names, is_choice
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:

@@ -7,15 +7,13 @@ functions: a host that reads an empty answer would delete everything.
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.api.records import Config
-    from krm_function.checking import ManifestFile
-    from krm_function.cli.attest.given_attestation import FilesRead
-    from krm_function.cli.files.inputs import Inputs
-    from krm_function.cli.files.readers import ReadFile
+    from krm_function.check.output import ManifestFile
+    from krm_function.cli.given_attestation import FilesRead
+    from krm_function.cli.inputs import Inputs, ReadFile
+    from krm_function.config.collect import Config
     from krm_function.findings import Finding
 
 DESCRIPTION = (
@@ -59,16 +57,16 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Check rendered output."""
-    from krm_function.checking import ManifestFile, Verdict, beside_summary, check_output
-    from krm_function.cli.files.inputs import read_inputs
-    from krm_function.cli.files.rendered_output import output_of
+    from krm_function.check.check_output import Verdict, beside_summary, check_output
+    from krm_function.check.output import ManifestFile
+    from krm_function.cli.inputs import output_of, read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.policy.differing_policies import STRONGER_FINDING, weaker_findings
+    from krm_function.cli.sealed_policies import STRONGER_FINDING, weaker_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import read_file
-    from krm_function.hosts.resource_list import DecodedList, encode_failure
-    from krm_function.report.krm_results import krm_results
+    from krm_function.hosts.functions import DecodedList, encode_failure
+    from krm_function.report.findings import krm_results
 
     if options.namespace and not options.config:
         options.parser.error("--namespace is for rendering again, under --config")
@@ -82,7 +80,7 @@ def run(options: Namespace) -> int:
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     live = None
     if options.cluster and not has_errors(findings):
-        from krm_function.cli.cluster.comparison import read_live
+        from krm_function.cli.live_comparison import read_live
 
         live = read_live(inputs.resources, config)
     elsewhere = live.digests if live else ()
@@ -111,8 +109,8 @@ def run(options: Namespace) -> int:
 
 def _config(options: Namespace, inputs: "Inputs", read: "ReadFile") -> "tuple[Config | None, tuple[Finding, ...]]":
     """Return the configuration to render again under, None unless the operator named one. read: reads a file of it."""
-    from krm_function.api.collect_config import collect
     from krm_function.cli.configuration import from_files_and_resources, with_namespace
+    from krm_function.config.collect import collect
 
     if not options.config:
         return None, inputs.findings
@@ -125,7 +123,7 @@ def _files_read(options: Namespace) -> "FilesRead | None":
     """Return what --attestation is compared with, None without that option."""
     if not options.attestation:
         return None
-    from krm_function.cli.attest.given_attestation import FilesRead
+    from krm_function.cli.given_attestation import FilesRead
 
     return FilesRead(options.attestation)
 
@@ -134,9 +132,9 @@ def _attested(
     files_read: "FilesRead", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
 ) -> "tuple[tuple[Finding, ...], str]":
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
-    from krm_function.cli.attest.given_attestation import attestation_findings
-    from krm_function.provenance.statement_parts import Artefact, digest_of
-    from krm_function.report.order import on_one_line
+    from krm_function.cli.given_attestation import attestation_findings
+    from krm_function.provenance.statement import Artefact, digest_of
+    from krm_function.report.findings import on_one_line
 
     file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
     findings = attestation_findings(files_read, inputs.sources, inputs.resources, file, options.input)

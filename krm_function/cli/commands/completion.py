@@ -6,7 +6,7 @@ Rule of this file: the script is derived from the parser of every command, so it
 from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Iterator
 
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser
 
 DESCRIPTION = (
     'For bash: eval "$(contrast-krm completion bash)". For zsh: the same into a file _contrast-krm of your fpath. '

@@ -8,11 +8,10 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_output_format, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.cli.files.inputs import Inputs
+    from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
 
 DESCRIPTION = (
@@ -55,12 +54,12 @@ def run(options: Namespace) -> int:
 
 def _diff_documents(options: Namespace) -> int:
     from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rendering.render_inputs import render_inputs
+    from krm_function.cli.parser import coloured
+    from krm_function.cli.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
-    from krm_function.cli.terminal import coloured
-    from krm_function.report.changed_documents import changed_documents, diff_text, identity_text
+    from krm_function.report.diff import changed_documents, diff_text, identity_text
 
     inputs = read_inputs(options.paths)
     rendered = render_inputs(options, inputs, live=True)
@@ -76,8 +75,8 @@ def _diff_documents(options: Namespace) -> int:
 def _for_outputs(findings: "tuple[Finding, ...]", inputs: "Inputs") -> "tuple[Finding, ...]":
     """Give CC0118 of two or more rendered outputs one hint, which says what command compares them."""
     from krm_function.findings import finding
-    from krm_function.model.workload import INITDATA
-    from krm_function.report.order import ordered
+    from krm_function.kubernetes.workload import INITDATA
+    from krm_function.report.findings import ordered
 
     outputs = {one.file for one in inputs.resources if INITDATA in one.text}
     twice = [found for found in findings if found.code == "CC0118"]
@@ -90,12 +89,12 @@ def _for_outputs(findings: "tuple[Finding, ...]", inputs: "Inputs") -> "tuple[Fi
 
 def _diff_policies(options: Namespace) -> int:
     from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.files.rendered_output import read_rendered_output
+    from krm_function.cli.inputs import read_rendered_output
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.policy.differing_policies import differing_policies
+    from krm_function.cli.sealed_policies import differing_policies
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
-    from krm_function.report.policy_diff import policy_diff_json, policy_diff_text
+    from krm_function.report.policy_text import policy_diff_json, policy_diff_text
 
     old_path, new_path = options.policy
     if old_path == new_path == "-":

@@ -9,8 +9,7 @@ error. What begins like a code is one: a workload has a slash in its name.
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_output_format, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
 
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (
@@ -42,12 +41,12 @@ def run(options: Namespace) -> int:
         return _explain_code(options)
 
     from krm_function.cli.exits import exit_code
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rendering.render_inputs import render_inputs
+    from krm_function.cli.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.findings import Finding
-    from krm_function.model.address import find_by_address
+    from krm_function.kubernetes.address import find_by_address
     from krm_function.report.explain_workload import explain_json, explain_text
 
     rendered = render_inputs(options, read_inputs(options.paths))
@@ -73,7 +72,7 @@ def _explain_code(options: Namespace) -> int:
     from krm_function.findings.explanation import explanation
     from krm_function.hosts.files import FileProblem, read_file
     from krm_function.report.explain_code import explanation_data, explanation_text, fitting
-    from krm_function.report.read_report import Reported, read_report
+    from krm_function.report.findings import Reported, read_report
     from krm_function.schema.nearest import nearest
 
     code = options.address.upper()

@@ -9,7 +9,8 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import (
+from krm_function.cli.parser import (
+    Parser,
     add_attest,
     add_config,
     add_findings,
@@ -17,17 +18,16 @@ from krm_function.cli.arguments.options import (
     add_namespace,
     add_paths,
 )
-from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from krm_function.cli.attest.new_attestation import Attest
-    from krm_function.cli.files.inputs import Inputs
+    from krm_function.cli.attest import Attest
+    from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
-    from krm_function.hosts.write_together import NewFile
-    from krm_function.pipeline.result import Rendered
+    from krm_function.hosts.write_files import NewFile
     from krm_function.policy.genpolicy import Engine
+    from krm_function.render.rendered import Rendered
 
 DESCRIPTION = "Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written."
 
@@ -92,7 +92,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Render files."""
-    from krm_function.cli.policy.genpolicy_program import engine
+    from krm_function.cli.genpolicy_program import engine
 
     with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
         return _generate(options, *chosen)
@@ -100,18 +100,14 @@ def run(options: Namespace) -> int:
 
 def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tuple[Finding, ...]") -> int:
     """Render by the options of one call. engine, engine_findings: of `genpolicy_program.engine`."""
-    from krm_function.cli.files.inputs import read_inputs
-    from krm_function.cli.files.readers import read_plainly
+    from krm_function.cli.inputs import read_inputs, read_plainly
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rendering.in_place import changed_files
-    from krm_function.cli.rendering.one_stream import one_stream, open_ends, too_large
-    from krm_function.cli.rendering.render_inputs import configured
+    from krm_function.cli.outputs import changed_files, one_stream, open_ends, too_large
+    from krm_function.cli.render_inputs import configured
     from krm_function.findings import finding, has_errors
-    from krm_function.hosts.staged_file import must_be_regular
-    from krm_function.hosts.temporary_files import sweep
-    from krm_function.hosts.write_together import NewFile, write_files
-    from krm_function.input_checks.plain_pods import plain_line
-    from krm_function.pipeline.render import render
+    from krm_function.hosts.write_files import NewFile, must_be_regular, sweep, write_files
+    from krm_function.render.pipeline import render
+    from krm_function.render.unsealed import plain_line
 
     if options.in_place and (not options.paths or "-" in options.paths):
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
@@ -190,8 +186,7 @@ def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
     """Return what collects the statement of --attest, and what is wrong with its file; neither without that option."""
     if not options.attest:
         return None, []
-    from krm_function.cli.attest.new_attestation import Attest
-    from krm_function.cli.attest.wrong_place import wrong_place
+    from krm_function.cli.attest import Attest, wrong_place
 
     return Attest(options, "generate"), wrong_place(options)
 
@@ -204,7 +199,7 @@ def _files(inputs: "Inputs", changed: "Mapping[str, bytes]") -> "dict[str, bytes
 def _print(stream: bytes, files: "Sequence[NewFile]") -> None:
     """Write standard output, then the files; none of them if writing fails or the pipe is closed."""
     from krm_function.cli.streams import write_out, write_out_first
-    from krm_function.hosts.write_together import staged
+    from krm_function.hosts.write_files import staged
 
     if not files:
         write_out(stream)

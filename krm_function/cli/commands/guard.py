@@ -7,12 +7,11 @@ cluster is asked.
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_config, add_findings
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
-    from krm_function.guard.policy_objects import Json
+    from krm_function.operations.guard_cel import Json
 
 DESCRIPTION = (
     "Prints ValidatingAdmissionPolicies with their bindings: the API server then refuses placeholders, Contrast pods "
@@ -48,7 +47,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.hosts.stream import Stream, encode_stream
-    from krm_function.hosts.write_together import write_file
+    from krm_function.hosts.write_files import write_file
 
     objects, findings = _sealed(options) if options.sealed else _policies(options)
     if not has_errors(findings):
@@ -62,8 +61,8 @@ def run(options: Namespace) -> int:
 
 def _policies(options: Namespace) -> "tuple[tuple[Json, ...], tuple[Finding, ...]]":
     """Return the policies for the kinds that are known with the configuration."""
-    from krm_function.cli.files.configured_kinds import configured_kinds
-    from krm_function.guard import guard
+    from krm_function.cli.configuration import configured_kinds
+    from krm_function.operations.guard import guard
 
     kinds, findings = configured_kinds(options.config)
     made = guard(kinds, warn=options.warn)
@@ -72,15 +71,15 @@ def _policies(options: Namespace) -> "tuple[tuple[Json, ...], tuple[Finding, ...
 
 def _sealed(options: Namespace) -> "tuple[tuple[Json, ...], tuple[Finding, ...]]":
     """Return the ConfigMaps about rendered output."""
-    from krm_function.checking.parse_output import parse_output
-    from krm_function.cli.files.configured_kinds import configured_kinds
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.check.output import parse_output
+    from krm_function.cli.configuration import configured_kinds
+    from krm_function.cli.inputs import read_inputs
     from krm_function.findings import finding
-    from krm_function.guard import config_maps
-    from krm_function.model.labels import is_dns_subdomain
-    from krm_function.model.objects import reference
-    from krm_function.model.resource import knowing
-    from krm_function.model.workload import workloads_of
+    from krm_function.kubernetes.lookup import is_dns_subdomain
+    from krm_function.kubernetes.objects import reference
+    from krm_function.kubernetes.resource import knowing
+    from krm_function.kubernetes.workload import workloads_of
+    from krm_function.operations.guard import config_maps
 
     if not is_dns_subdomain(options.name):
         return (), (finding("CC1372", name=options.name),)

@@ -5,7 +5,7 @@ Rule of this file: there is one help text of a command, and its parser prints it
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser
 
 DESCRIPTION = "The same as contrast-krm COMMAND --help; without a command the list of all. A code: see explain."
 

@@ -7,8 +7,7 @@ import os
 import sys
 from argparse import Namespace
 
-from krm_function.cli.arguments.options import add_findings
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings
 
 DESCRIPTION = (
     "Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a "
@@ -31,13 +30,12 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Install. Raises FileProblem."""
     from krm_function import __version__
-    from krm_function.cli.install.bundle import bundle_root
-    from krm_function.cli.install.distributions import NotCopied
-    from krm_function.cli.install.installation import PROGRAM, install, install_bundle
+    from krm_function.cli.build import NotCopied, bundle_root
+    from krm_function.cli.installation import PROGRAM, install, install_bundle
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import FileProblem
-    from krm_function.report.order import on_one_line
+    from krm_function.report.findings import on_one_line
 
     directory = options.directory
     bundle = "" if options.python else bundle_root()

@@ -6,11 +6,10 @@ Rule of this file: nothing of a private key leaves its file; a key that is there
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_findings
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings
 
 if TYPE_CHECKING:
-    from krm_function.manifest.known_keys import KnownKey
+    from krm_function.contrast.owner_keys import KnownKey
 
 DESCRIPTION = (
     "An ECDSA key becomes a workload owner's, an RSA key a seedshare owner's. KEY may be the file of a private key as "
@@ -31,15 +30,14 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Add one key. Raises FileProblem."""
-    from krm_function.cli.files.owner_keys import configured_keys
+    from krm_function.cli.configuration import configured_keys
     from krm_function.cli.messages import print_findings
+    from krm_function.config.edit import with_owner_key
+    from krm_function.contrast.owner_keys import FIELDS, KeyProblem, with_note
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import read_file
-    from krm_function.hosts.write_together import write_file
-    from krm_function.manifest.known_keys import FIELDS, with_note
-    from krm_function.manifest.owner_keys import KeyProblem
-    from krm_function.report.order import on_one_line
-    from krm_function.wiring import with_owner_key
+    from krm_function.hosts.write_files import write_file
+    from krm_function.report.findings import on_one_line
 
     try:
         pem, key = _read(read_file(options.key).decode("utf-8", "replace"))
@@ -67,9 +65,8 @@ def run(options: Namespace) -> int:
 
 def _read(text: str) -> "tuple[str, KnownKey]":
     """Return the public key of a file, bare, and what it is. Raises KeyProblem."""
-    from krm_function.cli.rendering.public_key import public_key
-    from krm_function.manifest.known_keys import key_of
-    from krm_function.manifest.owner_keys import AnotherKindProblem, KeyProblem
+    from krm_function.cli.render_inputs import public_key
+    from krm_function.contrast.owner_keys import AnotherKindProblem, KeyProblem, key_of
 
     pem = public_key(text)
     try:
@@ -93,7 +90,7 @@ def _name(text: str) -> str:
     import re
     from argparse import ArgumentTypeError
 
-    from krm_function.manifest.known_keys import NAME
+    from krm_function.contrast.owner_keys import NAME
 
     if not re.fullmatch(NAME, text):
         raise ArgumentTypeError("must be letters, digits, blanks and any of @._+-, at most 100")

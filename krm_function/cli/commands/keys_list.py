@@ -6,11 +6,10 @@ Rule of this file: nothing is written; a key is shown by its fingerprint, name a
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_output_format
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_output_format
 
 if TYPE_CHECKING:
-    from krm_function.manifest.known_keys import KnownKey
+    from krm_function.contrast.owner_keys import KnownKey
 
 DESCRIPTION = (
     "Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a "
@@ -28,11 +27,11 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the keys. Raises FileProblem."""
-    from krm_function.cli.files.owner_keys import configured_keys, manifest_keys
+    from krm_function.cli.configuration import configured_keys, manifest_keys
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
+    from krm_function.contrast.owner_keys import joined
     from krm_function.findings import finding, has_errors
-    from krm_function.manifest.known_keys import joined
 
     if not options.config and not options.manifest:
         return print_findings([finding("CC1373", option="--config")], options.format, options.report)

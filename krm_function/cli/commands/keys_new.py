@@ -8,13 +8,12 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_findings
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings
 
 if TYPE_CHECKING:
+    from krm_function.contrast.owner_keys import KeyPair
     from krm_function.findings import Finding
-    from krm_function.hosts.write_together import NewFile
-    from krm_function.manifest.generate_keys import KeyPair
+    from krm_function.hosts.write_files import NewFile
 
 DESCRIPTION = "The private key goes into a new file that only you can read. An existing file is never overwritten."
 PRIVATE = 0o600
@@ -46,13 +45,12 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Make one pair. Raises FileProblem, with nothing left behind."""
     from krm_function.cli.messages import print_findings
+    from krm_function.config.edit import with_owner_key
+    from krm_function.contrast.owner_keys import new_seedshare_owner, new_workload_owner
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
-    from krm_function.hosts.temporary_files import sweep
-    from krm_function.hosts.write_together import NewFile
-    from krm_function.manifest.generate_keys import new_seedshare_owner, new_workload_owner
-    from krm_function.report.order import on_one_line
-    from krm_function.wiring import with_owner_key
+    from krm_function.hosts.write_files import NewFile, sweep
+    from krm_function.report.findings import on_one_line
 
     owner = "seedshare" if options.seedshare_owner else "workload"
     field = f"{owner}OwnerKeys"
@@ -84,7 +82,7 @@ def run(options: Namespace) -> int:
 
 def _open_to_git(private: str) -> "list[Finding]":
     """Return a warning if the next commit may take the private key."""
-    from krm_function.cli.files.git_ignores import is_open_to_git
+    from krm_function.cli.next_steps import is_open_to_git
     from krm_function.findings import finding
 
     name = os.path.basename(private)
@@ -94,11 +92,11 @@ def _open_to_git(private: str) -> "list[Finding]":
 
 def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]":
     """Return what is wrong with a call, before anything is made."""
+    from krm_function.config.edit import with_owner_key
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
-    from krm_function.model.finding_position import yaml_finding
-    from krm_function.wiring import with_owner_key
-    from krm_function.yamltext import YamlError
+    from krm_function.kubernetes.resource import yaml_finding
+    from krm_function.text.errors import YamlError
 
     if private == STANDARD_OUTPUT and not public and not add_to:
         return [finding("CC0909.public-key", option="--output")]
@@ -116,7 +114,7 @@ def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]
 def _write(pair: "KeyPair", private: str, public: "NewFile") -> None:
     """Write both halves or none; the private one first, so that no public key exists whose private half is lost."""
     from krm_function.cli.streams import write_out_first
-    from krm_function.hosts.write_together import NewFile, staged, write_files
+    from krm_function.hosts.write_files import NewFile, staged, write_files
 
     if private != STANDARD_OUTPUT:
         write_files([NewFile(private, pair.private, PRIVATE, new=True), public])
@@ -129,7 +127,7 @@ def _write(pair: "KeyPair", private: str, public: "NewFile") -> None:
 def _print(pair: "KeyPair", private: str, shown: bytes) -> None:
     """Write the private half into its file, then the public one to standard output; no file if that fails."""
     from krm_function.cli.streams import write_out_first
-    from krm_function.hosts.write_together import NewFile, write_files
+    from krm_function.hosts.write_files import NewFile, write_files
 
     try:
         write_files([NewFile(private, pair.private, PRIVATE, new=True)])

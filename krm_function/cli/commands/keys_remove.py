@@ -5,8 +5,7 @@ Rule of this file: exactly one key is named, and the last one of its owners goes
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.options import add_findings
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings
 
 DESCRIPTION = (
     "Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. "
@@ -28,15 +27,15 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Remove one key. Raises FileProblem."""
-    from krm_function.cli.files.owner_keys import configured_keys
+    from krm_function.cli.configuration import configured_keys
     from krm_function.cli.messages import print_findings
+    from krm_function.config.edit import without_owner_key
+    from krm_function.contrast.owner_keys import FIELDS, named
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import read_file
-    from krm_function.hosts.write_together import write_file
-    from krm_function.manifest.known_keys import FIELDS, named
-    from krm_function.model.listed_names import listed
-    from krm_function.report.order import on_one_line
-    from krm_function.wiring import without_owner_key
+    from krm_function.hosts.write_files import write_file
+    from krm_function.kubernetes.objects import listed
+    from krm_function.report.findings import on_one_line
 
     keys, findings = configured_keys([options.file])
     if has_errors(findings):

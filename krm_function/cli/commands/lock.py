@@ -7,12 +7,11 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.look_up import add_look_up, look_up_flags
-from krm_function.cli.arguments.options import add_config, add_findings, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.look_up_options import add_look_up, look_up_flags
+from krm_function.cli.parser import Parser, add_config, add_findings, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.cli.lock.lock_file import WrittenLock
+    from krm_function.cli.lock_task import WrittenLock
     from krm_function.findings import Finding
 
 DESCRIPTION = "Uses the network, unless --from names files only. On an error nothing is printed or written."
@@ -50,13 +49,12 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Lock the images of some resources."""
-    from krm_function.cli.lock.lock_file import write_lock
-    from krm_function.cli.lock.look_up import look_up
-    from krm_function.cli.lock.task import read_task
+    from krm_function.cli.lock_look_up import look_up
+    from krm_function.cli.lock_task import read_task, write_lock
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
-    from krm_function.model.finding_position import yaml_finding
-    from krm_function.yamltext import YamlError
+    from krm_function.kubernetes.resource import yaml_finding
+    from krm_function.text.errors import YamlError
 
     sources, limits, misused = look_up_flags(options)
     misused += _contradictions(options)
@@ -68,7 +66,7 @@ def run(options: Namespace) -> int:
     if has_errors(findings) or not task.images:
         return print_findings(findings, options.format, options.report)
     if options.check:
-        from krm_function.cli.lock.stale_lock import check_lock
+        from krm_function.cli.lock_look_up import check_lock
 
         findings += check_lock(task, prune=options.prune)
         done = "" if has_errors(findings) else f"all images of the input are in {options.output}\n"

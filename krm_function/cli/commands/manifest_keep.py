@@ -5,8 +5,7 @@ Rule of this file: the ContrastGenerate gets two fields, or loses one; nothing e
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.options import add_findings, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings, add_paths
 
 DESCRIPTION = (
     "Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier "
@@ -27,18 +26,18 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Change the file. Raises FileProblem."""
     from krm_function.cli.messages import print_findings
+    from krm_function.config.edit import with_kept_base, without_keep
     from krm_function.findings import Finding, finding, has_errors
     from krm_function.hosts.files import read_file
-    from krm_function.hosts.write_together import write_file
-    from krm_function.report.order import on_one_line
-    from krm_function.wiring import with_kept_base, without_keep
+    from krm_function.hosts.write_files import write_file
+    from krm_function.report.findings import on_one_line
 
     if options.end and options.paths:
         options.parser.error("--end reads no rendered output")
     findings: tuple[Finding, ...] = ()
     manifest = ""
     if not options.end:
-        from krm_function.cli.files.rendered_output import manifest_among, read_rendered_output
+        from krm_function.cli.inputs import manifest_among, read_rendered_output
 
         output = read_rendered_output(options.paths)
         manifest, problems = manifest_among(output)

@@ -6,8 +6,7 @@ left out and named. Source: docs/facts/contrast-manifest.md#set-and-verify.
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.options import add_findings, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings, add_paths
 
 DESCRIPTION = (
     "`contrast set` wants each policy of the manifest exactly once among the workloads that it is given. If the "
@@ -25,15 +24,15 @@ def run(options: Namespace) -> int:
     """Print one document for each policy."""
     import json
 
-    from krm_function.checking.judge_pod import sealed_digest
-    from krm_function.cli.files.rendered_output import manifest_among, read_rendered_output
+    from krm_function.check.running_pods import sealed_digest
+    from krm_function.cli.inputs import manifest_among, read_rendered_output
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
+    from krm_function.contrast.manifest import decode
     from krm_function.findings import finding, has_errors
-    from krm_function.manifest.decode import decode
-    from krm_function.model.listed_names import listed
-    from krm_function.model.lookup import mapping
-    from krm_function.report.order import on_one_line
+    from krm_function.kubernetes.lookup import mapping
+    from krm_function.kubernetes.objects import listed
+    from krm_function.report.findings import on_one_line
 
     output = read_rendered_output(options.paths)
     text, problems = manifest_among(output)

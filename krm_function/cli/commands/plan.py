@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.cli.cluster.known_nodes import KnownNodes
-    from krm_function.cli.files.inputs import Inputs
+    from krm_function.cli.cluster import KnownNodes
+    from krm_function.cli.inputs import Inputs
     from krm_function.findings import Finding
-    from krm_function.model.runtime_class_objects import RuntimeClass
-    from krm_function.pipeline.result import Rendered
-    from krm_function.placement.place import Placement
+    from krm_function.kubernetes.placement import Placement
+    from krm_function.kubernetes.runtime_classes import RuntimeClass
+    from krm_function.render.rendered import Rendered
     from krm_function.report.plan import Plan
 
 DESCRIPTION = (
@@ -79,10 +78,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    from krm_function.cli.cluster.known_nodes import known_nodes, with_facts
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.cluster import known_nodes, with_facts
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rendering.render_inputs import render_inputs
+    from krm_function.cli.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import find_files, same_file
@@ -110,7 +109,7 @@ def run(options: Namespace) -> int:
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
-        from krm_function.hosts.write_together import write_file
+        from krm_function.hosts.write_files import write_file
 
         write_file(file, text)
     else:
@@ -122,11 +121,11 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], 
     """Return the function that turns a plan into text of this format. file: where it goes, "" for standard output."""
     match chosen:
         case "json":
-            from krm_function.report.plan_json import plan_json
+            from krm_function.report.plan import plan_json
 
             return plan_json
         case "mermaid":
-            from krm_function.report.plan_mermaid import plan_mermaid
+            from krm_function.report.plan_text import plan_mermaid
 
             return plan_mermaid
         case "html":
@@ -136,13 +135,13 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], 
         case _:
             import sys
 
-            from krm_function.cli.terminal import coloured, columns
+            from krm_function.cli.parser import coloured, columns
             from krm_function.report.plan_text import WIDTH, plan_text
 
             width = columns(WIDTH, file=bool(file))
             if file or not coloured(options.color, sys.stdout):
                 return partial(plan_text, width=width)
-            from krm_function.report.colour import ansi
+            from krm_function.report.findings import ansi
 
             return partial(plan_text, width=width, paint=ansi)
 
@@ -153,8 +152,8 @@ def _classes(
     """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and what is wrong."""
     if node_list.classes is None:
         return {}, list(node_list.findings)
-    from krm_function.checking.live_classes import planned_classes
-    from krm_function.model.objects import reference
+    from krm_function.kubernetes.objects import reference
+    from krm_function.operations.live import planned_classes
 
     applied = {one.name for one in map(reference, rendered.added) if one.kind == "RuntimeClass"}
     applied |= {one.name for one in inputs.resources if one.kind == "RuntimeClass"}
@@ -166,7 +165,7 @@ def _place(
     rendered: "Rendered", node_list: "KnownNodes", classes: "Mapping[str, RuntimeClass]"
 ) -> "tuple[dict[int, Placement], list[Finding]]":
     """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
-    from krm_function.placement.place import place
+    from krm_function.kubernetes.placement import place
 
     if node_list.nodes is None:
         return {}, []
@@ -185,8 +184,8 @@ def _place(
 
 def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
     """Return the labels that pods select nodes by and that no node of their platform has."""
-    from krm_function.model.platforms import PLATFORMS
-    from krm_function.placement.foreign_labels import foreign_labels
+    from krm_function.contrast.firmware import foreign_labels
+    from krm_function.contrast.platforms import PLATFORMS
 
     return [
         one.workload.placed(found)
@@ -198,7 +197,7 @@ def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
 
 def _firmware(rendered: "Rendered", node_list: "KnownNodes", placements: "Mapping[int, Placement]") -> "list[Finding]":
     """Return what attestation with the manifest of this render says to the nodes, if any says what firmware it has."""
-    from krm_function.placement.attestation import any_firmware, attested_nodes
+    from krm_function.contrast.firmware import any_firmware, attested_nodes
 
     if not node_list.nodes or not rendered.manifest or not any_firmware(node_list.nodes):
         return []
@@ -213,7 +212,7 @@ def _firmware(rendered: "Rendered", node_list: "KnownNodes", placements: "Mappin
 
 def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
     """Return what namespaces of the input refuse in the injected containers."""
-    from krm_function.admission.refusals import refusals
+    from krm_function.contrast.namespace_admission import refusals
 
     return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
 
@@ -222,11 +221,10 @@ def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: 
     """Return what a cluster, asked by dry runs, says of the pods of each workload that was rendered."""
     if node_list.server is None:
         return []
-    from krm_function.checking.parse_output import parse_output
-    from krm_function.cli.cluster.dry_run import dry_run, names_of
-    from krm_function.cli.cluster.services import cluster_services
-    from krm_function.model.objects import reference
-    from krm_function.policy import References
+    from krm_function.check.output import parse_output
+    from krm_function.cli.live_comparison import cluster_services, dry_run, names_of
+    from krm_function.config.references import References
+    from krm_function.kubernetes.objects import reference
 
     broken = {found.ref for found in rendered.findings if found.severity == "error"}
     sealed = [one for one in rendered.plan if one.workload is not None and one.digest and one.ref not in broken]

@@ -6,7 +6,8 @@ Rule of this file: the engine judges; a request that cannot be judged is counted
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import (
+from krm_function.cli.parser import (
+    Parser,
     add_config,
     add_findings,
     add_namespace,
@@ -14,13 +15,11 @@ from krm_function.cli.arguments.options import (
     add_paths,
     add_workload,
 )
-from krm_function.cli.arguments.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
-    from krm_function.model.workload import Workload
-    from krm_function.replay.judged_requests import Denial, Log, Pod, Replayed
-    from krm_function.replay.pods_of_log import Sorted
+    from krm_function.kubernetes.workload import Workload
+    from krm_function.operations.replay_log import Denial, Log, Pod, Replayed, Sorted
 
 DESCRIPTION = (
     "Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at "
@@ -53,20 +52,15 @@ def run(options: Namespace) -> int:
     from functools import partial
 
     from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.policy.rego_engine import rego_engine
-    from krm_function.cli.policy.sealed_workload import sealed_workload
+    from krm_function.cli.rego_engine import rego_engine
+    from krm_function.cli.sealed_policies import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
-    from krm_function.policy import decode_toml, digest, read_policy_data, rules_of
-    from krm_function.policy.configured_initdata import unreadable
-    from krm_function.policy.initdata import POLICY
-    from krm_function.replay.diagnose import Sealed, explain
-    from krm_function.replay.judge import replay
-    from krm_function.replay.judged_requests import Replayed
-    from krm_function.replay.pods_of_log import pods_of
-    from krm_function.report.replay_forms import Replay, replay_json, replay_text
+    from krm_function.operations.replay import Replay, Sealed, explain, replay, replay_json, replay_text
+    from krm_function.operations.replay_log import Replayed, pods_of
+    from krm_function.policy.initdata import POLICY, decode_toml, digest, read_policy_data, rules_of, unreadable
 
     workload, toml, _, findings = sealed_workload(options, read_inputs(options.paths))
     if workload is None or has_errors(findings):
@@ -116,7 +110,7 @@ def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
     """Read the log, or what is wrong with it. Raises FileProblem."""
     from krm_function.findings import finding
     from krm_function.hosts.files import read_file
-    from krm_function.replay.log_text import LONGEST, read_log
+    from krm_function.operations.replay_log import LONGEST, read_log
 
     try:
         log = read_log(read_file(path, most=LONGEST + 1))
@@ -130,8 +124,8 @@ def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
 def _chosen(by_pod: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Pod, ...], tuple[Finding, ...]]":
     """Return the pods to replay, or what is wrong."""
     from krm_function.findings import finding
-    from krm_function.replay.pods_of_log import meant
-    from krm_function.report.replay_forms import name_of
+    from krm_function.operations.replay import name_of
+    from krm_function.operations.replay_log import meant
 
     pods = meant(by_pod.pods, workload, name)
     if pods or not (by_pod.pods or name):

@@ -5,8 +5,7 @@ Rule of this file: standard output is the policy's own bytes, as the annotation 
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_paths, add_workload
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, add_workload
 
 DESCRIPTION = "Reads rendered output; with a configuration the input is rendered first."
 
@@ -30,12 +29,12 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the policy of one workload in one of several formats."""
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.policy.sealed_workload import sealed_workload
+    from krm_function.cli.sealed_policies import sealed_workload
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
-    from krm_function.policy.configured_initdata import unreadable
+    from krm_function.policy.initdata import unreadable
 
     inputs = read_inputs(options.paths)
     workload, toml, _, findings = sealed_workload(options, inputs)
@@ -52,8 +51,7 @@ def _form(toml: bytes, form: str) -> bytes:
     """Return the bytes of one format. Raises ValueError for initdata that does not hold it."""
     import json
 
-    from krm_function.policy import decode_toml, digest, host_data, read_policy_data
-    from krm_function.policy.initdata import POLICY
+    from krm_function.policy.initdata import POLICY, decode_toml, digest, host_data, read_policy_data
 
     if form == "initdata":
         return toml

@@ -8,14 +8,14 @@ import re
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_findings
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings
 
 if TYPE_CHECKING:
-    from krm_function.api.records import Release
-    from krm_function.cli.files.release_file import Before
+    from krm_function.cli.release_file import Before
+    from krm_function.config.release import Release
+    from krm_function.config.release_files import Fact
+    from krm_function.config.release_text import Combined
     from krm_function.findings import Finding
-    from krm_function.release import Combined, Fact
 
 DESCRIPTION = (
     "Takes runtime-*.yml, coordinator.yml, an image-replacements file, a manifest.json of `contrast generate`, the "
@@ -49,10 +49,11 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Make or update a ContrastRelease. Raises FileProblem."""
-    from krm_function.cli.files.release_file import read_before
     from krm_function.cli.messages import print_findings
+    from krm_function.cli.release_file import read_before
+    from krm_function.config.release_files import facts_of
+    from krm_function.config.release_text import combine
     from krm_function.findings import has_errors
-    from krm_function.release import combine, facts_of
 
     findings = [*_usage(options)]
     before, problems = read_before(options.output)
@@ -72,16 +73,14 @@ def run(options: Namespace) -> int:
 
 def _finish(combined: "Combined", before: "Before", options: Namespace, findings: "list[Finding]") -> int:
     """Check the text, write it, and print what was done."""
-    from krm_function.api.modeline import DIRECTORY, schema_file
-    from krm_function.cli.files.release_file import parsed
-    from krm_function.cli.files.schema_copies import missing_schemas, write_all
     from krm_function.cli.messages import print_findings
+    from krm_function.cli.new_files import missing_schemas, write_all
+    from krm_function.cli.release_file import parsed
     from krm_function.cli.streams import write_out
-    from krm_function.hosts.streams_by_path import is_stream
-    from krm_function.hosts.temporary_files import sweep
-    from krm_function.release import missing, new_text, updated_text
-    from krm_function.release.release_text import KIND
-    from krm_function.report.order import on_one_line
+    from krm_function.config.json_schema import DIRECTORY, schema_file
+    from krm_function.config.release_text import KIND, missing, new_text, updated_text
+    from krm_function.hosts.write_files import is_stream, sweep
+    from krm_function.report.findings import on_one_line
 
     as_stream = not options.output or is_stream(options.output)
     schema = "" if as_stream else schema_file(KIND)
@@ -122,7 +121,7 @@ def _names(release: "Release") -> str:
 
 def _usage(options: Namespace) -> "list[Finding]":
     """Return what is wrong with the options."""
-    from krm_function.api.contrast_release import VERSION
+    from krm_function.config.release import VERSION
     from krm_function.findings import finding
 
     findings: list[Finding] = []

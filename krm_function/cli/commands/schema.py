@@ -5,7 +5,7 @@ Rule of this file: a kind is found in any case of letters, as kubectl finds it.
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser
 
 DESCRIPTION = "Without a kind: of all, in one object."
 
@@ -20,9 +20,9 @@ def run(options: Namespace) -> int:
     """Print one schema, or an object with all of them by kind."""
     import json
 
-    from krm_function.api.schema import KINDS, schema, schema_text
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
+    from krm_function.config.json_schema import KINDS, schema, schema_text
     from krm_function.findings import finding
     from krm_function.schema.nearest import nearest
 

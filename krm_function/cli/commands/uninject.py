@@ -11,14 +11,13 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.cli.files.inputs import InputFile
+    from krm_function.cli.inputs import InputFile
     from krm_function.findings import Finding
-    from krm_function.model.pod_kinds import Kinds
-    from krm_function.model.resource import Resource
+    from krm_function.kubernetes.pod_kinds import Kinds
+    from krm_function.kubernetes.resource import Resource
 
 DESCRIPTION = (
     "Prints one stream, unless -o or --in-place is given. Needs a configuration only for the kinds of its "
@@ -47,14 +46,14 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the input of an earlier render."""
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
-    from krm_function.input_checks.prove import taken_classes, taken_namespaces
-    from krm_function.model.resource import knowing
-    from krm_function.pipeline.proof import unproven
-    from krm_function.stages.read import read
+    from krm_function.kubernetes.resource import knowing
+    from krm_function.render.pipeline import unproven
+    from krm_function.render.proof import taken_classes, taken_namespaces
+    from krm_function.render.read import read
 
     if options.in_place and (not options.paths or "-" in options.paths):
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
@@ -71,11 +70,11 @@ def run(options: Namespace) -> int:
     restored = tuple(map(_without_additions, resources))
     files = [(source.file, _encode(source, restored)) for source in inputs.sources]
     if options.in_place:
-        from krm_function.cli.rendering.restored_files import write_restored
+        from krm_function.cli.outputs import write_restored
 
         write_restored(inputs, dict(files), restored)
     elif options.output:
-        from krm_function.hosts.write_together import write_file
+        from krm_function.hosts.write_files import write_file
 
         write_file(options.output, b"".join(data for _, data in files))
     else:
@@ -86,10 +85,10 @@ def run(options: Namespace) -> int:
 def _kinds(paths: "Sequence[str]") -> "tuple[Kinds, tuple[Finding, ...]]":
     """Return the kinds with pod templates that are known with these files of configuration."""
     if not paths:
-        from krm_function.model.pod_kinds import SHIPPED
+        from krm_function.kubernetes.pod_kinds import SHIPPED
 
         return SHIPPED, ()
-    from krm_function.cli.files.configured_kinds import configured_kinds
+    from krm_function.cli.configuration import configured_kinds
 
     return configured_kinds(paths)
 
@@ -99,9 +98,9 @@ def _without_additions(resource: "Resource") -> "Resource":
 
     A resource that was added as a whole is dropped.
     """
-    from krm_function.model.objects import emitted_objects
-    from krm_function.yamltext import Change
-    from krm_function.yamltext.edit.splice import splice
+    from krm_function.kubernetes.objects import emitted_objects
+    from krm_function.text.changes import Change
+    from krm_function.text.splice import splice
 
     document = resource.document
     if document is None or resource.state == "added":
@@ -112,8 +111,8 @@ def _without_additions(resource: "Resource") -> "Resource":
 
 
 def _encode(source: "InputFile", resources: "Sequence[Resource]") -> bytes:
-    from krm_function.hosts.emitted_annotations import without_added_line_end, without_added_separator
-    from krm_function.hosts.resource_list import DecodedList, encode_list
+    from krm_function.hosts.emitted import without_added_line_end, without_added_separator
+    from krm_function.hosts.functions import DecodedList, encode_list
     from krm_function.hosts.stream import encode_stream
 
     decoded, mine = source.decoded, resources[source.start : source.end]

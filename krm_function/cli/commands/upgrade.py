@@ -6,17 +6,15 @@ Rule of this file: it runs and writes nothing, and asks a cluster only with --cl
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.arguments.options import add_config, add_findings, add_namespace, add_output_format, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
 
 if TYPE_CHECKING:
-    from krm_function.api.records import Config, Release
-    from krm_function.cli.files.inputs import Inputs
+    from krm_function.cli.inputs import Inputs
+    from krm_function.config.collect import Config
+    from krm_function.config.release import Release
     from krm_function.findings import Finding
-    from krm_function.pipeline.prepare import Prepared
-    from krm_function.upgrade.change import Change
-    from krm_function.upgrade.progress import ClusterState
-    from krm_function.upgrade.waves import Places
+    from krm_function.operations.upgrade import Change, ClusterState, Places
+    from krm_function.render.prepare import Prepared
 
 DESCRIPTION = (
     "The way is from the ContrastRelease of the configuration to that of --to. Runtime, classes, manifest, coordinator "
@@ -66,18 +64,14 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan. Raises FileProblem."""
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.rendering.render_inputs import configured
+    from krm_function.cli.render_inputs import configured
     from krm_function.cli.streams import write_out
-    from krm_function.cli.upgrade.call_places import places_of
-    from krm_function.cli.upgrade.found_hosts import found_hosts
+    from krm_function.cli.upgrade_places import found_hosts, places_of
     from krm_function.findings import has_errors
-    from krm_function.pipeline.prepare import prepare
-    from krm_function.report.upgrade_forms import upgrade_json, upgrade_text
-    from krm_function.upgrade.change import change_between
-    from krm_function.upgrade.progress import progress
-    from krm_function.upgrade.waves import waves
+    from krm_function.operations.upgrade import change_between, progress, upgrade_json, upgrade_text, waves
+    from krm_function.render.prepare import prepare
 
     inputs = read_inputs(options.paths)
     config, findings = configured(options, inputs)
@@ -104,8 +98,8 @@ def run(options: Namespace) -> int:
 
 def _release(path: str) -> "tuple[Release | None, list[Finding]]":
     """Return the only ContrastRelease of a file. Raises FileProblem."""
-    from krm_function.api.contrast_release import parse_release
     from krm_function.cli.configuration import from_files
+    from krm_function.config.release import parse_release
     from krm_function.findings import finding, has_errors
 
     documents, problems = from_files([path])
@@ -146,15 +140,15 @@ def _cluster(
     options: Namespace, inputs: "Inputs", change: "Change", places: "Places"
 ) -> "tuple[ClusterState, tuple[Finding, ...]]":
     """Return what a cluster, or a file of nodes, shows of the waves."""
-    from krm_function.cli.cluster.known_nodes import known_nodes
-    from krm_function.upgrade.progress import ClusterState
+    from krm_function.cli.cluster import known_nodes
+    from krm_function.operations.upgrade import ClusterState
 
     nodes = known_nodes(options, inputs)
     state = ClusterState(nodes.nodes, nodes.classes, None, places.namespace)
     if not options.cluster or nodes.server is None:
         return state, nodes.findings
-    from krm_function.cli.cluster.namespace_objects import read_namespaces
-    from krm_function.model.kinds import KINDS
+    from krm_function.cli.cluster import read_namespaces
+    from krm_function.kubernetes.kinds import KINDS
 
     custom = {(ref.api_version, ref.kind) for ref in change.workloads if ref.kind not in KINDS}
     read = read_namespaces(sorted({ref.namespace or places.namespace for ref in change.workloads}), custom)

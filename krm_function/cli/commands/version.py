@@ -5,7 +5,7 @@ Rule of this file: it starts no program, so a commit is known only if the instal
 
 from argparse import Namespace
 
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser
 
 DESCRIPTION = (
     "The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its "
@@ -27,10 +27,10 @@ def run(options: Namespace) -> int:
     import json
     import platform
 
+    from krm_function.cli.build import this_build
     from krm_function.cli.exits import OK
-    from krm_function.cli.install.build import this_build
     from krm_function.cli.streams import write_out
-    from krm_function.model.profiles import DEFAULT, PROFILES
+    from krm_function.contrast.profiles import DEFAULT, PROFILES
 
     build = this_build()
     if options.json:

@@ -6,8 +6,7 @@ Rule of this file: it reads and writes nothing but standard output; a pod that r
 from argparse import Namespace
 from typing import Any
 
-from krm_function.cli.arguments.options import add_findings, add_output_format, add_paths
-from krm_function.cli.arguments.parser import Parser
+from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths
 
 DESCRIPTION = (
     "Reads the cluster, with --cluster, or what `kubectl get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints. "
@@ -38,10 +37,9 @@ def run(options: Namespace) -> int:
     from krm_function.cli.exits import exit_code
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
-    from krm_function.diagnosis.evidence import gather
-    from krm_function.diagnosis.why import state_of, why
     from krm_function.findings import Finding, has_errors
-    from krm_function.report.diagnosis_forms import diagnosis_json, diagnosis_text
+    from krm_function.operations.diagnosis import diagnosis_json, diagnosis_text, state_of, why
+    from krm_function.operations.evidence import gather
 
     if options.cluster and options.paths:
         options.parser.error("--cluster and files exclude each other")
@@ -59,8 +57,8 @@ def run(options: Namespace) -> int:
 
 def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     """Return the objects of files or standard input. Raises FileProblem."""
-    from krm_function.checking.parse_output import parse_output
-    from krm_function.cli.files.inputs import read_inputs
+    from krm_function.check.output import parse_output
+    from krm_function.cli.inputs import read_inputs
 
     inputs = read_inputs(options.paths)
     parsed = parse_output(inputs.resources)
@@ -69,7 +67,7 @@ def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
 
 def _of_the_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     """Return the objects of the pod's namespace in the cluster."""
-    from krm_function.cli.cluster.namespace_objects import read_namespace
+    from krm_function.cli.cluster import read_namespace
 
     parts = options.pod.split("/")
     space = parts[1] if len(parts) > 2 else options.namespace or "default"

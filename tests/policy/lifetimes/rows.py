@@ -6,7 +6,7 @@ Rule of this file: a row is data. `play` gives it to an agent, which keeps the s
 import copy
 from typing import Any, NamedTuple
 
-from krm_function.policy import Profile
+from krm_function.contrast.profiles import Profile
 from tests.policy import pods
 from tests.policy.host import NETNS, SANDBOX_ID, Agent, Host, Json
 from tests.policy.oracle.requests import sandbox

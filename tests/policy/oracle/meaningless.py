@@ -9,7 +9,7 @@ import functools
 import re
 from typing import NamedTuple
 
-from krm_function.model import profiles
+from krm_function.contrast import profiles
 
 
 class Free(NamedTuple):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from krm_function.model.pod_names import HASH, MINUTES, NUMBER, RANDOM
+from krm_function.kubernetes.pod_names import HASH, MINUTES, NUMBER, RANDOM
 from tests.policy.host import SANDBOX_ID, Agent, Host, Json
 
 

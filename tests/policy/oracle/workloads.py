@@ -4,7 +4,7 @@ import functools
 import re
 from pathlib import Path
 
-from krm_function.policy import Profile
+from krm_function.contrast.profiles import Profile
 from krm_function.policy.initdata import decode_toml, from_annotation
 from tests import quick_yaml as yaml
 from tests.policy import pods

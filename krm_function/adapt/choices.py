@@ -1,0 +1,75 @@
+"""What a rule would do for a pod that has none, and the names of new volumes."""
+
+import re
+from collections.abc import Collection
+from typing import Any, Literal
+
+from krm_function.contrast.injected import LONGEST_NAME, read_secure_pv
+from krm_function.contrast.owned import VOLUMES
+from krm_function.kubernetes.lookup import maps
+from krm_function.kubernetes.workload import Workload, claim_names
+from krm_function.record import NamedTuple
+
+# --- What a rule that rewrites pods would do for a pod that has none: for commands that offer it
+#
+# Rule of this file: a record only. A choice is an offer: nothing is chosen by it, and its consequence is for the
+# reader.
+
+
+RuleName = Literal[
+    "moveAnnotations",
+    "renameGPUs",
+    "splitSubPaths",
+    "securePV",
+    "imageVolumes",
+    "hostPathCaches",
+    "memory",
+    "leastVCPUs",
+]
+
+
+class RuleChoice(NamedTuple):
+    """A rule that would change a pod. value: what to write for it: of a rule with a list, one entry of the list.
+
+    consequence: what the pod then has and no longer has, as a sentence without a full stop.
+    """
+
+    rule: RuleName
+    value: Any
+    consequence: str
+
+
+# --- Names of new volumes: readable, the same in every render, and never one that the pod has
+#
+# Rule of this file: a name is `<owner>-<part>`, the part in lower-case letters, digits and hyphens. Where that is
+# taken, or longer than a name of a volume may be, it is shortened and gets a digest of owner and part.
+
+
+DIGITS = 8  # of the digest
+
+
+def taken_names(workload: Workload) -> set[str]:
+    """Return the names that no new volume of a pod may have: its volumes and claims, and those that a render adds."""
+    names = {str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))}
+    mounted = {str(mount.get("name")) for each in workload.all_containers for mount in each.mounts}
+    secure_pv = read_secure_pv(workload.annotations)
+    return names.union(claim_names(workload), mounted, VOLUMES, secure_pv or ())
+
+
+def free_name(owner: str, part: str, taken: Collection[str]) -> str:
+    """Make the name of a new volume.
+
+    >>> free_name("tmp", "/var/Cache", ()), free_name("tmp", "a", {"tmp-a"})
+    ('tmp-var-cache', 'tmp-a-0c81a1fb')
+    """
+    plain = re.sub("-+", "-", f"{owner}-{re.sub('[^a-z0-9]+', '-', part.lower())}").strip("-")
+    if len(plain) <= LONGEST_NAME and plain != owner and plain not in taken:
+        return plain
+    import hashlib
+
+    for number in range(len(taken) + 1):
+        digest = hashlib.sha256(f"{owner}\0{part}\0{number}".encode()).hexdigest()[:DIGITS]
+        name = f"{plain[: LONGEST_NAME - DIGITS - 1].rstrip('-')}-{digest}"
+        if name not in taken:
+            return name
+    raise AssertionError("more names are taken than there are")

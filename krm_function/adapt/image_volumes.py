@@ -1,0 +1,116 @@
+"""A VOLUME of an image that no volumeMount covers, and the emptyDir that is mounted there."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from krm_function.adapt.choices import RuleChoice, free_name, taken_names
+from krm_function.config.image_lock import ImageFacts
+from krm_function.findings import Cause, Finding, finding
+from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.mount_points import mount_point
+from krm_function.kubernetes.resource import Outcome
+from krm_function.kubernetes.workload import Draft, PodContainer, Workload
+from krm_function.record import NamedTuple
+
+# --- A VOLUME of an image that no volumeMount covers, and the emptyDir that is mounted there
+#
+# containerd makes a directory of the node for each VOLUME, of this container alone, and copies the image's files into
+# it (docs/facts/kubernetes.md#volumes-of-images); no confidential pod may have that. An emptyDir of its own is in the
+# VM and is empty. Truth table:
+#
+#     a VOLUME of the image of a container       is
+#     the mountPath of a mount, letter by letter left: that is what the policy asks for
+#     the same place, in another spelling        refused: two mounts at one place, of which one hides the other
+#     not mounted                                covered, also above or below another mount, as containerd does
+
+
+CODE = "CC0833"
+
+
+class ImageVolume(NamedTuple):
+    """A VOLUME to cover. field, container: of which container. path: as the image writes it. name: of the emptyDir."""
+
+    field: str
+    container: str
+    path: str
+    name: str
+
+
+def uncovered(each: PodContainer, declared: Iterable[str]) -> tuple[str, ...]:
+    """Return the VOLUMEs of an image that are no mountPath of a container, in order."""
+    mounted = {mount.get("mountPath") for mount in each.mounts}
+    return tuple(path for path in sorted(declared) if path not in mounted)
+
+
+def refused(each: PodContainer, path: str) -> Cause | None:
+    """Return why an uncovered VOLUME gets no emptyDir; None if it gets one."""
+    for mount in each.mounts:
+        written = str(mount.get("mountPath"))
+        if mount_point(written) == mount_point(path):
+            return Cause("CC0839", {"container": each.name, "place": path, "written": written})
+    return None
+
+
+def container_of(workload: Workload, one: ImageVolume) -> PodContainer | None:
+    """Return the container of a VOLUME."""
+    found = (each for each in workload.all_containers if (each.field, each.name) == (one.field, one.container))
+    return next(found, None)
+
+
+def cover(draft: Draft, one: ImageVolume) -> None:
+    """Add the emptyDir as the last volume, and its mount as the last one of the container."""
+    each = container_of(draft.workload, one)
+    if each is None:
+        return
+    reason = f"the image of {one.container} declares VOLUME {one.path}, which would be a directory of the node"
+    volumes = (*draft.workload.spec_path, "volumes")
+    present = draft.workload.at(volumes) or []
+    draft.put(volumes, len(present), {"name": one.name, "emptyDir": {}}, CODE, reason)
+    path = (*each.path, "volumeMounts")
+    draft.put(path, len(each.mounts), {"name": one.name, "mountPath": one.path}, CODE, reason)
+
+
+# --- Image volumes: an emptyDir at each VOLUME of an image that no volumeMount covers
+#
+# Rule of this file: the VOLUMEs are those of the ImageLock, of the image that the pod will have. containerd would copy
+# what the image has there into its directory; an emptyDir is empty, so each is a warning. What forbids one is in
+# adapt/image_volumes.py.
+
+
+def image_volumes(workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]) -> Outcome:
+    """Cover the VOLUMEs of one workload. images: of the lock. replaced: image in the pod -> the release's."""
+    draft = Draft(workload)
+    findings: list[Finding] = []
+    taken = taken_names(workload)
+    for each, path in _uncovered(workload, images, replaced):
+        at = (*each.path, "image")
+        cause = refused(each, path)
+        if cause is not None:
+            findings.append(finding(cause.code, workload.ref, at, **cause.values))
+            continue
+        name = free_name(each.name or each.field, path, taken)
+        taken.add(name)
+        cover(draft, ImageVolume(each.field, each.name, path, name))
+        image = str(each.container.get("image"))
+        findings.append(finding("CC0841", workload.ref, at, container=each.name, place=path, image=image))
+    return Outcome(tuple(draft.edits), tuple(findings))
+
+
+def image_volume_choices(
+    workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]
+) -> Iterator[RuleChoice]:
+    """Yield what the rule would do for each uncovered VOLUME of a workload."""
+    for each, path in _uncovered(workload, images, replaced):
+        if refused(each, path) is None:
+            what = "an emptyDir, without the files that the image has there"
+            yield RuleChoice("imageVolumes", "emptyDir", f"container {each.name} gets {what}, at VOLUME {path}")
+
+
+def _uncovered(
+    workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]
+) -> Iterator[tuple[PodContainer, str]]:
+    for each in workload.all_containers:
+        image = str(each.container.get("image") or "")
+        facts = images.get(replaced.get(image, image))
+        declared = mapping(facts.config.get("Volumes") if facts else None)
+        for path in uncovered(each, declared):
+            yield each, path

@@ -1,0 +1,80 @@
+"""The cpu limit of a pod as a whole, by which its VM has more vCPUs than its containers ask for."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from krm_function.adapt.choices import RuleChoice
+from krm_function.contrast.gpus import gpu_count
+from krm_function.contrast.measurement import vcpus_text
+from krm_function.contrast.vm_size import requested_cpus, vcpus
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.pod_fields import type_findings
+from krm_function.kubernetes.resource import Edit
+from krm_function.kubernetes.workload import Draft, Workload
+
+# --- The cpu limit of a pod as a whole, by which its VM has more vCPUs than its containers ask for
+#
+# Truth table, of a pod's spec.resources.limits:
+#
+#     it has                             becomes
+#     nothing, or no cpu                 the limit
+#     cpu                                the limit, which is more
+#     anything else, such as memory      as it was
+
+
+CODE = "CC0417"
+
+
+def write_cpu(draft: Draft, figure: str, reason: str) -> None:
+    """Write a figure, of whole CPUs, as the limit of the pod."""
+    path = (*draft.workload.spec_path, "resources")
+    if not isinstance(draft.workload.at(path), dict):
+        draft.edit("set", path, {"limits": {"cpu": figure}}, CODE, reason)
+    elif not isinstance(draft.workload.at((*path, "limits")), dict):
+        draft.edit("set", (*path, "limits"), {"cpu": figure}, CODE, reason)
+    else:
+        draft.edit("set", (*path, "limits", "cpu"), figure, CODE, reason)
+
+
+def written_cpu(workload: Workload) -> str:
+    """Return the figure that a rule has written into a pod, or a person in the same form; "" for none."""
+    figure = dig(workload.pod_spec, ("resources", "limits", "cpu"))
+    return figure if isinstance(figure, str) and re.fullmatch("[1-9][0-9]{0,2}", figure) else ""
+
+
+# --- Give a pod's VM a least number of vCPUs, by a cpu limit of the pod as a whole
+#
+#     the VM has                                   the pod's cpu limit
+#     as many as the rule wants, or more           stays
+#     fewer                                        one less than the rule wants; as many as the pod requests, if that is
+#                                                  more, since Kubernetes refuses a limit below the requests
+#
+# Rule of this file: it only ever raises. How limits become vCPUs is in contrast/vm_size.py.
+
+
+def least_vcpus(workload: Workload, minimum: int | Literal["gpus"]) -> tuple[Edit, ...]:
+    """Raise the cpu limit of a pod. minimum: vCPUs, or as many as the pod has GPUs.
+
+    Nothing for a pod whose types or limits are wrong: what checks it says so.
+    """
+    if type_findings(workload):
+        return ()
+    count = vcpus(workload)
+    least = gpu_count(workload.pod_spec) if minimum == "gpus" else minimum
+    if not isinstance(count, int) or count >= least:
+        return ()
+    draft = Draft(workload)
+    wanted = f"the pod has {least} GPUs" if minimum == "gpus" else f"vcpus.minimum is {least}"
+    figure = str(max(least - 1, requested_cpus(workload)))
+    write_cpu(draft, figure, f"the VM would have {vcpus_text(count)}, and {wanted}")
+    return tuple(draft.edits)
+
+
+def vcpu_choices(workload: Workload) -> Iterator[RuleChoice]:
+    """Yield the rule for a pod with more GPUs than vCPUs."""
+    if least_vcpus(workload, "gpus"):
+        said = (
+            "each pod with more GPUs than vCPUs is limited to cpu of its own, which Kubernetes may take for its request"
+        )
+        yield RuleChoice("leastVCPUs", "gpus", said)

@@ -1,0 +1,63 @@
+"""An annotation of Contrast's on the object, moved to the pod template, where it has its effect."""
+
+from collections.abc import Container, Iterator
+
+from krm_function.adapt.choices import RuleChoice
+from krm_function.contrast.annotations import misplaced
+from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.pod_fields import type_findings
+from krm_function.kubernetes.resource import Edit
+from krm_function.kubernetes.workload import PREFIX, Draft, Workload
+from krm_function.text.changes import ABSENT
+
+# --- An annotation of Contrast's that stands on the object, moved to the pod template, where it has its effect
+#
+# Truth table, first row that fits:
+#
+#   the key has no effect on a pod template, or is no text       stays, and is CC0202 or CC0203
+#   it is the role of the coordinator                            stays: it is a label of the pod template
+#   the object is a Pod, or has several pod templates            stays: there is nowhere to move it, or no telling where
+#   the pod template has the key                                 stays: of the same value it does no harm
+#   any other                                                    moves, with its value
+
+
+CODE = "CC0290"
+
+
+def move(draft: Draft, keys: Container[str]) -> None:
+    """Move those of the misplaced annotations that have one of these keys."""
+    workload = draft.workload
+    for key, (path, value) in misplaced(workload).items():
+        if key not in keys:
+            continue
+        reason = "Contrast reads its annotations on the pod template alone"
+        metadata = draft.workload.metadata_path
+        for place in (metadata, (*metadata, "annotations")):
+            if draft.workload.at(place) is None:
+                draft.edit("set", place, {}, CODE, reason)
+        draft.edit("set", (*metadata, "annotations", key), value, CODE, reason)
+        draft.edit("remove", (*path, key), ABSENT, CODE, reason)
+
+
+# --- Move annotations: those of Contrast's that older pages have on the object go to its pod template, by rule
+#
+# Rule of this file: only with `objectAnnotations: move`; without it they are an error (render/pod_checks.py). What
+# moves is in adapt/moved_annotations.py.
+
+
+def move_annotations(workload: Workload) -> tuple[Edit, ...]:
+    """Return the edits of one workload; none for one of wrong types, which is refused."""
+    keys = misplaced(workload)
+    if not keys or type_findings(workload):
+        return ()
+    draft = Draft(workload)
+    move(draft, keys)
+    return tuple(draft.edits)
+
+
+def annotation_choices(workload: Workload) -> Iterator[RuleChoice]:
+    """Yield what the rule would do for a workload."""
+    keys = misplaced(workload)
+    if keys and not type_findings(workload):
+        names = listed([key.removeprefix(PREFIX) for key in keys])
+        yield RuleChoice("moveAnnotations", "move", f"what the object says of {names} holds for its pods")

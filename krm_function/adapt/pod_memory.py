@@ -1,0 +1,81 @@
+"""The memory of a pod as a whole: that of its images and of the limits of its containers."""
+
+import re
+from typing import Any
+
+from krm_function.contrast.vm_size import MIB, PodMemory, memory_figure, memory_text, requested_memory
+from krm_function.findings import finding
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.resource import Outcome
+from krm_function.kubernetes.workload import Draft, Workload
+
+# --- The memory of a pod as a whole, written into spec.resources
+#
+# Truth table, of a pod's spec.resources:
+#
+#     it has                             becomes
+#     nothing                            requests and limits of memory
+#     memory, in one of them or both     the calculated one in both
+#     anything else, such as cpu         as it was
+#
+# Rule of this file: Contrast's own calculation replaces the whole of spec.resources, and loses a limit of cpu with it.
+
+
+CODE = "CC0422"
+FIELDS = ("requests", "limits")
+
+
+def write_memory(draft: Draft, figure: str, reason: str) -> None:
+    """Write a figure, of whole MiB, as request and limit of the pod."""
+    path = (*draft.workload.spec_path, "resources")
+    if not isinstance(draft.workload.at(path), dict):
+        draft.edit("set", path, {field: {"memory": figure} for field in FIELDS}, CODE, reason)
+        return
+    for field in FIELDS:
+        present = draft.workload.at((*path, field))
+        if not isinstance(present, dict):
+            draft.edit("set", (*path, field), {"memory": figure}, CODE, reason)
+        elif present.get("memory") != figure:
+            draft.edit("set", (*path, field, "memory"), figure, CODE, reason)
+
+
+def written_memory(workload: Workload) -> str:
+    """Return the figure that a rule has written into a pod, or a person in the same form; "" for none."""
+    figures = {_memory(workload, field) for field in FIELDS}
+    figure = figures.pop()
+    return figure if not figures and isinstance(figure, str) and re.fullmatch("[1-9][0-9]{0,11}Mi", figure) else ""
+
+
+def _memory(workload: Workload, field: str) -> Any:
+    value = dig(workload.pod_spec, ("resources", field, "memory"))
+    return value if isinstance(value, str) else None
+
+
+# --- Calculate memory: the pod as a whole gets that of its images and of the limits of its containers
+#
+# Rule of this file: the figure is Contrast's own, to the MiB, or there is none; nothing of it is estimated. What it is
+# made of is in contrast/vm_size.py, and how it is written in adapt/pod_memory.py.
+
+
+def calculate(workload: Workload, memory: PodMemory) -> Outcome:
+    """Write the memory of a pod as a whole: that of its images and the limits of its containers.
+
+    Nothing with an image store, as in Contrast. CC0423 for each image whose size is not known exactly, CC0424 if
+    Kubernetes would refuse the result.
+    """
+    if memory.stored:
+        return Outcome()
+    unsized = (*memory.unknown, *memory.estimated)
+    if unsized:
+        at = (*workload.spec_path, "resources")
+        return Outcome(findings=tuple(finding("CC0423", workload.ref, at, image=image) for image in unsized))
+    amount = (memory.images + memory.asked) // MIB
+    requested = requested_memory(workload)
+    if requested > amount * MIB:
+        values: dict[str, Any] = {"requested": memory_figure(requested), "calculated": f"{amount}Mi"}
+        at = (*workload.spec_path, "resources")
+        return Outcome(findings=(finding("CC0424", workload.ref, at, **values),))
+    draft = Draft(workload)
+    parts = f"{memory_text(memory.images)} of images and {memory_text(memory.asked)} of limits of containers"
+    write_memory(draft, f"{amount}Mi", f"the VM has {parts} in its memory")
+    return Outcome(tuple(draft.edits))

@@ -1,0 +1,399 @@
+"""A claim that a pod mounts as a file system, and the encrypted volume that it becomes."""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Any
+
+from krm_function.adapt.choices import RuleChoice, free_name, taken_names
+from krm_function.config.generate import Generate
+from krm_function.contrast.injected import SECURE_PV, asks_for_initializer, read_secure_pv
+from krm_function.contrast.owned import CLAIM_KIND
+from krm_function.findings import Cause, Finding, Path, Ref, finding
+from krm_function.kubernetes.lookup import dig, fits, mapping, maps
+from krm_function.kubernetes.objects import listed, objects, reference
+from krm_function.kubernetes.resource import Edit, Outcome, Resource
+from krm_function.kubernetes.workload import (
+    Draft,
+    Workload,
+    claim_names,
+    claim_templates,
+    indexes_named,
+    may_have_devices,
+    mounts_of,
+    volume_sources,
+)
+from krm_function.record import NamedTuple
+from krm_function.text.changes import ABSENT
+from krm_function.text.errors import YamlError
+
+# --- A claim that a pod mounts as a file system, and the encrypted volume that it becomes
+#
+# The initializer opens the claim as a block device and shows its files through an emptyDir: Contrast's annotation
+# secure-pv, of which a pod has one (docs/facts/contrast.md#initializer, step 1). Truth table, first row that fits:
+#
+#     a claim of the pod                                             is
+#     the device of the annotation secure-pv already                 left
+#     of a pod without initializer, or that is the coordinator       refused: nobody opens it
+#     of a pod whose secure-pv names another device                  refused: a pod has one
+#     in volumeDevices of a container                                refused: it is a block device in use
+#     mounted by subPath or subPathExpr                              refused: it is mounted as a whole
+#     mounted with mountPropagation Bidirectional                    refused: no emptyDir hands mounts on
+#     of a volume with readOnly: true                                refused: it is formatted the first time
+#     of a pod that runs several times at once, no claim template    refused: two VMs would write one file system
+#     any other                                                      encrypted
+
+
+CODE = "CC0832"
+CLAIM = "persistentVolumeClaim"
+CLAIM_VERSION = "v1"
+MODE: Path = ("spec", "volumeMode")  # of a claim object, and of a claim template
+BLOCK = "Block"
+FILE_SYSTEMS = (None, "", "Filesystem")  # what volumeMode says of a file system; docs/facts/kubernetes.md#claims
+PROPAGATION = "HostToContainer"  # how a container sees what the initializer mounts
+NUMBERS = ("replicas", "parallelism")  # how often a pod runs at once; a Job has the second
+
+
+class EncryptedClaim(NamedTuple):
+    """A claim to encrypt. device: the name that it has among the pod's volumes. share: the emptyDir that shows it."""
+
+    device: str
+    share: str
+
+
+def claim_of(workload: Workload, volume: str) -> str | None:
+    """Return the name of the claim that a volume of a pod stands for; "" for a claim template, None for no claim."""
+    if volume in claim_names(workload):
+        return ""
+    for index in indexes_named(workload.pod_spec.get("volumes"), volume):
+        one = maps(workload.pod_spec.get("volumes"))[index]
+        if volume_sources(one) == (CLAIM,):
+            return str(mapping(one.get(CLAIM)).get("claimName") or "")
+    return None
+
+
+def claim_volumes(workload: Workload) -> tuple[str, ...]:
+    """Return the names of the volumes of a pod that stand for claims; those of claim templates first."""
+    volumes = [str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))]
+    named = dict.fromkeys((*claim_names(workload), *volumes))
+    return tuple(name for name in named if claim_of(workload, name) is not None)
+
+
+def is_device(workload: Workload, volume: str) -> bool:
+    """Tell whether a volume is the device of the annotation secure-pv."""
+    secure_pv = read_secure_pv(workload.annotations)
+    return secure_pv is not None and secure_pv.device == volume
+
+
+def devices(workload: Workload) -> frozenset[str]:
+    """Return the names of the volumes that containers of a pod have as block devices."""
+    return frozenset(
+        str(device.get("name"))
+        for each in workload.all_containers
+        for device in maps(each.container.get("volumeDevices"))
+    )
+
+
+def refused(workload: Workload, device: str) -> Cause | None:
+    """Return why a claim that is not the device of secure-pv yet is not encrypted; None if it is."""
+    if workload.is_coordinator or not asks_for_initializer(workload.annotations):
+        return Cause("CC0837.initializer")
+    if secure_pv := workload.annotations.get(SECURE_PV):
+        known = read_secure_pv({SECURE_PV: secure_pv})
+        return Cause("CC0837.one", {"other": known.device if known else "another volume"})
+    if device in devices(workload):
+        return Cause("CC0837.device")
+    for one in mounts_of(workload, device):
+        if part := one.mount.get("subPath") or one.mount.get("subPathExpr"):
+            return Cause("CC0837.part", {"container": one.container.name, "place": part})
+        if one.mount.get("mountPropagation") not in (None, "", "None", PROPAGATION):
+            return Cause("CC0837.propagation", {"container": one.container.name})
+    if device in claim_names(workload):
+        return None
+    index = indexes_named(workload.pod_spec.get("volumes"), device)[0]
+    if mapping(maps(workload.pod_spec.get("volumes"))[index].get(CLAIM)).get("readOnly"):
+        return Cause("CC0837.read-only")
+    if runs := _at_once(workload):
+        return Cause("CC0837.several", {"runs": runs})
+    return None
+
+
+def _at_once(workload: Workload) -> str:
+    """Return what says that a pod runs several times at once, "" if nothing does."""
+    if workload.ref.kind == "DaemonSet":
+        return "a DaemonSet has a pod on each node"
+    job = workload.ref.kind == "CronJob"
+    spec = mapping(workload.at((*workload.root, "spec", "jobTemplate", "spec") if job else (*workload.root, "spec")))
+    for field in NUMBERS:
+        number = spec.get(field)
+        if workload.template and isinstance(number, int) and number > 1:
+            return f"{field} is {number}"
+    return ""
+
+
+def encrypt(draft: Draft, one: EncryptedClaim) -> None:
+    """Name the device in the annotation, mount what the initializer shows in place of it, make its template Block."""
+    reason = f"claim {one.device} becomes an encrypted volume, which the initializer opens"
+    draft.add(draft.workload.annotate([(SECURE_PV, f"{one.device}:{one.share}", reason)], CODE))
+    for each in mounts_of(draft.workload, one.device):
+        path = (*each.container.path, "volumeMounts", each.position)
+        draft.edit("set", (*path, "name"), one.share, CODE, reason)
+        if each.mount.get("mountPropagation") != PROPAGATION:
+            draft.edit("set", (*path, "mountPropagation"), PROPAGATION, CODE, reason)
+    for index, template in enumerate(claim_templates(draft.workload)):
+        spec = template.get("spec")
+        named = mapping(template.get("metadata")).get("name") == one.device
+        if named and isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS:
+            path = (*draft.workload.root, "spec", "volumeClaimTemplates", index, *MODE)
+            draft.edit("set", path, BLOCK, CODE, reason)
+
+
+# --- PersistentVolumeClaims of an input, and which of them a volume of a pod stands for
+#
+# Rule of this file: a claim is found by its name, as the kubelet finds it (docs/facts/kubernetes.md#claims). Where a
+# namespace is not written, it may be any.
+
+
+class ClaimObject(NamedTuple):
+    """A PersistentVolumeClaim of the input. root: path from its document to it."""
+
+    resource: Resource
+    root: Path
+    ref: Ref
+    value: Any
+
+    @property
+    def is_block(self) -> bool:
+        """Whether it is a block device."""
+        return bool(dig(self.value, MODE) == BLOCK)
+
+
+def claim_objects(resources: Iterable[Resource]) -> list[ClaimObject]:
+    """Find the claims of an input; what cannot be read has none, and is reported elsewhere."""
+    found: list[ClaimObject] = []
+    for resource in resources:
+        if resource.state == "added" or not resource.may_be((CLAIM_KIND, "List")):
+            continue
+        try:
+            value = resource.value
+        except YamlError:
+            continue
+        for root, one in objects(value):
+            ref = reference(one)
+            if (ref.api_version, ref.kind) == (CLAIM_VERSION, CLAIM_KIND):
+                found.append(ClaimObject(resource, root, ref, one))
+    return found
+
+
+def claims_of(workload: Workload, volume: str, claims: Sequence[ClaimObject], namespace: str = "") -> list[ClaimObject]:
+    """Return the claims of the input that a volume stands for. namespace: of objects that name none, "" for any.
+
+    A StatefulSet makes of the template T the claims T-NAME-0, T-NAME-1 and so on, and takes those that are there.
+    """
+    name = claim_of(workload, volume)
+    if name is None:
+        return []
+    ordinal = re.compile(f"{re.escape(f'{volume}-{workload.ref.name}-')}[0-9]+")
+    own = workload.ref.namespace or namespace
+    return [
+        one
+        for one in claims
+        if (one.ref.name == name if name else ordinal.fullmatch(one.ref.name) is not None)
+        and ("" in (own, place := one.ref.namespace or namespace) or own == place)
+    ]
+
+
+def device_volumes(workload: Workload) -> tuple[str, ...]:
+    """Return the names of the claims that containers of a pod have as devices, and that of secure-pv."""
+    secure_pv = read_secure_pv(workload.annotations)
+    names = {*devices(workload), *((secure_pv.device,) if secure_pv else ())}
+    return tuple(sorted(name for name in names if claim_of(workload, name) is not None))
+
+
+# --- Find claims of the input that a pod has as a block device, and that are file systems
+#
+# Rule of this file: the kubelet compares the two and never starts such a pod (docs/facts/kubernetes.md#claims), so it
+# is an error wherever the claim is in the input, whatever rules are on.
+
+
+def claim_findings(resources: Sequence[Resource], workloads: Sequence[Workload]) -> list[Finding]:
+    """Return CC0830 for all workloads of rendered output, with their places."""
+    if not any(map(may_have_devices, workloads)):
+        return []
+    claims = claim_objects(resources)
+    return [one.placed(found) for one in workloads for found in claim_modes(one, claims)]
+
+
+def claim_modes(workload: Workload, claims: Sequence[ClaimObject], namespace: str = "") -> Iterator[Finding]:
+    """Yield CC0830 for each such claim of one workload. namespace: of objects that name none, "" for any."""
+    for volume in device_volumes(workload):
+        for claim in claims_of(workload, volume, claims, namespace):
+            if not claim.is_block:
+                if volume in claim_names(workload):
+                    index = claim_names(workload).index(volume)
+                    path = (*workload.root, "spec", "volumeClaimTemplates", index)
+                else:
+                    index = indexes_named(workload.pod_spec.get("volumes"), volume)[0]
+                    path = (*workload.spec_path, "volumes", index)
+                yield finding("CC0830", workload.ref, path, volume=volume, claim=claim.ref.name)
+
+
+# --- Secure PV: a claim that the configuration names becomes an encrypted volume of the pod
+#
+# Rule of this file: which claims, the name of the volume that shows one, and the claim objects of the input that become
+# block devices with it. What of a pod forbids it, and what the pod becomes, is in adapt/secure_pv.py.
+# What of a claim forbids it:
+#
+#     a claim object of the input                              is
+#     that an access mode lets several nodes use at once       refused: two VMs would write one file system
+#     that another pod of the input uses as well               refused: the same
+#     whose spec is no map                                     left: CC0830
+#     of volumeMode Block already                              left as it is
+#     any other                                                made Block
+#     not in the input                                         a warning: it has to be Block
+
+
+SHARE = "share"  # what the name of the emptyDir ends with
+BY_SEVERAL = ("ReadWriteMany", "ReadOnlyMany")
+ONE_POD = "ReadWriteOncePod"
+
+
+class Pods(NamedTuple):
+    """What is known of the claims of an input. claims: its objects. users: which pods name a claim: (namespace, name).
+
+    namespace: of objects that name none, "" for any.
+    """
+
+    claims: Sequence[ClaimObject]
+    users: Sequence[tuple[Ref, str]]
+    namespace: str = ""
+
+
+class Encrypted(NamedTuple):
+    """The outcome for one workload. blocks: claim objects that become block devices. notes: sentences for the plan."""
+
+    outcome: Outcome = Outcome()
+    blocks: tuple[ClaimObject, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return the volumes of a workload that stand for a claim which a pattern names: by volume or by claim."""
+    return tuple(
+        volume
+        for volume in claim_volumes(workload)
+        if any(fits(pattern, name) for pattern in patterns for name in {volume, claim_of(workload, volume) or volume})
+    )
+
+
+def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initializer: bool) -> Encrypted:
+    """Encrypt the claim of one workload that the patterns name. initializer: whether the configuration injects one."""
+    named = named_claims(workload, patterns)
+    wanted = [volume for volume in named if not is_device(workload, volume)]
+    if not wanted:
+        return Encrypted()
+    if len(named) > 1:
+        several = Cause("CC0837.claims", {"names": listed(named)})
+        return Encrypted(Outcome(findings=tuple(_finding(workload, volume, several) for volume in named)))
+    device = wanted[0]
+    claims = claims_of(workload, device, pods.claims, pods.namespace)
+    cause = refused(workload, device) if initializer else Cause("CC0837.initializer")
+    if cause is None:
+        cause = _refused_claims(workload, device, claims, pods)
+    if cause is not None:
+        return Encrypted(Outcome(findings=(_finding(workload, device, cause),)))
+    draft = Draft(workload)
+    encrypt(draft, EncryptedClaim(device, free_name(device, SHARE, taken_names(workload))))
+    blocks = tuple(one for one in claims if _is_file_system(one))
+    warnings = tuple(_warnings(workload, device, claims))
+    note = f"claim {device} is encrypted from now on: one that holds files has to be made anew as a block device"
+    return Encrypted(Outcome(tuple(draft.edits), warnings), blocks, (note,))
+
+
+def made_block(claim: ClaimObject) -> Edit:
+    """Make the edit that makes a claim object a block device."""
+    before = mapping(mapping(claim.value).get("spec")).get("volumeMode", ABSENT)
+    reason = f"claim {claim.ref.name} becomes an encrypted volume, which the VM opens as a block device"
+    return Edit("set", (*claim.root, *MODE), before, BLOCK, "CC0835", reason)
+
+
+def idle_claims(workloads: Sequence[Workload], generate: Generate) -> Iterator[Finding]:
+    """Yield CC0840 for each name of the configuration that no pod has a claim of."""
+    for index, pattern in enumerate(generate.volumes.secure_claims):
+        if not any(named_claims(one, (pattern,)) for one in workloads):
+            path: Path = ("spec", "volumes", "securePV", "claims", index)
+            yield finding("CC0840.claim", generate.ref, path, index=index, name=pattern)
+
+
+def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
+    """Yield what the rule would do for each claim of a workload."""
+    for volume in claim_volumes(workload):
+        name = claim_of(workload, volume) or volume
+        encrypted = secure_pv(workload, (name,), pods, initializer=True)
+        if encrypted.outcome.edits:
+            lost = "it starts empty, and an existing claim has to be made anew as volumeMode Block"
+            yield RuleChoice("securePV", name, f"claim {name} becomes an encrypted volume: {lost}")
+
+
+def _finding(workload: Workload, volume: str, cause: Cause) -> Finding:
+    return finding(cause.code, workload.ref, _path(workload, volume), volume=volume, **cause.values)
+
+
+def _path(workload: Workload, volume: str) -> Path:
+    if volume in claim_names(workload):
+        return (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(volume))
+    return (*workload.spec_path, "volumes", indexes_named(workload.pod_spec.get("volumes"), volume)[0])
+
+
+def _refused_claims(workload: Workload, device: str, claims: Sequence[ClaimObject], pods: Pods) -> Cause | None:
+    """Return what of the claims that a volume stands for forbids to encrypt them."""
+    for claim in claims:
+        for mode in _access_modes(claim):
+            if mode in BY_SEVERAL:
+                return Cause("CC0837.access", {"claim": claim.ref.name, "mode": mode})
+    names = {claim_of(workload, device) or "", *(claim.ref.name for claim in claims)}
+    users = _other_users(workload, names, pods)
+    return Cause("CC0837.shared", {"users": listed(users)}) if users else None
+
+
+def _other_users(workload: Workload, claims: Container[str], pods: Pods) -> list[str]:
+    own = workload.ref._replace(namespace=workload.ref.namespace or pods.namespace)
+    users = [(ref._replace(namespace=ref.namespace or pods.namespace), name) for ref, name in pods.users]
+    return [
+        f"{ref.kind}/{ref.name}"
+        for ref, name in users
+        if name in claims and ref != own and ("" in (own.namespace, ref.namespace) or own.namespace == ref.namespace)
+    ]
+
+
+def _is_file_system(claim: ClaimObject) -> bool:
+    spec = mapping(claim.value).get("spec")
+    return isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS
+
+
+def _warnings(workload: Workload, device: str, claims: Sequence[ClaimObject]) -> Iterator[Finding]:
+    name, path = claim_of(workload, device), _path(workload, device)
+    if name and not claims:
+        yield finding("CC0842", workload.ref, path, volume=device, claim=name)
+    alone = claims and all(_access_modes(claim) == [ONE_POD] for claim in claims)
+    if name and not alone and (cause := _overlap(workload)):
+        yield finding(cause, workload.ref, path, volume=device, claim=name)
+    group = mapping(workload.pod_spec.get("securityContext")).get("fsGroup")
+    if group:
+        yield finding("CC0844", workload.ref, path, volume=device, group=group)
+
+
+def _overlap(workload: Workload) -> str:
+    """Return the code of CC0843 if a second pod may start before the first one has ended, else ""."""
+    spec = mapping(workload.object.get("spec"))
+    match workload.ref.kind:
+        case "Deployment" if mapping(spec.get("strategy")).get("type") != "Recreate":
+            return "CC0843.rolling"
+        case "CronJob" if spec.get("concurrencyPolicy") != "Forbid":
+            return "CC0843.schedule"
+        case _:
+            return ""
+
+
+def _access_modes(claim: ClaimObject) -> list[Any]:
+    modes = mapping(mapping(claim.value).get("spec")).get("accessModes")
+    return modes if isinstance(modes, list) else []

@@ -1,0 +1,216 @@
+"""An emptyDir that is mounted by subPath only, and the emptyDirs that take its place."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from posixpath import normpath
+from typing import Any
+
+from krm_function.adapt.choices import RuleChoice, free_name, taken_names
+from krm_function.config.generate import DIVIDE
+from krm_function.contrast.injected import read_secure_pv
+from krm_function.contrast.owned import VOLUMES
+from krm_function.findings import Cause, Finding, finding
+from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.quantity import units
+from krm_function.kubernetes.resource import Outcome
+from krm_function.kubernetes.workload import (
+    Draft,
+    MountOf,
+    Workload,
+    claim_names,
+    indexes_named,
+    mounts_of,
+    volume_sources,
+)
+from krm_function.record import NamedTuple
+from krm_function.text.changes import ABSENT
+
+# --- An emptyDir that is mounted by subPath only, and the emptyDirs that take its place, one for each subPath
+#
+# The kubelet makes each subPath a directory of the volume and mounts that (docs/facts/kubernetes.md#parts-of-volumes).
+# Who mounts the same subPath shares a directory, and who mounts another one sees nothing of it: the same holds of one
+# volume for each. Truth table, first row that fits:
+#
+#     an emptyDir of the pod                                 is
+#     of a name that Contrast gives a meaning                left: the initializer mounts it
+#     without a mount by subPath                             left: there is nothing to split
+#     mounted with a subPathExpr                             refused: known only in the running container
+#     mounted as a whole as well, or at `.`                  refused: the whole has all parts
+#     mounted at a path that Kubernetes refuses              refused
+#     mounted at a path and at one below it                  refused: the second is in the first
+#     named by an annotation that tools read                 refused: it would name nothing
+#     with a sizeLimit, several paths, no `divide`           refused: the limit is for all of them together
+#     any other                                              split
+
+
+CODE = "CC0831"
+MEBIBYTE = 2**20
+# annotations whose values are lists of volumes by name: docs/facts/kubernetes.md#parts-of-volumes
+NAMING_VOLUMES = (
+    "backup.velero.io/backup-volumes",
+    "backup.velero.io/backup-volumes-excludes",
+    "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes",
+)
+
+
+class Split(NamedTuple):
+    """An emptyDir to split. names: of the new volumes, in order, by subPath as `sub_paths` has it."""
+
+    volume: str
+    names: Mapping[str, str]
+
+
+def is_split(workload: Workload, volume: str) -> bool:
+    """Tell whether a volume is an emptyDir of the pod that is mounted by subPath somewhere."""
+    found = indexes_named(workload.pod_spec.get("volumes"), volume)
+    if len(found) != 1 or volume in claim_names(workload) or volume in _meant(workload):
+        return False
+    if volume_sources(maps(workload.pod_spec.get("volumes"))[found[0]]) != ("emptyDir",):
+        return False
+    return any(one.mount.get("subPath") or one.mount.get("subPathExpr") for one in mounts_of(workload, volume))
+
+
+def _meant(workload: Workload) -> Iterable[str]:
+    return {*VOLUMES, *(read_secure_pv(workload.annotations) or ())}
+
+
+def sub_path(mount: Mapping[str, Any]) -> str:
+    """Return the directory of the volume that a mount shows, "." for all of it."""
+    return normpath(str(mount.get("subPath") or "."))
+
+
+def sub_paths(workload: Workload, volume: str) -> tuple[str, ...]:
+    """Return the different directories of a volume that are mounted, in the order in which containers start."""
+    return tuple(dict.fromkeys(sub_path(one.mount) for one in mounts_of(workload, volume)))
+
+
+def refused(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
+    """Return why a volume that `is_split` tells of is not split; None if it is. divide: a sizeLimit is divided."""
+    return _refused_mounts(mounts_of(workload, volume)) or _refused_volume(workload, volume, divide=divide)
+
+
+def _refused_mounts(mounts: Sequence[MountOf]) -> Cause | None:
+    for one in mounts:
+        if one.mount.get("subPathExpr"):
+            return Cause("CC0836.expression", {"container": one.container.name})
+    for one in mounts:
+        if sub_path(one.mount) == ".":
+            return Cause("CC0836.whole", {"container": one.container.name})
+        written = str(one.mount["subPath"])
+        if written.startswith("/") or ".." in written.split("/"):
+            return Cause("CC0836.path", {"place": written})
+    paths = [sub_path(one.mount) for one in mounts]
+    for path in paths:
+        for other in paths:
+            if other.startswith(f"{path}/"):
+                return Cause("CC0836.nested", {"place": path, "below": other})
+    return None
+
+
+def _refused_volume(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
+    for key in NAMING_VOLUMES:
+        named = str(workload.annotations.get(key) or "").split(",")
+        if volume in map(str.strip, named):
+            return Cause("CC0836.named", {"key": key})
+    count = len(sub_paths(workload, volume))
+    if has_limit(workload, volume) and not divide:
+        return Cause("CC0836.limit", {"count": count})
+    if has_limit(workload, volume) and divided(_own(workload, volume).get("sizeLimit"), count) is None:
+        return Cause("CC0836.small", {"count": count})
+    return None
+
+
+def has_limit(workload: Workload, volume: str) -> bool:
+    """Tell whether several paths share a sizeLimit."""
+    return _has_limit(workload, volume) and len(sub_paths(workload, volume)) > 1
+
+
+def divided(limit: Any, count: int) -> str | None:
+    """Return what each of some volumes may hold, so that they hold no more than the limit together; None for nothing.
+
+    Whole mebibytes, or bytes if it is less than one.
+
+    >>> divided("1Gi", 3), divided("1Mi", 2), divided("1", 2), divided("much", 2)
+    ('341Mi', '524288', None, None)
+    """
+    try:
+        size = units(limit) // count
+    except ValueError:
+        return None
+    if size < 1:
+        return None
+    return f"{size // MEBIBYTE}Mi" if size >= MEBIBYTE else str(size)
+
+
+def split(draft: Draft, one: Split) -> None:
+    """Put the new volumes in the place of the old one, and mount each where its directory was mounted."""
+    reason = f"emptyDir {one.volume} is mounted by subPath, which would be a directory of the node"
+    limited = has_limit(draft.workload, one.volume)
+    for each in mounts_of(draft.workload, one.volume):
+        path = (*each.container.path, "volumeMounts", each.position)
+        draft.edit("set", (*path, "name"), one.names[sub_path(each.mount)], CODE, reason)
+        draft.edit("remove", (*path, "subPath"), ABSENT, CODE, reason)
+    own = dict(_own(draft.workload, one.volume))
+    if limited:
+        own["sizeLimit"] = divided(own["sizeLimit"], len(one.names))
+    volumes = (*draft.workload.spec_path, "volumes")
+    index = indexes_named(draft.workload.at(volumes), one.volume)[0]
+    first, *others = one.names.values()
+    draft.edit("set", (*volumes, index), {"name": first, "emptyDir": dict(own)}, CODE, reason)
+    for at, name in enumerate(others, index + 1):
+        draft.edit("insert", (*volumes, at), {"name": name, "emptyDir": dict(own)}, CODE, reason)
+
+
+def _own(workload: Workload, volume: str) -> dict[str, Any]:
+    volumes = maps(workload.pod_spec.get("volumes"))
+    return mapping(volumes[indexes_named(volumes, volume)[0]].get("emptyDir"))
+
+
+def _has_limit(workload: Workload, volume: str) -> bool:
+    """Tell whether a volume has a sizeLimit; one of nothing, or less, is none (docs/facts/kubernetes.md)."""
+    limit = _own(workload, volume).get("sizeLimit")
+    try:
+        return limit is not None and units(limit) > 0
+    except ValueError:
+        return True
+
+
+# --- Split sub paths: an emptyDir that is mounted by subPath only becomes one emptyDir for each subPath
+#
+# Rule of this file: which volumes, and their names; what forbids it, and what a pod becomes, is in
+# adapt/split_sub_paths.py. With a refusal of one volume the others are split.
+
+
+def split_sub_paths(workload: Workload, *, divide: bool) -> Outcome:
+    """Split the volumes of one workload. divide: a sizeLimit is divided, else CC0836."""
+    draft = Draft(workload)
+    findings: list[Finding] = []
+    for volume in _candidates(workload):
+        cause = refused(draft.workload, volume, divide=divide)
+        if cause is not None:
+            index = indexes_named(workload.pod_spec.get("volumes"), volume)[0]
+            path = (*workload.spec_path, "volumes", index)
+            findings.append(finding(cause.code, workload.ref, path, volume=volume, **cause.values))
+            continue
+        taken = taken_names(draft.workload)
+        names: dict[str, str] = {}
+        for part in sub_paths(draft.workload, volume):
+            names[part] = free_name(volume, part, taken)
+            taken.add(names[part])
+        split(draft, Split(volume, names))
+    return Outcome(tuple(draft.edits), tuple(findings))
+
+
+def split_choices(workload: Workload) -> Iterator[RuleChoice]:
+    """Yield what the rule would do for a workload, for each of its volumes that it would split."""
+    for volume in _candidates(workload):
+        if refused(workload, volume, divide=True) is None:
+            count = len(sub_paths(workload, volume))
+            limited = has_limit(workload, volume)
+            size = ", each with its part of the sizeLimit" if limited else ""
+            made = "one emptyDir without subPath" if count == 1 else f"{count} emptyDirs, one for each subPath{size}"
+            yield RuleChoice("splitSubPaths", DIVIDE if limited else True, f"emptyDir {volume} becomes {made}")
+
+
+def _candidates(workload: Workload) -> list[str]:
+    names = [str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))]
+    return [name for name in dict.fromkeys(names) if is_split(workload, name)]

@@ -1,0 +1,238 @@
+"""Rewritings that an undo record takes back: make them again on what it restores, with the names of the rendered pod.
+
+Rule of this file: anybody can write a record, so nothing that it says counts but the two forms of the object. A
+rewriting is only made again where nothing forbids it and all of its names are new; whatever still differs then has no
+rewriting as its reason (undo_rules). Of a render the result must have them again: a record that takes back what
+this render does not do is not believed.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krm_function.adapt import gpu_names as renamed_gpu
+from krm_function.adapt import image_volumes as image_volume
+from krm_function.adapt import least_vcpus as least_cpu
+from krm_function.adapt import moved_annotations as moved_annotation
+from krm_function.adapt import node_caches as node_cache
+from krm_function.adapt import pod_memory as calculated_memory
+from krm_function.adapt import secure_pv as encrypted_claim
+from krm_function.adapt import split_sub_paths as split_volume
+from krm_function.adapt.choices import taken_names
+from krm_function.adapt.secure_pv import BLOCK, FILE_SYSTEMS, MODE
+from krm_function.contrast.annotations import MOVABLE, misplaced
+from krm_function.contrast.gpus import gpu_name, is_passable
+from krm_function.contrast.injected import SECRETS, SECURE_PV, read_secure_pv
+from krm_function.contrast.owned import CLAIM_KIND, CONTAINERS, VOLUMES
+from krm_function.contrast.vm_size import vcpus
+from krm_function.findings import Path
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.pod_fields import type_findings
+from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
+from krm_function.kubernetes.workload import Draft, PodContainer, Workload, mounts_of
+from krm_function.text.changes import ABSENT, same
+
+
+def made_again(now: Any, before: Any, kinds: Kinds = SHIPPED) -> Any:
+    """Return an object before its render with the volumes that a render made of its own; itself if it made none.
+
+    now: the rendered object. before: the same with its record undone. kinds: those with pod templates.
+    """
+    ref = reference(before)
+    for template in kinds.paths(ref, before):
+        made = _made_again(Workload(mapping(now), (), ref, template), Workload(mapping(before), (), ref, template))
+        before = made.object if made is not None else before
+    return before
+
+
+def lost(now: Any, before: Any, after: Any, kinds: Kinds = SHIPPED) -> Path | None:
+    """Find what a record takes back of an object, and this render does not do again; None if there is nothing.
+
+    after: the object as this render made it of `before`.
+    """
+    if reference(now).kind == CLAIM_KIND:
+        return None if same(dig(now, MODE), dig(after, MODE)) else MODE
+    if made_again(now, before, kinds) is before:
+        return None
+    ref = reference(now)
+    for template in kinds.paths(ref, after):
+        one, other = (Workload(mapping(value), (), ref, template) for value in (now, after))
+        for key in MOVABLE:  # and that which the rule securePV writes
+            if not same(one.annotations.get(key), other.annotations.get(key)):
+                return (*one.metadata_path, "annotations", key)
+        if not same(_volumes(one), _volumes(other)):
+            return (*one.spec_path, "volumes")
+        if (place := _other_gpus(one, other)) is not None:
+            return (*one.spec_path, *place)
+        if not same(one.pod_spec.get("resources"), other.pod_spec.get("resources")):
+            return (*one.spec_path, "resources")
+        mounts, others = _mounts(one), _mounts(other)
+        for (field, name), entries in others.items():
+            if not same(entries, mounts.get((field, name), entries)):
+                return (*one.spec_path, field, name, "volumeMounts")
+    templates: Path = ("spec", "volumeClaimTemplates")
+    return None if same(dig(now, templates), dig(after, templates)) else templates
+
+
+def may_become_block(now: Any, before: Any) -> Path | None:
+    """Compare the volumeMode of a claim object: a render makes a file system a block device."""
+    return None if now == BLOCK and (before is ABSENT or before in FILE_SYSTEMS) else ()
+
+
+def _volumes(workload: Workload) -> list[dict[str, Any]]:
+    return [volume for volume in maps(workload.pod_spec.get("volumes")) if str(volume.get("name")) not in VOLUMES]
+
+
+def _mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return by container the mounts that are no mounts of the secrets; without Contrast's containers."""
+    return {(each.field, each.name): _mounts_of_pod(each) for each in workload.all_containers if not _is_added(each)}
+
+
+def _mounts_of_pod(each: PodContainer) -> list[dict[str, Any]]:
+    return [mount for mount in each.mounts if mount.get("name") != SECRETS]
+
+
+def _is_added(each: PodContainer) -> bool:
+    return each.is_init and each.name in CONTAINERS
+
+
+def _made_again(now: Workload, before: Workload) -> Workload | None:
+    """Make the rewritings of one pod again, in the order of a render (render/prepare.py); None for none.
+
+    A pod of wrong types, or no pod at all, has none: a render refuses it before it rewrites anything.
+    """
+    if type_findings(before) or not before.pod_spec:
+        return None
+    draft = Draft(before)
+    _annotations(now, draft)
+    _cpu(now, draft)
+    _gpus(now, draft)
+    _caches(now, draft)
+    _splits(now, draft)
+    _claim(now, draft)
+    _image_volumes(now, draft)
+    _memory(now, draft)
+    return draft.workload if draft.edits else None
+
+
+def _annotations(now: Workload, draft: Draft) -> None:
+    """Move annotations: one of the object's has gone from there, and is on the pod template with its value."""
+    places = misplaced(draft.workload).items()
+    moved_annotation.move(
+        draft, [key for key, (path, value) in places if now.annotations.get(key) == value and _is_gone(now, path, key)]
+    )
+
+
+def _is_gone(now: Workload, path: Path, key: str) -> bool:
+    return key not in mapping(now.at(path))
+
+
+def _gpus(now: Workload, draft: Draft) -> None:
+    """Rename GPUs: a name that no policy passes is gone, and one that nodes may pass has come with its value."""
+    present = {(each.field, each.name): each for each in now.all_containers}
+    for each in draft.workload.all_containers:
+        other = present.get((each.field, each.name))
+        names = _renamed(each, other) if other else {}
+        if names and renamed_gpu.refused(each, names) is None:
+            renamed_gpu.rename(draft, each, names)
+
+
+def _renamed(before: PodContainer, now: PodContainer) -> dict[str, str]:
+    """Return the names of GPUs that a container has lost, each with the first one that came with the same value."""
+    names: dict[str, str] = {}
+    for field in renamed_gpu.FIELDS:
+        old, new = (mapping(dig(each.container, ("resources", field))) for each in (before, now))
+        come = [key for key in new if key not in old and is_passable(str(key))]
+        gone = [key for key in old if key not in new and gpu_name(str(key)) in ("other", "part")]
+        for name in gone:
+            fitting = [key for key in come if same(old[name], new[key])]
+            if fitting:
+                names.setdefault(name, fitting[0])
+    return names
+
+
+def _other_gpus(one: Workload, other: Workload) -> Path | None:
+    """Find a container whose resources are not those of the other pod's."""
+    after = {(each.field, each.name): each.container.get("resources") for each in other.all_containers}
+    for each in one.all_containers:
+        key = (each.field, each.name)
+        if not _is_added(each) and key in after and not same(each.container.get("resources"), after[key]):
+            return each.field, each.name, "resources"
+    return None
+
+
+def _memory(now: Workload, draft: Draft) -> None:
+    """Write the memory of the pod as a whole, if the rendered pod has a figure that a rule may have written."""
+    figure = calculated_memory.written_memory(now)
+    if figure:
+        calculated_memory.write_memory(draft, figure, "")
+
+
+def _cpu(now: Workload, draft: Draft) -> None:
+    """Write the cpu limit of the pod as a whole, if the rendered pod has one that is more than its VM had."""
+    figure, count = least_cpu.written_cpu(now), vcpus(draft.workload)
+    if figure and isinstance(count, int) and count < int(figure) + 1:
+        least_cpu.write_cpu(draft, figure, "")
+
+
+def _caches(now: Workload, draft: Draft) -> None:
+    present = maps(now.pod_spec.get("volumes"))
+    for volume in node_cache.host_paths(draft.workload):
+        old = [one for one in maps(draft.workload.pod_spec.get("volumes")) if one.get("name") == volume]
+        stays = any(same(one, another) for one in old for another in present)
+        if not stays and len(old) == 1 and node_cache.refused(draft.workload, volume) is None:
+            node_cache.replace(draft, volume)
+
+
+def _splits(now: Workload, draft: Draft) -> None:
+    present = {str(volume.get("name")) for volume in maps(now.pod_spec.get("volumes"))}
+    for entry in maps(draft.workload.pod_spec.get("volumes")):
+        volume = str(entry.get("name"))
+        if volume in present or not split_volume.is_split(draft.workload, volume):
+            continue
+        if split_volume.refused(draft.workload, volume, divide=True) is not None:
+            continue
+        names = _split_names(now, draft.workload, volume)
+        if names is not None:
+            split_volume.split(draft, split_volume.Split(volume, names))
+
+
+def _split_names(now: Workload, before: Workload, volume: str) -> Mapping[str, str] | None:
+    """Return the new volume of each subPath; None unless each is new and of one subPath."""
+    names: dict[str, str] = {}
+    mounted = {
+        (each.field, each.name, str(mount.get("mountPath"))): str(mount.get("name"))
+        for each in now.all_containers
+        for mount in each.mounts
+    }
+    for one in mounts_of(before, volume):
+        place = (one.container.field, one.container.name, str(one.mount.get("mountPath")))
+        name = names.setdefault(split_volume.sub_path(one.mount), mounted.get(place, ""))
+        if not name or name != mounted.get(place):
+            return None
+    new = set(names.values())
+    return names if len(new) == len(names) and not new & taken_names(before) else None
+
+
+def _claim(now: Workload, draft: Draft) -> None:
+    secure_pv = read_secure_pv(now.annotations)
+    if secure_pv is None or draft.workload.annotations.get(SECURE_PV):
+        return
+    device, share = secure_pv
+    known = device in encrypted_claim.claim_volumes(draft.workload)
+    if known and share not in taken_names(draft.workload) and encrypted_claim.refused(draft.workload, device) is None:
+        encrypted_claim.encrypt(draft, encrypted_claim.EncryptedClaim(device, share))
+
+
+def _image_volumes(now: Workload, draft: Draft) -> None:
+    taken = taken_names(draft.workload)
+    for each in now.all_containers:
+        for mount in [] if _is_added(each) else _mounts_of_pod(each):
+            name, path = mount.get("name"), mount.get("mountPath")
+            if not isinstance(name, str) or not isinstance(path, str) or name in taken:
+                continue
+            one = image_volume.ImageVolume(each.field, each.name, path, name)
+            old = image_volume.container_of(draft.workload, one)
+            if old is not None and image_volume.refused(old, path) is None:
+                image_volume.cover(draft, one)
+                taken.add(name)

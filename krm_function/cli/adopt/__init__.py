@@ -1,1 +1,0 @@
-"""`adopt`: the files of a configuration, the lock, and the questions on a terminal."""

@@ -1,0 +1,339 @@
+"""Requests to an API server, page by page, each with bounds for its time, its pace and its length."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPException, responses
+from threading import Event
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import urllib3
+from urllib3.exceptions import HTTPError
+from urllib3.util.ssl_ import create_urllib3_context
+
+from krm_function.check.running_pods import writers
+from krm_function.config.document import load_any
+from krm_function.contrast.manifest import FILE
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import mapping
+from krm_function.lock.connections import CURRENT, POOLS, Pace, Wire, WireError, secured
+from krm_function.lock.media import Budget, LockProblem
+from krm_function.record import NamedTuple
+
+# --- One request after another to the API server of a kubeconfig, each with bounds for its time, its pace and its
+# length
+#
+# Rule of this file: the client for Kubernetes reads the kubeconfig and holds the connections, no more. It would follow
+# redirects, unpack what is compressed, and read any answer, that of an error included, as a whole and without end; so
+# the request is made here, below it, over connections that count each read (lock/connections.py).
+#
+#     an answer                      is
+#     that is redirected             not followed, so that no token goes anywhere else
+#     that is not 2xx                told by its status alone; its body is read where a dry run is refused: MOST_WORDS
+#     that is compressed             refused: none is asked for
+#     that breaks off                asked for once more
+#     that is too slow, or too long  given up: Pace, MOST_ANSWER
+#     all of them together           given up: SECONDS, MOST_BYTES
+
+
+Answer = TypeVar("Answer")
+
+MOST_ANSWER = 64 << 20  # bytes: a page (answer.py) of objects as large as etcd takes them
+MOST_BYTES = 1 << 30  # of all answers
+MOST_WORDS = 1 << 16  # bytes of what the server says of a pod that it refuses
+MOST_POD = 8 << 20  # of a pod that it accepts
+SECONDS = 300.0  # for all answers
+PACE = Pace(connect=5.0, quiet=30.0)
+CHUNK = 1 << 16
+TRIES = 2
+LONGEST_TYPE = 64  # characters of a content type in a message
+HEADERS: Mapping[str, str] = {"Accept": "application/json", "Accept-Encoding": "identity"}
+
+
+class RefusalError(Exception):
+    """The API server did not answer what it was asked for. code: CC1003 with a variant; status: 0 for none."""
+
+    def __init__(self, code: str, status: int = 0, **values: Any) -> None:
+        """Remember the code and the values of its placeholders."""
+        super().__init__(code)
+        self.code, self.status, self.values = code, status, values
+
+
+class Reply(NamedTuple):
+    """What the server answered to a dry run. status: of HTTP. data: its body as far as it is JSON, else b""."""
+
+    status: int
+    data: bytes
+
+
+class ApiServer:
+    """The API server that a client is configured for."""
+
+    def __init__(self, client: Any) -> None:
+        """client: an ApiClient of the package kubernetes. The clock starts here."""
+        configuration = client.configuration
+        self._host: str = configuration.host.rstrip("/")
+        self._manager = _bounded(client.rest_client.pool_manager, configuration)
+        self._headers = {**HEADERS, "User-Agent": client.user_agent, **_login(configuration)}
+        self._budget = Budget(SECONDS, Event())
+        self._bytes = 0
+
+    def get(self, path: str, what: str) -> bytes:
+        """Fetch the body of an answer. what: the name of what is asked for, for messages. Raises RefusalError."""
+        return self._answered(lambda: self._once("GET", path, what, None, MOST_ANSWER).data, what)
+
+    def dry_run(self, path: str, body: bytes, what: str) -> Reply:
+        """Post an object that is not to be stored; path: with dryRun=All. Raises RefusalError if nothing answers."""
+        return self._answered(lambda: self._once("POST", path, what, body, MOST_POD), what)
+
+    def _answered(self, ask: Callable[[], Answer], what: str) -> Answer:
+        """Ask, and once more if the answer breaks off."""
+        for last in (False, True):
+            try:
+                return ask()
+            except (HTTPError, HTTPException, OSError, ValueError) as problem:
+                if last:
+                    name = type(getattr(problem, "reason", None) or problem).__name__
+                    raise RefusalError("CC1003.no-answer", error=name) from None
+            except WireError as problem:
+                match problem.code:
+                    case "CC1250.endless":
+                        raise RefusalError("CC1003.size", what=what, limit=_size(MOST_ANSWER)) from None
+                    case "CC1250.silent":
+                        raise RefusalError("CC1003.no-answer", error="TimeoutError") from None
+                    case _:
+                        raise RefusalError("CC1003.slow", what=what, **problem.values) from None
+            except LockProblem as problem:
+                raise RefusalError("CC1003.time", seconds=problem.values["seconds"]) from None
+        raise AssertionError("unreachable")  # pragma: no cover
+
+    def _once(self, method: str, path: str, what: str, body: bytes | None, most: int) -> Reply:
+        """Ask once. body: of a dry run, whose refusal is read, too. most: bytes of the answer."""
+        CURRENT.set(Wire(PACE, self._budget, 0))
+        seconds = min(PACE.connect, self._budget.left)
+        reply = self._manager.request(
+            method,
+            f"{self._host}{path}",
+            body=body,
+            headers=self._headers if body is None else {**self._headers, "Content-Type": "application/json"},
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            timeout=urllib3.Timeout(connect=seconds, read=PACE.quiet),  # of the TLS handshake; Wire has its own
+        )
+        whole = False
+        try:
+            if body is not None and not 200 <= reply.status <= 299:
+                if not _is_json(reply):
+                    return Reply(reply.status, b"")
+                most = MOST_WORDS
+            else:
+                _must_be_json(reply, what)
+            CURRENT.set(Wire(PACE, self._budget, most))
+            data = self._read(lambda: reply.read1(CHUNK, decode_content=False), what, most)
+            whole = True
+            return Reply(reply.status, data)
+        finally:
+            if whole:
+                reply.release_conn()
+            else:
+                reply.close()
+
+    def _read(self, piece: Callable[[], bytes], what: str, most: int) -> bytes:
+        data = bytearray()
+        while part := piece():
+            self._budget.check()
+            data += part
+            self._bytes += len(part)
+            if len(data) > most:
+                raise RefusalError("CC1003.size", what=what, limit=_size(most))
+            if self._bytes > MOST_BYTES:
+                raise RefusalError("CC1003.size-of-all", limit=_size(MOST_BYTES))
+        return bytes(data)
+
+
+def _must_be_json(reply: Any, what: str) -> None:
+    """Refuse an answer by its head."""
+    if not 200 <= reply.status <= 299:
+        status = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
+        raise RefusalError("CC1003.status", reply.status, answer=status, what=what)
+    if _is_compressed(reply):
+        raise RefusalError("CC1003.compressed", what=what)
+    if not _is_json(reply):
+        raise RefusalError("CC1003.type", what=what, found=_type(reply)[:LONGEST_TYPE] or "none")
+
+
+def _is_compressed(reply: Any) -> bool:
+    return reply.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity")
+
+
+def _is_json(reply: Any) -> bool:
+    return _type(reply) == "application/json" and not _is_compressed(reply)
+
+
+def _type(reply: Any) -> str:
+    return str(reply.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+
+
+def _login(configuration: Any) -> dict[str, str]:
+    """Return the header with the token of the kubeconfig, if it has one; a client certificate is in the connection."""
+    token = configuration.auth_settings().get("BearerToken") or {}
+    return {"Authorization": token["value"]} if token.get("value") else {}
+
+
+def _bounded(manager: Any, configuration: Any) -> Any:
+    """Count each read of the client's connections. Those of a SOCKS proxy keep their own class."""
+    if type(manager) not in (urllib3.PoolManager, urllib3.ProxyManager):
+        return manager
+    settings = manager.connection_pool_kw
+    context = settings.get("ssl_context")
+    if context is None:
+        context = create_urllib3_context(cert_reqs=settings["cert_reqs"])
+        if not configuration.ssl_ca_cert and not settings.get("ca_cert_data"):
+            context.load_default_certs()
+        settings["ssl_context"] = context
+    secured(context)
+    manager.pool_classes_by_scheme = POOLS
+    return manager
+
+
+def _size(limit: int) -> str:
+    return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
+
+
+# --- Lists of a cluster's objects, page by page, each looked at before anything relies on its shape
+#
+# Rule of this file: a list is of the kind that was asked for, has the objects of the namespace that was asked for, each
+# once and by a name that Kubernetes allows, and it ends; any other is refused. Fields that nobody here compares are
+# left out at once, so that a large cluster takes no more room than what is compared.
+
+
+MOST_OBJECTS = 16  # of a page of ConfigMaps, each of which may have 1 MiB
+MOST_SMALL_OBJECTS = 250  # of a page of anything else
+MOST_PAGES = 2_000  # of one list
+MOST_VALUES = 2_000_000  # of one page, counted by the characters that begin one: what it costs to build them
+MOST_OF_ALL = 8_000_000  # of all pages of what is kept, which pods are not
+LONGEST_TOKEN = 4096  # characters of what leads to the next page
+NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")  # a DNS subdomain
+NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a DNS label
+
+
+class Listing(NamedTuple):
+    """What to list. version: as in apiVersion. what: it is, in a message. namespace: "" for what belongs to none."""
+
+    version: str
+    kind: str
+    what: str
+    namespace: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where the API server has it."""
+        group = f"/apis/{self.version}" if "/" in self.version else f"/api/{self.version}"
+        name = self.kind.lower()
+        plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}{'es' if name.endswith(('s', 'x')) else 's'}"
+        return f"{group}/namespaces/{quote(self.namespace)}/{plural}" if self.namespace else f"{group}/{plural}"
+
+
+class Lists:
+    """Reads lists of one API server."""
+
+    def __init__(self, server: ApiServer) -> None:
+        """server: of which everything is asked."""
+        self._server = server
+        self._values = 0
+
+    def objects(self, listing: Listing) -> Iterator[dict[str, Any]]:
+        """Yield each object of a list with its apiVersion and kind, which members of a list do not say.
+
+        Raises RefusalError.
+        """
+        if listing.namespace and not NAMESPACE.fullmatch(listing.namespace):
+            raise RefusalError("CC1003.namespace", namespace=listing.namespace)
+        size = MOST_OBJECTS if listing.kind == "ConfigMap" else MOST_SMALL_OBJECTS
+        names: set[str] = set()
+        tokens = {""}
+        query = {"limit": str(size)}
+        for _ in range(MOST_PAGES):
+            page = self._page(f"{listing.path}?{urlencode(query)}", listing)
+            for number, value in enumerate(page.items, 1):
+                name = _name(value, number, listing)
+                if name in names:
+                    raise RefusalError("CC1003.twice", what=listing.what, name=name)
+                names.add(name)
+                yield {"apiVersion": listing.version, "kind": listing.kind, **_needed(value, listing.kind)}
+            if not page.token:
+                return
+            if page.token in tokens or not page.items:
+                break
+            tokens.add(page.token)
+            query["continue"] = page.token
+        raise RefusalError("CC1003.endless", what=listing.what)
+
+    def _page(self, path: str, listing: Listing) -> "_Page":
+        data = self._server.get(path, listing.what)
+        values = sum(map(data.count, (b"{", b"[", b",")))
+        self._values += values if listing.kind != "Pod" else 0
+        if values > MOST_VALUES:
+            raise RefusalError("CC1003.size", what=listing.what, limit=f"{MOST_VALUES} values")
+        if self._values > MOST_OF_ALL:
+            raise RefusalError("CC1003.size-of-all", limit=f"{MOST_OF_ALL} values")
+        return _parsed(data, listing)
+
+
+class _Page(NamedTuple):
+    """token: for the next page, "" for none."""
+
+    items: list[Any]
+    token: str
+
+
+def _parsed(data: bytes, listing: Listing) -> _Page:
+    try:
+        value = load_any(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise RefusalError("CC1003.encoding", what=listing.what) from None
+    except RecursionError:
+        raise RefusalError("CC1003.depth", what=listing.what) from None
+    except ValueError as problem:
+        raise RefusalError("CC1003.text", what=listing.what, error=problem) from None
+    head = mapping(value)
+    if (head.get("apiVersion"), head.get("kind")) != (listing.version, f"{listing.kind}List"):
+        raise RefusalError("CC1003.kind", what=listing.what, wanted=f"{listing.kind}List of {listing.version}")
+    items, metadata = head.get("items", ""), head.get("metadata", {})
+    items = [] if items is None else items  # as Go writes a list that nobody has filled
+    token = mapping(metadata).get("continue") or ""
+    usable = isinstance(items, list) and isinstance(metadata, dict)
+    if not usable or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
+        raise RefusalError("CC1003.items", what=listing.what)
+    return _Page(items, token)
+
+
+def _name(value: Any, number: int, listing: Listing) -> str:
+    """Return the name of an item, after a look at what it says it is."""
+    metadata = mapping(mapping(value).get("metadata"))
+    name = metadata.get("name")
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise RefusalError("CC1003.item", what=listing.what, number=number)
+    identity = (
+        value.get("apiVersion", listing.version),
+        value.get("kind", listing.kind),
+        metadata.get("namespace", ""),
+    )
+    if identity != (listing.version, listing.kind, listing.namespace):
+        raise RefusalError("CC1003.other", what=listing.what, name=name)
+    return name
+
+
+def _needed(value: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return an object without what is large and compared with nothing: fields of writers, a node's images, data."""
+    metadata = {key: part for key, part in value["metadata"].items() if key != "managedFields"}
+    if kind in KINDS and (who := writers(value["metadata"].get("managedFields"))):
+        metadata["managedFields"] = who
+    needed = {**value, "metadata": metadata}
+    if kind == "Node":
+        needed["status"] = {key: part for key, part in mapping(value.get("status")).items() if key != "images"}
+    elif kind == "ConfigMap":
+        needed["data"] = {key: part for key, part in mapping(value.get("data")).items() if key == FILE}
+        needed.pop("binaryData", None)
+    return needed

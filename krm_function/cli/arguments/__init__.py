@@ -1,1 +1,0 @@
-"""The command line as words: its parser, the options that commands share, and what the environment adds to them."""

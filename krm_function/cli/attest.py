@@ -1,0 +1,206 @@
+"""`--attest FILE`: a statement about the render, written together with its output."""
+
+import os
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal, get_args
+
+from krm_function.cli.build import this_build
+from krm_function.cli.outputs import new_objects_file
+from krm_function.cli.streams import write_pieces_first
+from krm_function.config.release import chosen_profile
+from krm_function.contrast.manifest import FILE
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import SUFFIXES, read_file, same_file
+from krm_function.hosts.write_files import NewFile, staged
+from krm_function.provenance.statement import (
+    STREAM,
+    Artefact,
+    Call,
+    Command,
+    Material,
+    Option,
+    Role,
+    Tool,
+    digest_of,
+    make_statement,
+)
+
+if TYPE_CHECKING:
+    from krm_function.cli.inputs import Inputs, ReadFile
+    from krm_function.config.collect import Config
+
+
+# --- Where `--attest` may write: into no output and no input of the call, and not where the next render would read it
+#
+# Rule of this file: two paths are compared by the file they lead to, which may also be one that the shell has opened as
+# standard input or output.
+
+
+def wrong_place(options: Namespace) -> list[Finding]:
+    """Return what is wrong with the file of --attest."""
+    file = options.attest
+    for option, path in _outputs(options).items():
+        same = os.path.realpath(path) == os.path.realpath(file) if path else _is_descriptor(file, 1)
+        if same and file != os.devnull:
+            code = "CC0909.file-of" if path else "CC0909.attest-printed"
+            return [finding(code, option="--attest", other=option)]
+    for path, suffixes in _inputs(options):
+        if _is_descriptor(file, 0) if path == STREAM else same_file(file, [path]):
+            return [finding("CC0909.input", option="--attest")]
+        if os.path.isdir(path) and file.endswith(suffixes) and _is_below(file, path):
+            return [finding("CC0909.attest-read", option="--attest", directory=path)]
+    return []
+
+
+def _outputs(options: Namespace) -> dict[str, str]:
+    """Return option -> file; "" for standard output."""
+    if getattr(options, "in_place", False):
+        first = {"--in-place": new_objects_file(options.paths)}
+    else:
+        first = {"--output": getattr(options, "output", "")}
+    more = {"--manifest": getattr(options, "manifest", ""), "--report": options.report}
+    return first | {option: path for option, path in more.items() if path}
+
+
+def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what is read, files and directories, `-` for standard input; and the ends of names that count in one."""
+    values = vars(options)
+    keys = values.get("add_workload_owner_key", []) + values.get("add_seedshare_owner_key", [])
+    single = [values.get(name, "") for name in ("policy", "image_replacements", "genpolicy")]
+    read = [*(values.get("paths") or [STREAM]), *options.config, *keys, *filter(None, single)]
+    settings = values.get("settings", "")
+    return [*((path, SUFFIXES) for path in read), *([(settings, (".json",))] if settings else [])]
+
+
+def _is_descriptor(file: str, descriptor: int) -> bool:
+    """Tell whether a path and a descriptor of this process are the same file, such as one that the shell has opened."""
+    try:
+        return os.path.samestat(os.stat(file), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def _is_below(file: str, directory: str) -> bool:
+    return os.path.realpath(file).startswith(os.path.join(os.path.realpath(directory), ""))
+
+
+# --- `--attest FILE` of `generate` and `post-render`: a statement about the render, written together with its output
+#
+# Rule of this file: the statement is about the bytes that were read and written, so nothing is read a second time; it
+# is put into its place last, after the manifest, which it names. A run that is killed before that leaves an output that
+# no statement, or only an older one with other digests, vouches for.
+
+
+KEYS = ("add-workload-owner-key", "add-seedshare-owner-key")
+
+
+class Attest:
+    """The statement of one call, as far as it is known. `file`: where it goes. It remembers what is read through it."""
+
+    def __init__(self, options: Namespace, command: Command) -> None:
+        """options: of the call."""
+        self.file: str = options.attest
+        self._options = options
+        self._command = command
+        self._materials: list[Material] = []
+
+    def add_inputs(self, inputs: "Inputs") -> None:
+        """Remember what is rendered."""
+        for source in inputs.sources:
+            self.add_input(source.file, source.data)
+
+    def add_input(self, name: str, data: bytes) -> None:
+        """Remember a part of what is rendered. name: "" for standard input."""
+        self._materials.append(Material("input", name or STREAM, digest_of(data)))
+
+    def read(self, role: Role, path: str, root: str = "") -> bytes:
+        """Read a file and remember it. root: as `read_file` takes it. Raises FileProblem."""
+        data = read_file(path, root)
+        self._materials.append(Material(role, path, digest_of(_used(role, data))))
+        return data
+
+    def read_program(self) -> None:
+        """Remember the program that makes the policies. Raises FileProblem."""
+        self.read("genpolicy", self._options.genpolicy)
+
+    def reader(self, role: Role) -> "ReadFile":
+        """Return `read` for the files of one option."""
+        return partial(self.read, role)
+
+    def new_file(self, config: "Config | None", files: Mapping[str, bytes | str], manifest: bytes) -> NewFile:
+        """Return the file with the statement.
+
+        files: the content or the digest of each output by its name, "" for standard output. manifest: what the render
+        made, b"" for none; it is an output if it is written to a file of its own or emitted.
+        """
+        path = getattr(self._options, "manifest", "")
+        outputs = [
+            Artefact(name or STREAM, data if isinstance(data, str) else digest_of(data)) for name, data in files.items()
+        ]
+        if manifest and (path or (config is not None and config.generate.manifest.emit != "none")):
+            outputs.append(Artefact(path or FILE, digest_of(manifest)))
+        build = this_build()
+        tool = Tool(build.version, build.commit, build.kind)
+        return NewFile(self.file, make_statement(self._call(config), self._materials, outputs, tool))
+
+    @contextmanager
+    def beside_output(
+        self, config: "Config | None", pieces: Callable[[], Iterable[bytes]], manifest: bytes
+    ) -> Iterator[Callable[[], None]]:
+        """Write the statement under a temporary name; the function that is yielded prints the output, then puts it.
+
+        pieces: the output, made anew each time. Raises FileProblem.
+        """
+        digest = sha256()
+        for piece in pieces():
+            digest.update(piece)
+        file = self.new_file(config, {"": digest.hexdigest()}, manifest)
+        with staged([file]) as place:
+
+            def put() -> None:
+                write_pieces_first(pieces(), file.path)
+                place()
+
+            yield put
+
+    def _call(self, config: "Config | None") -> Call:
+        engine: Literal["native", "genpolicy", "none", ""] = ""
+        profile = None
+        if config is not None:
+            policy = config.generate.policy
+            engine = "genpolicy" if self._options.genpolicy else policy.engine
+            if engine != "none":
+                profile = chosen_profile(policy.profile, config.release, config.generate.name)[0]
+        return Call(
+            command=self._command,
+            paths=tuple(getattr(self._options, "paths", ())) or (STREAM,),
+            config=tuple(self._options.config),
+            options=given_options(self._options),
+            release=config.release.version if config else "",
+            profile=profile.name if profile else "",
+            engine=engine,
+        )
+
+
+def given_options(options: Namespace) -> Mapping[Option, bool | str | list[str]]:
+    """Return the options of a call that change its output, without those that were not given."""
+    names: tuple[Option, ...] = get_args(Option)
+    values = {name: getattr(options, name.replace("-", "_"), None) for name in names}
+    return {name: value for name, value in values.items() if value}
+
+
+def _used(role: Role, data: bytes) -> bytes:
+    """Return what a render uses of a file: only the public half of a private key, all of any other."""
+    if role not in KEYS or b"PRIVATE KEY" not in data:
+        return data
+    from krm_function.cli.render_inputs import public_key
+    from krm_function.contrast.owner_keys import KeyProblem
+
+    try:
+        return public_key(data.decode("utf-8", "replace")).encode("utf-8")
+    except KeyProblem:
+        return b""  # the render finds the same and fails, so nothing is attested

@@ -1,1 +1,0 @@
-"""`--attest` and `check --attestation`: statements about renders, written and compared."""

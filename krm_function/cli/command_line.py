@@ -1,0 +1,172 @@
+"""The command line as words: the command that is called, and what the environment adds."""
+
+import argparse
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Container, Iterable, Sequence
+from importlib import import_module
+from typing import Protocol, cast
+
+from krm_function import __version__
+from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.exits import OK, USAGE
+from krm_function.cli.parser import FORMATS, Parser
+from krm_function.cli.streams import write_out
+
+# --- Options that the environment gives where the command line does not
+#
+#     option      variable              called as                                     value
+#     given       any                   any                                           the option's
+#     not given   unset or empty        any                                           the default
+#     not given   set                   fn, post-render, the legacy plugin            the default: nothing is read
+#     not given   CONTRAST_KRM_CONFIG   generate, plan, explain, diff, check, lock    the variable's, and CC0911 says so
+#     not given   CONTRAST_KRM_CONFIG   another command                               the default
+#     not given   CONTRAST_KRM_FORMAT   any other command that prints findings        the variable's
+#
+# kustomize, kpt and Helm pass their environment on and can hide standard error, so a variable that is left over from
+# elsewhere would change unseen what they deploy. `policy` reads what is sealed unless it is told otherwise.
+#
+# Rule of this file: a variable names what its option names, never more than one option, and no program to run.
+
+
+def take_from_environment(options: Namespace) -> None:
+    """Fill in what the command line of a call leaves open. Raises Exit for a value that cannot be meant.
+
+    `options.config_from` is the variable that the paths of `options.config` are from, "" if it is none.
+    """
+    if hasattr(options, "config"):
+        options.config_from = ""
+        if not options.config:
+            options.config = _config(options)
+            options.config_from = options.config_variable if options.config else ""
+    if hasattr(options, "format") and not options.format:
+        options.format = _format(options)
+
+
+def _config(options: Namespace) -> list[str]:
+    variable = options.config_variable
+    value = os.environ.get(variable, "") if variable else ""
+    if not value:
+        return []
+    paths: list[str] = value.split(os.pathsep)  # as PATH separates them
+    if "" in paths:
+        options.parser.error(f"{variable}: one of its paths is empty")
+    return paths
+
+
+def _format(options: Namespace) -> str:
+    variable = options.format_variable
+    value = os.environ.get(variable, "") if variable else ""
+    if value and value not in FORMATS:
+        options.parser.refuse_value(variable, value, FORMATS)
+    return value or FORMATS[0]
+
+
+# --- Parse the command line: the parser of the command that is called, or of all of them
+#
+# Rule of this file: a command's file is imported only for a call that names it. The parser of everything is handed to
+# `completion` as a value, so that no command imports this file.
+
+
+PROGRAM = "contrast-krm"
+HELM = "post-render"
+DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for Contrast, and make the manifest.
+
+Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it.
+Start with: assess, init, plan, check."""
+EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error
+environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names \
+them and the option is not given; fn and post-render read neither"""
+COMMANDS = tuple(name for name in SUMMARIES if " " not in name)
+SPELLED = {  # commands below one that takes files
+    ("manifest", word): f"manifest-{word}" for word in ("keep", "workloads", "prune")
+}
+WORDS = frozenset(word for name in SUMMARIES for word in name.split())
+
+
+class Command(Protocol):
+    """A module of `commands`. DESCRIPTION: what the help says after the summary, "" for nothing more."""
+
+    DESCRIPTION: str
+
+    def add_arguments(self, parser: Parser) -> None:
+        """Declare the arguments."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Run one call; the exit code. Raises FileProblem for a file that cannot be read or written."""
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the options of one call; `options.run(options)` runs it. Raises Exit for --help and for mistakes.
+
+    `options.parser` is the parser of the command, `options.every_parser()` that of all commands, `options.parse` this
+    function.
+    """
+    if list(arguments[:2]) == [HELM, HELM]:  # the plugin of Helm 4 says it, and so does who is used to Helm 3
+        arguments = arguments[1:]
+    if tuple(arguments[:2]) in SPELLED:
+        arguments = [SPELLED[arguments[0], arguments[1]], *arguments[2:]]
+    first = [name for name in COMMANDS if arguments[:1] == [name]]  # to make all of them takes longer
+    options, unknown = make_parser(first or COMMANDS, arguments).parse_known_args(arguments)
+    if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
+        options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
+    elif unknown:
+        options.parser.refuse_unknown(unknown)
+    take_from_environment(options)
+    if hasattr(options, "color"):
+        from krm_function.cli.parser import form_of
+
+        options.format = form_of(options)
+    return options
+
+
+def every_parser() -> Parser:
+    """Return the parser of all commands with all their arguments."""
+    return make_parser(COMMANDS, WORDS)
+
+
+def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
+    """Make a parser of some commands. words: of the call; a command that is not among them has only its summary."""
+    parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="store_true", help="print the version")
+    parser.set_defaults(run=_run_without_command, parser=parser, every_parser=every_parser, parse=parse_arguments)
+    _add_commands(parser, names, words)
+    return parser
+
+
+def load_command(name: str) -> Command:
+    """Load the module of a command."""
+    module = name.replace(" ", "_").replace("-", "_")
+    return cast("Command", import_module(f"krm_function.cli.commands.{module}"))
+
+
+def _add_commands(parser: Parser, names: Iterable[str], words: Container[str]) -> None:
+    choices = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    for name in names:
+        word = name.rpartition(" ")[2]
+        summary = SUMMARIES[name]
+        below = [one for one in SUMMARIES if one.startswith(f"{name} ")]
+        command = load_command(name) if word in words and not below else None
+        more = command.DESCRIPTION if command else ""
+        description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
+        subparser = choices.add_parser(word, help=summary, description=description)
+        subparser.set_defaults(parser=subparser, run=command.run if command else _print_usage)
+        if command:
+            command.add_arguments(subparser)
+        if below:
+            _add_commands(subparser, below, words)
+
+
+def _run_without_command(options: argparse.Namespace) -> int:
+    """Run `--version`, or nothing at all."""
+    if not options.version:
+        return _print_usage(options)
+    write_out(f"{PROGRAM} {__version__}\n".encode())
+    return OK
+
+
+def _print_usage(options: argparse.Namespace) -> int:
+    """Print the commands below this one, since none of them was named."""
+    sys.stderr.write(options.parser.format_help())
+    return USAGE

@@ -1,1 +1,0 @@
-"""What commands read from files or standard input, and write beside configuration."""

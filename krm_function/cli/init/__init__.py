@@ -1,1 +1,0 @@
-"""`init`: what a deployment has, what it lacks, and what is left to do."""

@@ -1,0 +1,182 @@
+"""Read files or standard input for the commands that work on documents, rendered output among them."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from krm_function.cli.streams import read_in
+from krm_function.findings import Finding, Ref, finding
+from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
+from krm_function.hosts.stream import Stream, cut_stream
+from krm_function.krm.result import NotAResourceListError
+from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.resource import Resource, stream_finding, yaml_finding
+from krm_function.kubernetes.workload import Workload
+from krm_function.record import NamedTuple
+from krm_function.render.select import select
+from krm_function.text.errors import Source, YamlError, decode
+from krm_function.text.parse import parse
+
+if TYPE_CHECKING:
+    from krm_function.hosts.functions import DecodedList
+    from krm_function.provenance.statement import Role
+
+
+# --- How a command reads the files that its options name: plainly, or with a memory of their digests (attest/)
+#
+# Rule of this file: each file is read once, through the reader of the call, so that a digest is that of what was used.
+
+
+class ReadFile(Protocol):
+    """Reads one file, as `hosts.files.read_file` does. root: the directory in which it has to be, "" for any."""
+
+    def __call__(self, path: str, root: str = "", /) -> bytes:
+        """Return its content. Raises FileProblem."""
+
+
+class Read(Protocol):
+    """The same, for the option that names the file."""
+
+    def __call__(self, role: "Role", path: str, root: str = "", /) -> bytes:
+        """Return its content. Raises FileProblem."""
+
+
+def read_plainly(_role: "Role", path: str, root: str = "") -> bytes:
+    """Read a file. Raises FileProblem."""
+    return read_file(path, root)
+
+
+# --- Read files or standard input for the commands that work on documents
+#
+# Rule of this file: a ResourceList is understood wherever a stream is; and an empty input is never a success,
+# because `kustomize build (which fails) | contrast-krm check` must not be green.
+
+
+LIST = "ResourceList"  # a text without it is none, and needs nothing that reads one
+
+
+class InputFile(NamedTuple):
+    """One file or standard input (""), decoded; resources are positions start..end of the whole input."""
+
+    file: str
+    data: bytes
+    decoded: "Stream | DecodedList"
+    start: int
+    end: int
+
+
+class Inputs(NamedTuple):
+    """Everything that was read."""
+
+    sources: tuple[InputFile, ...]
+    resources: tuple[Resource, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def read_inputs(paths: Sequence[str]) -> Inputs:
+    """Read files and directories, or standard input for none or `-`. Raises FileProblem.
+
+    Raises EmptyProblem for an empty standard input, and where all files are empty; one among others may be.
+    """
+    named = [path for path in paths if path != "-"]
+    raw = [(one.path, read_file(one.path, one.root)) for one in find_files(named)] if named else []
+    if not named or "-" in paths:
+        raw.append(("", read_in()))
+        if blank(raw[-1][1]):
+            raise EmptyProblem("")
+    elif all(blank(data) for _, data in raw):
+        raise EmptyProblem(raw[0][0])
+    sources: list[InputFile] = []
+    resources: list[Resource] = []
+    findings: list[Finding] = []
+    for file, data in raw:
+        try:
+            decoded = _decoded(decode(data), file)
+        except NotAResourceListError as problem:
+            findings.append(finding("CC0108", file=file, problem=str(problem)))
+            continue
+        except YamlError as problem:
+            findings.append(
+                yaml_finding(problem, file) if file else stream_finding(problem, data.decode(errors="replace"))
+            )
+            continue
+        start = len(resources)
+        resources += [resource._replace(file=file) for resource in decoded.resources]
+        sources.append(InputFile(file, data, decoded, start, len(resources)))
+    return Inputs(tuple(sources), tuple(resources), tuple(findings))
+
+
+def _decoded(text: Source, file: str) -> "Stream | DecodedList":
+    """Cut a ResourceList into its items, any other text into documents."""
+    if LIST in text.text:
+        from krm_function.hosts.functions import cut_list
+        from krm_function.krm.resource_list import is_resource_list
+
+        if is_resource_list(text.text):
+            return cut_list(text)
+    return cut_stream(text, file)
+
+
+# --- Rendered output as plain data: documents, objects, workloads
+#
+# Rule of this file: nothing is restored or rendered; what stands there is what will be applied.
+
+
+READ_KINDS = frozenset(("List", "ConfigMap", "Secret"))  # beside those with pods
+
+
+class RenderedOutput(NamedTuple):
+    """The objects and Contrast workloads of some documents. outside: workloads without a Contrast runtime class."""
+
+    values: tuple[Any, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    outside: tuple[Ref, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def read_rendered_output(paths: Sequence[str]) -> RenderedOutput:
+    """Read rendered output from files or standard input. Raises FileProblem."""
+    return output_of(read_inputs(paths))
+
+
+def output_of(inputs: Inputs) -> RenderedOutput:
+    """Take rendered output out of inputs that were read already."""
+    findings = list(inputs.findings)
+    documents = []
+    for resource in inputs.resources:
+        if resource.may_have_pods or resource.may_be(READ_KINDS):
+            try:
+                documents.append(parse(resource.text, line=resource.line).value)
+            except YamlError as problem:
+                findings.append(yaml_finding(problem, resource))
+    return of_documents(documents, findings)
+
+
+def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> RenderedOutput:
+    """Take the rendered output out of parsed documents."""
+    documents = list(documents)
+    chosen = [select(document) for document in documents]
+    return RenderedOutput(
+        tuple(value for document in documents for _, value in objects(document)),
+        tuple(workload for one in chosen for workload in one.workloads),
+        tuple(skipped.ref for one in chosen for skipped in one.skipped),
+        (*findings, *(found for one in chosen for found in one.findings)),
+    )
+
+
+def manifest_among(output: RenderedOutput) -> tuple[str, tuple[Finding, ...]]:
+    """Return the manifest of rendered outputs: of several the last one's, if the objects of one name follow each other.
+
+    "" with a finding if there is none, or it cannot be told which one counts.
+    """
+    from krm_function.contrast.manifest_merge import last_of
+    from krm_function.findings import finding
+    from krm_function.kubernetes.objects import reference
+    from krm_function.render.make_manifest import manifest_of
+
+    found = {reference(value): text for value in output.values if (text := manifest_of(value)) is not None}
+    if not found:
+        return "", (finding("CC1106.not-emitted"),)
+    last = last_of([text.encode("utf-8") for text in found.values()])
+    if last is None:
+        return "", (finding("CC0108.manifests", count=len(found)),)
+    return last.decode("utf-8"), ()

@@ -1,1 +1,0 @@
-"""`install`, and what the running program is: its build, its parts, its extras."""

@@ -1,0 +1,185 @@
+"""Look up the images of a task, or say whether the lock is stale."""
+
+import gc
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from krm_function.cli.lock_task import (
+    NOT_PINNED,
+    PinnedFiles,
+    Task,
+    Use,
+    completed,
+    doubtful_tags,
+    kept_entries,
+    known_entries,
+    lacks,
+    pinned_files,
+    unwritten,
+    with_tags,
+)
+from krm_function.config.image_lock import ImageFacts
+from krm_function.contrast.owned import CONTAINERS
+from krm_function.findings import Cause, Finding, finding
+from krm_function.kubernetes.image import Image
+from krm_function.kubernetes.lookup import mapping
+from krm_function.lock.lock_text import silent
+from krm_function.lock.media import LockProblem
+from krm_function.lock.pins import Pin
+from krm_function.lock.resolve import LockLimits, resolve_all
+from krm_function.lock.sources import SourceOption, open_sources
+from krm_function.policy.users import guest_pull_refusal, identity, unresolved_user
+from krm_function.record import NamedTuple
+
+# --- Find the containers whose pods have to state a user that their image implies, as profile kata-4.1 requires
+#
+# Rule of this file: it asks what the render asks, with the same answer: policy/users.py. Injected containers are
+# left out, because a render writes theirs.
+
+
+def unstated_users(
+    uses: Iterable[tuple[Image, Use]], entries: Mapping[str, Mapping[str, Any]], profile: str
+) -> list[Finding]:
+    """Return CC1214 once for each image and remedy, at the first container.
+
+    entries: of the lock, by reference. profile: the name of the policy profile.
+    """
+    findings: dict[str, Finding] = {}
+    for image, use in uses:
+        container = mapping(use.workload.at(use.path[:-1]))
+        entry = entries.get(str(image)) or next(
+            (one for name, one in entries.items() if name.startswith(f"{image}@")), None
+        )
+        if entry is None or use.path[-1] != "image" or container.get("name") in CONTAINERS:
+            continue
+        facts = ImageFacts(entry["digest"], entry["config"], entry.get("passwd"), entry.get("group"))
+        pod = mapping(use.workload.pod_spec.get("securityContext"))
+        cause = _unstated(facts, mapping(container.get("securityContext")), pod)
+        if cause is not None:
+            about = finding(cause.code, image=str(image), profile=profile, **cause.values)
+            findings.setdefault(f"{about.message}\n{about.hint}", use.place(about))
+    return list(findings.values())
+
+
+def _unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any]) -> Cause | None:
+    """Return what only the image says of user and groups, and the pod has to state; None if there is nothing."""
+    user = unresolved_user(image, container, pod)
+    if user:
+        return Cause("CC1214.user-number", {"user": user})
+    refused = guest_pull_refusal(identity(image, container, pod), image, container, pod)
+    return Cause("CC1214.unnamed", refused.values) if refused else None
+
+
+# --- Look up the images of a task: the entries of its lock, the pins of its deployment's files, and what is wrong
+#
+# Rule of this file: the network is used here and nothing is written.
+
+
+class LookedUp(NamedTuple):
+    """entries: of the lock, by reference. pinned: the files that get digests. found: how many images were.
+
+    fetched: how many of them were not known before.
+    """
+
+    entries: dict[str, dict[str, Any]]
+    pinned: PinnedFiles = PinnedFiles()
+    findings: tuple[Finding, ...] = ()
+    found: int = 0
+    fetched: int = 0
+
+
+def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], limits: LockLimits) -> LookedUp:
+    """Look up all images of a task."""
+    try:
+        opened = open_sources(sources, options.insecure_registry, options.jobs)
+    except LockProblem as problem:
+        return LookedUp({}, findings=(problem.finding(""),))
+    limits = limits._replace(sizes=task.sizes)
+    gc.enable()  # which the command line switches off for renders; this may take minutes
+    asked = [task.asked(image) for image in task.images]
+    with _progress(len(asked), shown=not options.quiet) as progress:
+        run = resolve_all(asked, opened, task.known, limits, options.jobs, progress)
+    new = [
+        Pin(image, digest)
+        for image, digest in zip(task.images, run.digests, strict=True)
+        if digest and digest != image.digest
+    ]
+    findings: list[Finding] = []
+    pinned = pinned_files(options, new, task.resources)
+    for use, about_image in zip(task.images.values(), run.findings, strict=True):
+        findings += [use.place(one) for one in about_image if one.code != NOT_PINNED]
+    findings += [task.images[pin.image].place(unwritten(pin)) for pin in new if pin.image not in pinned.done]
+    looked_up = {
+        str(image._replace(digest=digest))
+        for image, digest in zip(asked, run.digests, strict=True)
+        if digest and not image.digest
+    }
+    entries = with_tags(completed(run.entries, task.partial, sizes=task.sizes), task.entries, looked_up)
+    entries |= kept_entries(new, pinned.done, task.entries)
+    findings += doubtful_tags(task.images, entries)
+    findings += pinned.findings
+    if task.uses:
+        findings += unstated_users(task.uses, entries, task.profile)
+    return LookedUp(entries, pinned, tuple(findings), len(run.entries), run.fetched)
+
+
+@contextmanager
+def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
+    """Draw a bar on standard error if that is a terminal; yield what to call with the number of images done."""
+    if not shown or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc="images", unit="image", leave=False, file=sys.stderr) as bar:
+
+        def step(count: int) -> None:
+            bar.update(count)
+            bar.refresh()  # so that the clock goes on while a large layer arrives
+
+        yield step
+
+
+# --- What `lock --check` says of a lock: whether `lock` on the same resources would leave it as it is
+#
+#     an image of the resources                      finding
+#     has no digest                                  CC1216.tag     whatever the lock has: pods have to name the digest
+#     is no entry of the lock                        CC1216.absent
+#     is an entry without passwd or group            CC1216.silent
+#     is an entry without sizes that are wanted      CC1216.unsized
+#     is an entry whose tag nobody has looked up     CC0510, a warning, which `lock` repeats
+#     an entry that no image of the resources uses   CC1217, with --prune
+#
+# Rule of this file: nothing is fetched and nothing is written. Entries are compared by the whole reference, as a render
+# looks them up.
+
+
+def check_lock(task: Task, *, prune: bool) -> list[Finding]:
+    """Compare the lock with what `lock` would write: no finding if it is the same."""
+    entries = known_entries([task.file.lock] if task.file.lock else [])[0]
+    lock = task.file.path
+    findings = [
+        use.place(finding(problem, image=str(image), lock=lock))
+        for image, use in task.images.items()
+        if (problem := _problem(image, entries, sizes=task.sizes))
+    ]
+    findings += doubtful_tags(task.images, entries)
+    if prune:
+        used = {str(image) for image in task.images}
+        findings += [finding("CC1217", file=lock, lock=lock, image=name) for name in entries if name not in used]
+    return findings
+
+
+def _problem(image: Image, entries: Mapping[str, dict[str, Any]], *, sizes: bool) -> str:
+    """Return the code of what is wrong with the lock about one image, or ""."""
+    if not image.pinned:
+        return "CC1216.tag"
+    entry = entries.get(str(image))
+    if entry is None:
+        return "CC1216.absent"
+    if silent(entry):
+        return "CC1216.silent"
+    return "CC1216.unsized" if lacks(entry, sizes=sizes) else ""

@@ -1,0 +1,643 @@
+"""What `lock` has to look up, the file that it writes, and the places that it pins."""
+
+import errno
+import fcntl
+import os
+import time
+from argparse import Namespace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from typing import Any
+
+from krm_function.cli.configuration import from_files, from_files_and_resources
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.streams import write_out
+from krm_function.config.collect import Config, collect
+from krm_function.config.document import ConfigDocument
+from krm_function.config.generate import CALCULATE
+from krm_function.config.image_lock import KIND, parse_image_lock
+from krm_function.config.wiring import KUSTOMIZATIONS
+from krm_function.contrast.profiles import ProfileName, states_users
+from krm_function.contrast.vm_size import is_sized
+from krm_function.findings import Cause, Finding, Path, finding, has_errors
+from krm_function.hosts.files import FileProblem, find_files, read_file
+from krm_function.hosts.stream import decode_stream, encode_stream
+from krm_function.hosts.write_files import NewFile, is_stream, write_files
+from krm_function.kubernetes.image import Image, is_contrast_image, other_tags, parse_image, printable_reference
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.pod_fields import type_findings
+from krm_function.kubernetes.resource import Resource, yaml_finding
+from krm_function.kubernetes.workload import Workload
+from krm_function.lock.lock_text import FOUND_AS, LAYERS, new_lock, silent, updated_lock
+from krm_function.lock.pins import (
+    CONTAINERS,
+    Pin,
+    Pinned,
+    image_places,
+    pin_in_file,
+    pin_in_kustomization,
+    pin_in_values,
+)
+from krm_function.record import NamedTuple
+from krm_function.render.pipeline import unproven
+from krm_function.render.prepare import NO_RELEASE, prepare
+from krm_function.render.select import select
+from krm_function.schema.nearest import nearest
+from krm_function.schema.table import EMPTY
+from krm_function.text.errors import YamlError, decode, encode
+from krm_function.text.parse import parse
+
+# --- Let several runs of `lock` write into a directory one after the other
+#
+# Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
+# lock file that could be left behind, and the lock ends with the process, however it ends. The wait is bounded. Where a
+# file system has no such locks, the run goes on without one, which is a finding.
+
+
+LONGEST_WAIT = 60.0  # seconds; another run holds the lock for less than one
+PAUSE = 0.05  # seconds between two tries
+TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
+
+
+class DirectoryLock(NamedTuple):
+    """waited: seconds. timed_out: another run still has the lock. unguarded: why there is no lock, "" if there is."""
+
+    waited: float = 0
+    timed_out: bool = False
+    unguarded: str = ""
+
+
+@contextmanager
+def locked(directory: str) -> Iterator[DirectoryLock]:
+    """Wait for the lock of a directory, and hold it for the block."""
+    descriptor = -1
+    try:
+        try:
+            descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            lock = _wait(descriptor)
+        except OSError as problem:
+            lock = DirectoryLock(unguarded=(problem.strerror or "no locks").lower())
+        yield lock
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _wait(descriptor: int) -> DirectoryLock:
+    """Try until it works or the time is up. Raises OSError for a file system without such locks."""
+    start = time.monotonic()
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            if problem.errno not in TAKEN:
+                raise
+        else:
+            return DirectoryLock(time.monotonic() - start)
+        waited = time.monotonic() - start
+        if waited > LONGEST_WAIT:
+            return DirectoryLock(waited, timed_out=True)
+        time.sleep(PAUSE)
+
+
+# --- Read and update the file that `lock` writes
+#
+# Rule of this file: everything in it but new and dropped entries stays as it is, other documents included; and a file
+# that holds anything but a lock is never taken for one. Several runs may write the same file at once: each reads it
+# anew and adds to what it finds, one after the other.
+
+
+Entries = dict[str, dict[str, Any]]
+IMAGES = ("spec", "images")
+
+
+class LockFile(NamedTuple):
+    """Where the lock goes ("": standard output) and, if there is one already, its document."""
+
+    path: str
+    lock: ConfigDocument | None = None
+
+
+def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
+    """Read what is there. A file that does not exist or is empty is fine; raises FileProblem like `read_file`."""
+    if not path or not os.path.exists(path) or is_stream(path) or not read_file(path):
+        return LockFile(path), []
+    documents, findings = from_files([path])
+    locks = [document for document in documents if _is_lock(document)]
+    if len(locks) != 1 and not has_errors(findings):
+        code = "CC0909.locks" if locks else "CC0909.no-lock"
+        return LockFile(path), [finding(code, option="--output", count=len(locks), file=path)]
+    return LockFile(path, locks[0] if locks else None), list(findings)
+
+
+def known_entries(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
+    """Return entries of all locks by reference, as they are written there."""
+    entries: Entries = {}
+    findings: list[Finding] = []
+    for document in documents:
+        if _is_lock(document):
+            images, problems = parse_image_lock(document)
+            findings += problems
+            written = mapping(dig(document.value, IMAGES))
+            entries |= {name: written[name] for name in images or {}}
+    return entries, findings
+
+
+class WrittenLock(NamedTuple):
+    """kept: entries that no resource needs. waited: seconds for other runs. With an error, nothing was written."""
+
+    kept: int = 0
+    waited: float = 0
+    findings: tuple[Finding, ...] = ()
+
+
+def write_lock(
+    file: LockFile, entries: Mapping[str, Mapping[str, Any]], others: Sequence[NewFile] = (), *, prune: bool
+) -> WrittenLock:
+    """Write the lock: to what the file has by now, the entries that it lacks are added.
+
+    others: files to write after it. prune: drop the entries that the file had when it was read and that no resource
+    needs; an entry that another run has added since stays.
+    Raises FileProblem, and YamlError for a document that cannot be edited.
+    """
+    if not file.path:
+        write_out(new_lock(entries).encode("utf-8"))
+        write_files(others)
+        return WrittenLock()
+    if is_stream(file.path):
+        write_files([NewFile(file.path, new_lock(entries).encode("utf-8")), *others])
+        return WrittenLock()
+    before = _names(file)
+    with locked(os.path.dirname(file.path) or ".") as lock:
+        if lock.timed_out:
+            return WrittenLock(waited=lock.waited, findings=(_timed_out(file.path, lock),))
+        now, findings = open_lock(file.path)
+        if has_errors(findings):
+            return WrittenLock(waited=lock.waited, findings=tuple(findings))
+        if lock.unguarded:
+            findings.append(finding("CC1213", file=file.path, lock=file.path, problem=lock.unguarded))
+        dropped = [name for name in before if name not in entries] if prune else ()
+        write_files([*_changed(now, entries, dropped), *others])
+    kept = 0 if prune else sum(name not in entries for name in before)
+    return WrittenLock(kept, lock.waited, tuple(findings))
+
+
+def _changed(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> list[NewFile]:
+    """Return the lock's file, if it changes."""
+    if file.lock is None:
+        return [NewFile(file.path, new_lock(entries).encode("utf-8"))]
+    before = read_file(file.path)
+    stream = decode_stream(before, file.path)
+    texts = [
+        updated_lock(resource.text, entries, dropped) if resource.line == file.lock.line else resource.text
+        for resource in stream.resources
+    ]
+    data = encode_stream(stream, texts)
+    return [NewFile(file.path, data)] if data != before else []
+
+
+def _timed_out(path: str, lock: DirectoryLock) -> Finding:
+    return finding("CC1212", file=path, lock=path, seconds=f"{lock.waited:.0f}")
+
+
+def _names(file: LockFile) -> Iterable[str]:
+    return mapping(dig(file.lock.value, IMAGES)) if file.lock else ()
+
+
+def _is_lock(document: ConfigDocument) -> bool:
+    return bool(mapping(document.value).get("kind") == KIND)
+
+
+# --- List the images that a deployment needs: those of its Contrast workloads, as a render would leave them
+#
+# Rule of this file: what a render restores, replaces and injects is what `render.prepare` says, with every error that
+# a render finds so far, but for those that a lock settles. Without a release nothing can be rendered, so the pods are
+# taken as they stand, which is right for rendered output.
+
+
+# images that are not pinned, an error to a render, and not in the lock, a warning: what `lock` is there to settle
+SETTLED = ("CC0502", "CC0813")
+
+
+class Use(NamedTuple):
+    """The first place where an image stands; workload: as a render leaves it."""
+
+    path: Path
+    workload: Workload
+
+    def place(self, found: Finding) -> Finding:
+        """Place a finding about the image here."""
+        return self.workload.placed(found._replace(ref=self.workload.ref, path=self.path))
+
+
+class Needed(NamedTuple):
+    """The images with their first use, in order. uses: all of them."""
+
+    images: dict[Image, Use]
+    findings: tuple[Finding, ...] = ()
+    uses: tuple[tuple[Image, Use], ...] = ()
+
+
+def needed(resources: Sequence[Resource], config: Config | None, *, refused_too: bool = False) -> Needed:
+    """Find the images, and what is wrong with the resources. refused_too: also those of workloads with errors."""
+    return _as_they_stand(resources) if config is None else _rendered(resources, config, refused_too=refused_too)
+
+
+def _rendered(resources: Sequence[Resource], config: Config, *, refused_too: bool) -> Needed:
+    """Find the images of the workloads with what a render injects and replaces."""
+    log, read, injected = prepare(resources, config, without=SETTLED)
+    forged = unproven(read, config, rendered=False, seals=False)
+    log.add(forged)
+    uses: list[tuple[Image, Use]] = []
+    # a forged record may name an image of anybody's
+    for outcome in injected.workloads if injected and not forged else ():
+        log.add(outcome.findings)
+        if refused_too or not outcome.failed:
+            used, problems = _uses(outcome.workload)
+            uses += used
+            log.add(problems)
+    return _needed(uses, log.located(config))
+
+
+def _as_they_stand(resources: Sequence[Resource]) -> Needed:
+    """Find the images of the workloads without a look at what an earlier render did."""
+    uses: list[tuple[Image, Use]] = []
+    findings: list[Finding] = []
+    for resource in resources:
+        if not resource.may_have_pods and resource.kind != "List":
+            continue
+        try:
+            given = resource.given()
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, resource))
+            continue
+        selection = select(given.value, given)
+        findings += selection.findings
+        for workload in selection.workloads:
+            type_problems = type_findings(workload)
+            findings += map(workload.placed, type_problems)
+            if not has_errors(type_problems):
+                used, problems = _uses(workload)
+                uses += used
+                findings += problems
+    return _needed(uses, findings)
+
+
+def _needed(uses: Sequence[tuple[Image, Use]], findings: Iterable[Finding]) -> Needed:
+    images: dict[Image, Use] = {}
+    for image, use in uses:
+        images.setdefault(image, use)
+    return Needed(images, tuple(findings), tuple(uses))
+
+
+def _uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
+    """Find the images of one workload, and CC0503 for each text that is no image reference."""
+    uses, problems = [], []
+    for path, text in _images(workload):
+        image = parse_image(text)
+        if isinstance(image, Image):
+            uses.append((image, Use(path, workload)))
+        else:
+            problem = finding("CC0503", workload.ref, path, image=printable_reference(text), problem=image)
+            problems.append(workload.placed(problem))
+    return uses, tuple(problems)
+
+
+def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
+    """Yield every image of a pod: containers, init containers, image volumes."""
+    for each in workload.all_containers:
+        image = each.container.get("image")
+        yield (*each.path, "image"), image if isinstance(image, str) else ""
+    for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):
+        image = mapping(volume.get("image")).get("reference")
+        if isinstance(image, str):
+            yield (*workload.spec_path, "volumes", index, "image", "reference"), image
+
+
+# --- What the options --write-... of `lock` write: digests where a deployment's own files name its images
+#
+# Rule of this file: nothing is written here; the texts go with the lock, after it.
+
+
+NOT_PINNED = "CC1201"
+
+
+class PinnedFiles(NamedTuple):
+    """Files to write, the images that are pinned in them, why others are not; summary: a line for each pin."""
+
+    files: tuple[NewFile, ...] = ()
+    done: frozenset[Image] = frozenset()
+    findings: tuple[Finding, ...] = ()
+    summary: str = ""
+
+
+def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Resource]) -> PinnedFiles:
+    """Return the files that the options name, with their pins. Raises FileProblem."""
+    targets: list[tuple[str, str, Callable[[str], Pinned]]] = []
+    if options.write_kustomize:
+        file, used = kustomization_file(options.write_kustomize), set(kustomized_references(resources))
+        targets.append(("--write-kustomize", file, lambda text: pin_in_kustomization(text, pins, used)))
+    if options.write_values:
+        targets.append(("--write-values", options.write_values, lambda text: pin_in_values(text, pins)))
+    files: list[NewFile] = []
+    done: set[Image] = set()
+    findings: list[Finding] = []
+    lines: list[str] = []
+    for option, file, edited in targets:
+        if options.output and os.path.realpath(file) == os.path.realpath(options.output):
+            findings.append(finding("CC0909.lock-too", option=option))
+            continue
+        try:
+            source = decode(read_file(file, os.path.dirname(file) or "." if option == "--write-kustomize" else ""))
+            pinned = edited(source.text)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, file))
+            continue
+        except ValueError as problem:
+            findings.append(finding("CC0909.pins", option=option, error=str(problem), file=file))
+            continue
+        files += [NewFile(file, encode(pinned.text, source.bom))] if pinned.text != source.text else []
+        done |= {pin.image for pin in pinned.made}
+        findings += [_left(pin, cause, file) for pin, cause in pinned.left]
+        lines += [pin_line(file, pin) for pin in pinned.made]
+    if options.write_files:
+        plain = plain_files(options, pins, done, [options.output, *(file for _, file, _ in targets)])
+        return PinnedFiles(
+            (*files, *plain.files), plain.done | done, (*findings, *plain.findings), "".join(lines) + plain.summary
+        )
+    return PinnedFiles(tuple(files), frozenset(done), tuple(findings), "".join(lines))
+
+
+def plain_files(
+    options: Namespace, pins: Sequence[Pin], elsewhere: Collection[Image], others: Sequence[str]
+) -> PinnedFiles:
+    """Return the files of --write-files. Raises FileProblem.
+
+    elsewhere: images that another file pins already. others: files that are not of these, though they stand among them.
+    """
+    left_out = {os.path.realpath(path) for path in others if path}
+    files: list[NewFile] = []
+    made: set[Pin] = set()
+    findings: list[Finding] = []
+    lines: list[str] = []
+    for file in find_files(options.write_files):
+        if os.path.realpath(file.path) in left_out:  # as the lock in a package of kpt
+            continue
+        try:
+            source = decode(read_file(file.path, file.root))
+            text, here = pin_in_file(source.text, pins)
+        except YamlError as problem:
+            findings.append(yaml_finding(problem, file.path))
+            continue
+        files += [NewFile(file.path, encode(text, source.bom))] if text != source.text else []
+        made |= here
+        lines += [pin_line(file.path, pin) for pin in pins if pin in here]
+    into = " ".join(options.write_files)
+    cause = Cause("CC1215.files", {})
+    findings += [_left(pin, cause, into) for pin in pins if pin not in made and pin.image not in elsewhere]
+    return PinnedFiles(tuple(files), frozenset(pin.image for pin in made), tuple(findings), "".join(lines))
+
+
+def pin_line(file: str, pin: Pin) -> str:
+    """Say in one line what was written into a file."""
+    return f"{file}: {pin.image} is pinned to {pin.digest}\n"
+
+
+def _left(pin: Pin, cause: Cause, file: str) -> Finding:
+    return finding(cause.code, file=file, image=str(pin.image), into=file, pinned=pin.pinned, **cause.values)
+
+
+def kustomization_file(path: str) -> str:
+    """Return the kustomization in a directory, or the file itself. Raises FileProblem."""
+    if not os.path.isdir(path):
+        return path
+    names = [name for name in KUSTOMIZATIONS if os.path.isfile(os.path.join(path, name))]
+    if len(names) != 1:
+        raise FileProblem(path, f"it has {len(names) or 'no'} kustomization{'s' if names else ''}")
+    return os.path.join(path, names[0])
+
+
+def kustomized_references(resources: Sequence[Resource]) -> Iterator[str]:
+    """Yield the images of all containers in all objects, where kustomize looks for them."""
+    for path, image in named_images(resources):
+        if path[-1] == "image" and path[-3] in CONTAINERS:
+            yield image
+
+
+def named_images(resources: Sequence[Resource]) -> Iterator[tuple[Path, str]]:
+    """Yield path and text of every image that the resources name, as they stand."""
+    for resource in resources:
+        if "image" in resource.text:
+            try:
+                yield from image_places(parse(resource.text).value)
+            except YamlError:  # of a kind that no pod has; a finding of the lock otherwise
+                continue
+
+
+# --- What `lock --upgrade` asks a registry for again, and what becomes of the tags that a lock knows
+#
+#     image of the input            without names         by a name
+#     name:tag, name:tag@digest     asked by its tag      asked by its tag
+#     name@digest                   stays                 CC1241: it has no tag
+#     of the Contrast release       stays                 CC1241: its digest belongs to the release
+#
+# Rule of this file: only images that the input itself names are asked for again, since what a render adds is a fact of
+# the release. Without --upgrade nothing that a lock knows is asked for.
+
+
+class Upgrade(NamedTuple):
+    """images: those to ask for by their tags. findings: names that say nothing."""
+
+    images: frozenset[Image] = frozenset()
+    findings: tuple[Finding, ...] = ()
+
+
+def chosen_images(
+    names: Sequence[str], images: Iterable[Image], in_input: Collection[str], released: Collection[str]
+) -> Upgrade:
+    """Choose the images to look up again.
+
+    names: of the command line, none for all. in_input: references there. released: those that the release pins.
+    """
+    own = [image for image in images if str(image) in in_input]
+    facts = {image for image in own if is_contrast_image(str(image)) or str(image) in released}
+    able = [image for image in own if image.tag and image not in facts]
+    if not names:
+        return Upgrade(frozenset(able))
+    findings = []
+    for name in dict.fromkeys(names):
+        meant = [image for image in own if _is_meant(name, image)]
+        if not any(image in able for image in meant):
+            findings.append(_says_nothing(name, meant, own, facts))
+    return Upgrade(frozenset(one for one in able if any(_is_meant(name, one) for name in names)), tuple(findings))
+
+
+def _is_meant(name: str, image: Image) -> bool:
+    """Tell whether a name or glob means an image: with or without its registry, its first directories and its tag."""
+    texts = {image._replace(digest=""), image._replace(tag="", digest="")}
+    whole = {str(image), image.name, *map(str, texts)}
+    tails = {"/".join(text.split("/")[first:]) for text in whole for first in range(text.count("/") + 1)}
+    return any(fnmatchcase(text, name) for text in tails)
+
+
+def _says_nothing(name: str, meant: Sequence[Image], own: Sequence[Image], facts: Collection[Image]) -> Finding:
+    if any(image in facts for image in meant):
+        return finding("CC1241.release", option="--upgrade", image=name)
+    if meant:
+        return finding("CC1241.no-tag", option="--upgrade", image=name)
+    near = nearest(name, [str(one._replace(tag="", digest="")).rpartition("/")[2] for one in own])
+    known = near or ", ".join(sorted({str(one) for one in own})) or "none"
+    return finding("CC1241.unknown", option="--upgrade", image=name, known=known)
+
+
+def with_tags(
+    entries: Mapping[str, dict[str, Any]], known: Mapping[str, dict[str, Any]], asked: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """Return entries that say of a digest by which other tag it is known, where nobody has asked for its own tag.
+
+    known: the entries of all locks by reference. asked: references whose tag was looked up.
+    """
+    made = {}
+    for name, entry in entries.items():
+        image = parse_image(name)
+        found_as = ""
+        if name in known:
+            found_as = known[name].get(FOUND_AS, "")
+        elif isinstance(image, Image):
+            tags = other_tags(image, known)
+            found_as = min((_first_tag(image, tag, known) for tag in tags), default="")
+        plain = {key: value for key, value in entry.items() if key != FOUND_AS}
+        made[name] = {**plain, FOUND_AS: found_as} if found_as and name not in asked else plain
+    return made
+
+
+def _first_tag(image: Image, tag: str, known: Mapping[str, dict[str, Any]]) -> str:
+    """Return the tag by which the entry of another tag was found."""
+    first: str = known.get(str(image._replace(tag=tag)), {}).get(FOUND_AS, "")
+    return first if first and first != image.tag else tag
+
+
+def unwritten(pin: Pin) -> Finding:
+    """Return what to do about a digest that no file has now."""
+    if not pin.image.digest:
+        return finding(NOT_PINNED, image=str(pin.image), digest=pin.digest, pinned=pin.pinned)
+    return finding("CC1240", image=str(pin.image), tag=pin.image.tag, digest=pin.digest, pinned=pin.pinned)
+
+
+def kept_entries(
+    pins: Iterable[Pin], written: Collection[Image], known: Mapping[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Return the known entries of images that keep their old digest, because no file has the new one."""
+    old = [str(pin.image) for pin in pins if pin.image not in written]
+    return {name: known[name] for name in old if name in known}
+
+
+def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, Any]]) -> list[Finding]:
+    """Return CC0510 for each image whose tag nobody has looked up, at its first place."""
+    findings = []
+    for image, use in images.items():
+        known = entries.get(str(image), {}).get(FOUND_AS, "")
+        if known:
+            name = str(image._replace(digest=""))
+            findings.append(use.place(finding("CC0510", image=str(image), known=known, tag=image.tag, name=name)))
+    return findings
+
+
+# --- What `lock` has to do: the images of some resources, and what is known of them already
+#
+# Rule of this file: what a lock has is never fetched again. Only an entry without passwd or group is looked up, to add
+# them; where the sizes of layers are wanted, one without these as well; and with --upgrade the tags that it names.
+
+
+class Task(NamedTuple):
+    """images: with their first use. file: where the lock goes.
+
+    known: entries by digest. partial: by reference, those that lack passwd or group, or sizes that are wanted. uses: of
+    images in pods that have to state their users; () if the policy profile takes those of the images. profile: its
+    name, "" for the default. entries: all of them by reference. upgrade: images that are asked for by their tags,
+    whatever is known. sizes: whether all layers are read for their sizes.
+    """
+
+    images: dict[Image, Use]
+    known: dict[str, dict[str, Any]]
+    partial: dict[str, dict[str, Any]]
+    file: LockFile
+    uses: tuple[tuple[Image, Use], ...] = ()
+    profile: str = ""
+    resources: tuple[Resource, ...] = ()
+    entries: Mapping[str, dict[str, Any]] = EMPTY
+    upgrade: frozenset[Image] = frozenset()
+    sizes: bool = False
+
+    def asked(self, image: Image) -> Image:
+        """Return the reference to look up: without its digest if its tag decides."""
+        return image._replace(digest="") if image in self.upgrade else image
+
+
+def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
+    """Read resources, configuration and lock. Without a release nothing is injected, which is a finding."""
+    inputs = read_inputs(options.paths)
+    documents, problems = from_files_and_resources(options.config, inputs.resources, options.config_from)
+    file, more = open_lock(options.output)
+    config, unmet = collect(documents)
+    entries, lock_findings = known_entries([*documents, *([file.lock] if file.lock else [])])
+    findings = [*inputs.findings, *problems, *more, *unmet, *lock_findings]
+    if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
+        findings.append(finding("CC0108.no-document"))  # the command before failed
+    findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
+    if has_errors(findings):
+        return Task({}, {}, {}, file, entries=entries), findings
+    needs = needed(inputs.resources, config)
+    profile = config.generate.policy.profile if config is not None else None
+    upgrade = Upgrade()
+    if options.upgrade is not None and needs.images:
+        released = set(config.release.images.values()) if config is not None else set()
+        written = {text for _, text in named_images(inputs.resources)}
+        upgrade = chosen_images(options.upgrade, needs.images, written, released)
+    sizes = wants_sizes(options, config)
+    task = task_of(needs, entries, file, inputs.resources, profile, sizes=sizes)
+    return task._replace(upgrade=upgrade.images), [*findings, *needs.findings, *upgrade.findings]
+
+
+def task_of(
+    needs: Needed,
+    entries: Mapping[str, dict[str, Any]],
+    file: LockFile,
+    resources: tuple[Resource, ...],
+    profile: ProfileName | None,
+    *,
+    sizes: bool = False,
+) -> Task:
+    """Make the task for some images. entries: of all locks, by reference. sizes: of layers are wanted."""
+    partial = {name: entry for name, entry in entries.items() if lacks(entry, sizes=sizes)}
+    full = {entry["digest"]: entry for name, entry in entries.items() if name not in partial}
+    uses = needs.uses if states_users(profile) else ()
+    return Task(needs.images, full, partial, file, uses, profile or "", resources, entries, sizes=sizes)
+
+
+def wants_sizes(options: Namespace, config: Config | None) -> bool:
+    """Tell whether all layers are read for their sizes: on demand, or since the configuration needs them."""
+    return options.sizes or (config is not None and config.generate.memory == CALCULATE)
+
+
+def lacks(entry: Mapping[str, Any], *, sizes: bool) -> bool:
+    """Tell whether an entry has to be looked up again: it has no users, or not the sizes that are wanted."""
+    return silent(entry) or (sizes and not is_sized(entry.get(LAYERS)))
+
+
+def completed(
+    fetched: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]], *, sizes: bool
+) -> dict[str, dict[str, Any]]:
+    """Complete entries that were known in part with what was found; what people wrote in them counts.
+
+    sizes: those of layers are wanted; else an old entry keeps the layers that it has, or none.
+    """
+    return {
+        name: _completed(entry, partial[name], sizes) if name in partial else entry for name, entry in fetched.items()
+    }
+
+
+def _completed(entry: dict[str, Any], old: dict[str, Any], sizes: bool) -> dict[str, Any]:
+    found = {key: value for key, value in entry.items() if key != LAYERS or sizes}
+    return {**found, **{key: value for key, value in old.items() if value is not None and (key != LAYERS or not sizes)}}

@@ -1,0 +1,289 @@
+"""What `init` writes: the files that a directory lacks, and the orchestrator's own with the function in it."""
+
+import itertools
+import os
+import re
+from argparse import Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from krm_function.cli.existing_files import (
+    files_of_kind,
+    has_coordinator,
+    listed_file,
+    plain_resources,
+    resource_files,
+    yaml_files,
+)
+from krm_function.cli.next_steps import State
+from krm_function.config.document import CONFIG_KINDS, ConfigKind
+from krm_function.config.edit import with_platform, with_reference_values, with_required_workloads
+from krm_function.config.json_schema import DIRECTORY, schema_file, schema_text
+from krm_function.config.wiring import (
+    KPTFILE,
+    KUSTOMIZATIONS,
+    NEW_FILES,
+    Files,
+    Function,
+    HostName,
+    Wired,
+    function_of,
+    listed,
+    new_file,
+    wire_kptfile,
+    wire_kustomization,
+    with_function,
+)
+from krm_function.findings import NOTHING, Finding, finding
+from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.write_files import NewFile, write_files
+from krm_function.kubernetes.nodes import parse_tcb
+from krm_function.record import NamedTuple
+from krm_function.text.errors import decode, encode
+from krm_function.text.parse import parse
+from krm_function.text.split import split_stream
+
+# --- Values of the manifest that only an operator knows, out of the options of `init`
+#
+# Rule of this file: a text that is not exactly such a value is a finding. Nothing is guessed and nothing has a default,
+# because a lower number accepts more machines.
+
+
+def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], list[Finding]]:
+    """Return, by kind of hardware (snp, tdx), what goes into spec.manifest.referenceValues. Either text may be ""."""
+    values: dict[str, Any] = {}
+    findings: list[Finding] = []
+    if minimum_tcb:
+        versions = parse_tcb(minimum_tcb)
+        values |= {"snp": {"MinimumTCB": versions}} if versions else {}
+        findings += [] if versions else [finding("CC0909.tcb", option="--minimum-tcb")]
+    if mr_seam:
+        good = re.fullmatch("[0-9a-fA-F]{96}", mr_seam)
+        values |= {"tdx": {"MrSeam": mr_seam.lower()}} if good else {}
+        findings += [] if good else [finding("CC0909.mr-seam", option="--mr-seam")]
+    return values, findings
+
+
+# --- Copies of the JSON Schemas beside configuration files, for editors
+#
+# Rule of this file: a copy is what `contrast-krm schema KIND` prints. Nobody edits a copy by hand, so an outdated copy
+# is replaced.
+
+
+def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
+    """Return the copies that a directory lacks: path -> bytes."""
+    copies: dict[str, bytes] = {}
+    for kind in kinds:
+        path, text = os.path.join(directory, schema_file(kind)), schema_text(kind).encode()
+        if not _holds(path, text):
+            copies[path] = text
+    return copies
+
+
+def write_all(files: Mapping[str, bytes], new: str = "") -> None:
+    """Write all files, in this order. new: a directory to make; the directories of the copies are made in any case.
+
+    Raises FileProblem, with nothing left behind.
+    """
+    directories = sorted({os.path.dirname(path) for path in files} - {""}, key=len)
+    missing = [
+        name for name in directories if (os.path.basename(name) == DIRECTORY or name == new) and not os.path.isdir(name)
+    ]
+    created: list[str] = []
+    try:
+        for directory in missing:
+            _make(directory)
+            created.append(directory)
+        write_files(itertools.starmap(NewFile, files.items()))
+    except BaseException:
+        for directory in reversed(created):
+            with suppress(OSError):  # it has files in it, or was not made
+                os.rmdir(directory)
+        raise
+
+
+def _make(directory: str) -> None:
+    try:
+        os.mkdir(directory)
+    except OSError as problem:
+        raise FileProblem(directory, problem.strerror or "not writable", writing=True) from problem
+
+
+def _holds(path: str, text: bytes) -> bool:
+    try:
+        return read_file(path, os.path.dirname(path)) == text
+    except FileProblem:
+        return False
+
+
+# --- What `init` writes: the files that a directory lacks, and the orchestrator's own file with the function in it
+#
+# Rule of this file: nothing is written here, and the orchestrator's file comes last: until it is there, the deployment
+# renders as before.
+
+
+CHART = "Chart.yaml"
+RUNS = {
+    "exec": "the program that kustomize runs",
+    "container": "the image that kustomize runs",
+    "legacy": "a legacy plugin, which needs no annotation",
+}
+
+
+class TargetFile(NamedTuple):
+    """The orchestrator's file: where it is or will be. Helm and plain files have none.
+
+    chart: directory of the chart, or of the plain files.
+    """
+
+    host: HostName
+    name: str
+    data: bytes = b""
+    chart: str = ""
+
+
+class OperatorChoices(NamedTuple):
+    """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows.
+
+    require_all: every pod must be confidential, or named as plain with a reason. function: what kustomize runs; None:
+    what it runs already, else a program.
+    """
+
+    platform: str = ""
+    values: Mapping[str, Any] = NOTHING
+    require_all: bool = False
+    function: Function | None = None
+
+
+def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
+    """Find the orchestrator's file, by what is there and by the flags. Raises FileProblem."""
+    if options.helm:
+        if not os.path.isfile(os.path.join(options.helm, CHART)):
+            return None, [finding("CC1310.no-chart", directory=options.helm)]
+        return TargetFile("helm", "", chart=options.helm), []
+    if options.files is not None:
+        resources = options.files or directory
+        if options.files and not os.path.isdir(resources):
+            raise FileProblem(resources, "no such directory")
+        return TargetFile("files", "", chart=resources), []
+    kustomizations = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
+    package = os.path.lexists(os.path.join(directory, KPTFILE))
+    if len(kustomizations) > 1 and not options.kpt:
+        return None, [finding("CC1313", kind="Kustomization", files=", ".join(kustomizations))]
+    if not options.kpt and not options.kustomize and bool(kustomizations) == package:
+        chart = os.path.isfile(os.path.join(directory, CHART))
+        problem = "CC1310.both" if package else "CC1310.chart" if chart else "CC1310.neither"
+        return None, [finding(problem, directory=directory)]
+    host: HostName = "kpt" if options.kpt or (package and not options.kustomize) else "kustomize"
+    name = KPTFILE if host == "kpt" else (*kustomizations, KUSTOMIZATIONS[0])[0]
+    path = os.path.join(directory, name)
+    return TargetFile(host, name, read_file(path, directory) if os.path.lexists(path) else b""), []
+
+
+class Wiring(NamedTuple):
+    """files: what to write, path -> bytes in this order. changes: one line each, for people."""
+
+    files: Mapping[str, bytes]
+    changes: Sequence[str]
+    state: State
+    findings: Sequence[Finding]
+
+
+def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiring:
+    """Return everything that a directory lacks. Raises YamlError."""
+    files: dict[str, bytes] = {}
+    changes: list[str] = []
+    findings: list[Finding] = []
+    text = decode(target.data).text
+    value = parse(text).value if text.strip() else {}
+    names: dict[ConfigKind, str] = {}
+    for kind in CONFIG_KINDS:
+        present = files_of_kind(directory, kind, value, target.host)
+        names[kind] = present[0] if present else NEW_FILES[kind]
+        path = os.path.join(directory, names[kind])
+        if len(present) > 1 and kind != "ImageLock":
+            findings.append(finding("CC1313", kind=kind, files=", ".join(present)))
+        elif not present and os.path.lexists(path):
+            findings.append(finding("CC1311.taken", file=path, kind=kind))
+        elif not present:
+            files[path] = new_file(kind, target.host, choices.platform, choices.function).encode()
+            changes.append(f"made {path}")
+    config_files = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
+    generate = os.path.join(directory, config_files.generate)
+    new = files.get(generate)
+    if new is not None or os.path.isfile(generate):
+        try:
+            wired_as = _function(target.host, choices, config_files.generate in listed(value, "transformers"))
+            given = read_file(generate, directory) if new is None else new
+            data, added = _completed(given, wired_as, choices)
+        except ValueError as problem:
+            findings.append(finding("CC1311.content", file=generate, error=str(problem)))
+        else:
+            files |= {generate: data} if added else {}
+            changes += [f"changed {generate}: {one}" for one in added]
+    wired = _wire(directory, target, text, config_files)
+    path = os.path.join(directory, target.name)
+    findings += [one._replace(file=path) for one in wired.findings]
+    schemas = missing_schemas(directory, CONFIG_KINDS)
+    files |= schemas
+    if schemas:
+        where = os.path.join(directory, DIRECTORY)
+        changes.append(f"made {where}: JSON Schemas, by which editors check these files; nothing else reads them")
+    if wired.text != text:
+        files[path] = encode(wired.text, decode(target.data).bom)
+        changes.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.added)}")
+    generate_text, release_text, lock_text = (
+        files.get(path) or read_file(path, directory)
+        for path in (os.path.join(directory, name) for name in config_files)
+    )
+    resources = resource_files(directory, target.host, target.chart, wired.text)
+    state = State(directory, target.host, config_files, generate_text, release_text, lock_text, resources, target.chart)
+    return Wiring(files, changes, state, findings)
+
+
+def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
+    if target.host in {"helm", "files"}:
+        return Wired(text)
+    if target.host == "kpt":
+        name = os.path.basename(os.path.realpath(directory)).lower().replace("_", "-")
+        return wire_kptfile(text, files, name)
+    listed_now = listed(parse(text).value if text.strip() else {}, "resources")
+    if not target.data:
+        others = tuple(plain_resources(directory))
+    elif any(has_coordinator(listed_file(directory, name)) for name in listed_now):
+        others = ()
+    else:
+        others = tuple(name for name in yaml_files(directory) if has_coordinator(listed_file(directory, name)))
+    return wire_kustomization(text, files, others)
+
+
+def _function(host: HostName, choices: OperatorChoices, listed_already: bool) -> Function | None:
+    """Return what kustomize is to run; None to leave it: what is listed without annotation is a legacy plugin."""
+    if host != "kustomize" or choices.function:
+        return choices.function
+    return None if listed_already else Function("exec")
+
+
+def _completed(data: bytes, function: Function | None, choices: OperatorChoices) -> tuple[bytes, list[str]]:
+    """Complete the ContrastGenerate in a file, and return the file and what was added. Raises ValueError.
+
+    function: what kustomize is to run, None to leave it.
+    """
+    source, added = decode(data), []
+    for chunk in split_stream(source.text):
+        if chunk.kind == "ContrastGenerate":
+            text = chunk.of(source.text)
+            kept = function is None or (not choices.function and function_of(parse(text).value).form != "legacy")
+            after = text if function is None or kept else with_function(text, function)
+            added += [RUNS[function.form]] if function and after != text else []
+            last = with_platform(after, choices.platform) if choices.platform else after
+            added += [f"platform {choices.platform}"] if last != after else []
+            if choices.require_all:
+                before, last = last, with_required_workloads(last)
+                added += ["workloads: required"] if last != before else []
+            for tee, values in choices.values.items():
+                before, last = last, with_reference_values(last, tee, values)
+                added += [f"reference values for {tee.upper()}"] if last != before else []
+            return encode(chunk.replaced(source.text, last), source.bom), added
+    return data, []

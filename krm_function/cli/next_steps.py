@@ -1,0 +1,383 @@
+"""What is left to do after `contrast-krm init`: what for, and below it the command to copy."""
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from krm_function.cli.existing_files import data_of, has_coordinator, plain_workloads, text_of, values_of
+from krm_function.config.document import API_VERSION
+from krm_function.config.wiring import Files, Function, HostName, function_of
+from krm_function.contrast.platforms import BARE, PLATFORMS
+from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, read_file
+from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import listed
+from krm_function.record import NamedTuple
+
+# --- Whether Git leaves a file out: by the .gitignore files of its work tree, and .git/info/exclude
+#
+#     pattern            leaves out
+#     *.pem              every file of such a name below the .gitignore
+#     /keys/*.pem        those of that directory, seen from the .gitignore
+#     keys/              everything in a directory of that name
+#     !public.pem        nothing: takes an earlier pattern back
+#
+# Rule of this file: no program is started, and only the work tree is read. What a person ignores everywhere is not
+# seen, so at worst a file is called open that is not.
+
+
+def work_tree(path: str) -> str:
+    """Return the top directory of the work tree of Git that a path is in; "" if it is in none."""
+    here = os.path.realpath(path)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return ""
+        here = above
+    return here
+
+
+def is_open_to_git(path: str) -> bool:
+    """Tell whether `git add` would take a file: it is in a work tree, and no pattern leaves it out."""
+    directory = os.path.realpath(os.path.dirname(path) or ".")
+    top = work_tree(directory)
+    if not top:
+        return False
+    real = os.path.join(directory, os.path.basename(path))
+    ignored = False
+    for place, pattern in _patterns(top, directory):
+        name, below = pattern.removeprefix("!"), _below(real, place)
+        if any(_matches(name, part, is_file=part == below) for part in _parts(below)):
+            ignored = name == pattern
+    return not ignored
+
+
+def _patterns(top: str, directory: str) -> Iterator[tuple[str, str]]:
+    """Yield directory and pattern of each line, the one that counts more behind the others."""
+    below = _below(directory, top)
+    steps = below.split(os.sep) if below != os.curdir else []
+    places = [os.path.join(top, *steps[:count]) for count in range(len(steps) + 1)]
+    files = [(top, os.path.join(top, ".git", "info", "exclude"))]
+    for place, file in files + [(place, os.path.join(place, ".gitignore")) for place in places]:
+        try:
+            text = read_file(file, top).decode("utf-8", "replace") if os.path.isfile(file) else ""
+        except FileProblem:
+            continue
+        lines = (line.rstrip() for line in text.splitlines())
+        yield from ((place, line) for line in lines if line and not line.startswith("#"))
+
+
+def _below(path: str, place: str) -> str:
+    return os.path.relpath(path, place)
+
+
+def _parts(path: str) -> Iterator[str]:
+    """Yield a relative path and its directories."""
+    while path:
+        yield path
+        path = os.path.dirname(path)
+
+
+def _matches(pattern: str, path: str, *, is_file: bool) -> bool:
+    """Tell whether a pattern leaves out a path below its .gitignore."""
+    if pattern.endswith("/") and is_file:
+        return False
+    pattern = pattern.rstrip("/")
+    if "/" not in pattern.removeprefix("**/"):
+        return fnmatchcase(os.path.basename(path), pattern.removeprefix("**/"))
+    return fnmatchcase(path, pattern.removeprefix("/"))
+
+
+# --- The lines that belong to the form in which kustomize runs the function: to build, to look, to install a plugin
+#
+#     form        to build                                 what `lock` and `assess` read, unchanged by the function
+#     exec        --enable-alpha-plugins --enable-exec     the same without --enable-exec: kustomize skips the program
+#     others      --enable-alpha-plugins                   the same in the form exec, and back again
+#
+# Rule of this file: commands as text; of the machine it looks only at whether the legacy plugin is there.
+
+
+PLUGIN = f"{API_VERSION}/contrastgenerate/ContrastGenerate"
+HOME_VARIABLE = "KUSTOMIZE_PLUGIN_HOME"
+
+
+def function_in(values: list[dict[str, object]]) -> Function:
+    """Return the form of the ContrastGenerate among these objects."""
+    return next((function_of(value) for value in values if value.get("kind") == "ContrastGenerate"), Function("exec"))
+
+
+def options_of(function: Function) -> str:
+    """Return the options of `init` that say this form."""
+    return f"--function {function.form}" + (f" --image {function.image}" if function.image else "")
+
+
+def build(function: Function, directory: str) -> str:
+    """Return the line that renders. directory: quoted."""
+    return f"kustomize build {function.flags} {directory}"
+
+
+def look(function: Function, directory: str, pipe: str) -> str:
+    """Return the line that hands to `pipe` what the function would get. directory: quoted."""
+    line = f"kustomize build --enable-alpha-plugins {directory} | {pipe}"
+    if function.form == "exec":
+        return line
+    init = f"contrast-krm init {directory} --kustomize"
+    return f"{init} --function exec > /dev/null 2>&1 && {line}; {init} {options_of(function)}"
+
+
+def install_plugin(function: Function) -> str:
+    """Return the command that puts a legacy plugin where kustomize looks for it; "" if it is there or not needed."""
+    home = _plugin_home()
+    if function.form != "legacy" or os.access(os.path.join(home, PLUGIN), os.X_OK):
+        return ""
+    if os.path.basename(home) == "plugin":
+        return f"contrast-krm install {shlex.quote(os.path.dirname(home))}"
+    return f"contrast-krm install contrast && export {HOME_VARIABLE}=$PWD/contrast/plugin"
+
+
+def _plugin_home() -> str:
+    """Return where kustomize looks: docs/facts/kustomize.md#legacy-plugin."""
+    named = os.environ.get(HOME_VARIABLE, "").rstrip("/")
+    if named:
+        return named
+    user = os.path.expanduser("~")
+    settings = os.environ.get("XDG_CONFIG_HOME", "")
+    below = ([settings] if settings else []) + [os.path.join(user, ".config"), user]
+    homes = [os.path.join(place, "kustomize", "plugin") for place in below]
+    return next((home for home in homes if os.path.isdir(home)), homes[0])
+
+
+# --- What is left to do after `contrast-krm init`: what for, and below it the command to copy
+#
+# Rule of this file: a step is named as long as the files show that it is not done. The last steps leave nothing in
+# files and are named each time. A command works as it stands in the directory where init was called; only numbers that
+# no program can know stand there as letters.
+
+
+PRIVATE_KEYS = "*-owner.pem"
+IGNORES_KEYS = {PRIVATE_KEYS, "*.pem"}
+TCB = "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M"
+
+
+class State(NamedTuple):
+    """A wired deployment. files: names below the directory; resources: files that a host reads.
+
+    chart: directory of Helm's chart, or of plain files.
+    """
+
+    directory: str
+    host: HostName
+    files: Files
+    generate: bytes
+    release: bytes
+    lock: bytes
+    resources: Sequence[FoundFile]
+    chart: str = ""
+
+
+def steps(state: State) -> list[str]:
+    """Return `next:` and for each step a line that says what for, and a line with the command."""
+    lines = ["next:"]
+    for number, (why, command) in enumerate(_steps(state), 1):
+        lines += [f"  {number}. {why}:", f"     {command}"]
+    return lines
+
+
+def _steps(state: State) -> Iterator[tuple[str, str]]:
+    """Yield each step: what it is for, and its command."""
+    place = _Places(state)
+    options = values_of(state.generate)
+    if not any(dig(value, ("spec", "workloads")) for value in options):
+        yield from _runtime_classes(state, place)
+    if not any(map(has_coordinator, state.resources)):
+        yield "put the coordinator of the Contrast release beside your resources", _coordinator(state, place)
+    if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
+        sources = "runtime-*.yml coordinator.yml image-replacements.txt manifest.json"
+        yield (
+            "import the files of the Contrast release, from the directory that holds them",
+            f"contrast-krm release import {sources} -o {place.release}",
+        )
+    if not any(dig(value, ("spec", "platform")) for value in options):
+        imported = [dig(value, ("spec", "platforms")) for value in values_of(state.release)]
+        first, *others = [name for platforms in imported for name in mapping(platforms)] or PLATFORMS
+        why = "say what the bare placeholder contrast-cc stands for: " + ", or ".join(["this platform", *others])
+        yield why, f"{place.again} --platform {first}"
+    yield from _keys(options, place)
+    yield from _reference_values(state, options, place)
+    if not any(dig(value, ("spec", "images")) for value in values_of(state.lock)):
+        yield "look the images up, and pin those that have only a tag", _lock(state, place)
+    classes = f"contrast-krm release runtime-classes {place.config}"
+    yield "print the RuntimeClasses, which are applied once a cluster and not with each deployment", classes
+    yield from _render(state, place)
+
+
+class _Places:
+    """The paths of a deployment, quoted for a shell."""
+
+    def __init__(self, state: State) -> None:
+        self.directory = shlex.quote(state.directory)
+        paths = [shlex.quote(os.path.join(state.directory, name)) for name in state.files]
+        self.generate, self.release, self.lock = paths
+        self.chart = shlex.quote(state.chart)
+        self.function = function_in(values_of(state.generate))
+        self.apart = state.host == "helm" or (state.host == "files" and not _same(state.chart, state.directory))
+        named = {"helm": f" --helm {self.chart}", "files": f" --files {self.chart}" if self.apart else " --files"}
+        self.again = f"contrast-krm init {self.directory}{named.get(state.host, '')}"
+        alone = self.apart and _only(state)
+        self.config = _options([self.directory] if alone else [self.generate, self.release])
+        self.whole = [self.directory] if alone else paths
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _options(paths: Sequence[str]) -> str:
+    return " ".join(f"--config {path}" for path in paths)
+
+
+def _only(state: State) -> bool:
+    """Tell whether a directory holds no other documents than the configuration, now and after the steps."""
+    if _same(state.directory, "."):
+        return False
+    names = os.listdir(state.directory) if os.path.isdir(state.directory) else []
+    return {name for name in names if name.endswith(SUFFIXES)} <= set(state.files)
+
+
+def _coordinator(state: State, place: _Places) -> str:
+    if state.host == "helm":
+        return f"cp coordinator.yml {shlex.quote(os.path.join(state.chart, 'templates'))}"
+    if state.host == "files":
+        return f"cp coordinator.yml {place.chart}"
+    listed = f" && {place.again}" if state.host == "kustomize" else ""  # lists it under resources
+    return f"cp coordinator.yml {place.directory}{listed}"
+
+
+def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
+    """Yield the step that makes workloads confidential, unless one is: all others do nothing for a plain pod."""
+    plain = plain_workloads(state.resources)
+    if plain is None:
+        return
+    named = f"; none of {listed(plain)} is yet" if plain else ""
+    what = f"write runtimeClassName: {BARE} into the pod spec of each workload that is to be confidential"
+    why = f"{what}, or name it under spec.workloads of {place.generate}{named}"
+    match state.host:
+        case "helm":
+            yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
+        case "kustomize":
+            yield why, look(place.function, place.directory, "contrast-krm assess -")
+        case "files" | "kpt":
+            yield why, f"contrast-krm assess {place.chart if state.host == 'files' else place.directory}"
+
+
+def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
+    """Yield the steps for the owners' keys; private ones are kept out of Git."""
+    ignored = _ignore() if work_tree(".") else ""
+    for owner, field, may in (
+        ("workload", "workloadOwnerKeys", "may update the manifest"),
+        ("seedshare", "seedshareOwnerKeys", "may recover the coordinator"),
+    ):
+        if not any(dig(value, ("spec", "manifest", field)) for value in options):
+            why = f"make the key of who {may}; the private half stays out of Git"
+            yield why, f"{ignored}contrast-krm keys new --{owner}-owner --add-to {place.generate}"
+            ignored = ""
+
+
+def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
+    """Yield the steps for values that only an operator knows, for the kinds of hardware that are in use."""
+    tees = {platform.tee for platform in map(PLATFORMS.get, _platforms(state, options)) if platform}
+    stated = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
+    if "snp" in tees and not any(key == "snp" or "-snp" in key for one in stated for key in one):
+        yield (
+            "name the firmware that you accept at least: numbers for B, T, S and M, as snphost show tcb prints them",
+            f"{place.again} --minimum-tcb {TCB}",
+        )
+    if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for one in stated for key in one):
+        yield "name the TDX module that you accept: its MrSeam for HEX", f"{place.again} --mr-seam HEX"
+
+
+def _platforms(state: State, options: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the platforms that options and placeholders name."""
+    for value in options:
+        yield str(dig(value, ("spec", "platform")) or "").lower()
+    for file in state.resources:
+        text = text_of(file)
+        yield from (name for name in PLATFORMS if f"{BARE}-{name}" in text)
+
+
+def _lock(state: State, place: _Places) -> str:
+    lock = f"contrast-krm lock {place.config} -o {place.lock}"
+    match state.host:
+        case "kustomize":
+            return look(place.function, place.directory, f"{lock} --write-kustomize {place.directory}")
+        case "helm":
+            values = os.path.join(state.chart, "values.yaml")
+            pins = f" --write-values {shlex.quote(values)}" if os.path.isfile(values) else ""
+            return f"helm template {_release_name(state)} {place.chart} | {lock}{pins}"
+        case "kpt":
+            return f"contrast-krm lock {place.directory} -o {place.lock} --write-files {place.directory}"
+        case "files":
+            config = f" {place.config}" if place.apart else ""
+            return f"contrast-krm lock {place.chart}{config} -o {place.lock} --write-files {place.chart}"
+
+
+def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
+    check = "contrast-krm check rendered.yaml"
+    match state.host:
+        case "kustomize":
+            plugin = install_plugin(place.function)
+            if plugin:
+                yield "put the program where kustomize looks for legacy plugins", plugin
+            rendered = f"{build(place.function, place.directory)} > rendered.yaml"
+            yield "render, and check what came out", f"{rendered} && {check}"
+        case "kpt":
+            render = f"kpt fn render --allow-exec {place.directory}"
+            yield "render, and check what came out", f"{render} && contrast-krm check {place.directory}"
+        case "files":
+            output = _rendered_file(state)
+            config = f" {_options(place.whole)}" if place.apart else ""
+            render = f"contrast-krm generate {place.chart}{config} -o {output}"
+            yield "render, and check what came out", f"{render} && contrast-krm check {output}"
+        case "helm":
+            name = _release_name(state)
+            template = f"helm template {name} {place.chart}"
+            yield (
+                "render, and check what came out",
+                f"{template} | contrast-krm post-render {_options(place.whole)} > rendered.yaml && {check}",
+            )
+            renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
+            arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
+            yield "install it with Helm 3", f"{renderer} --post-renderer-args post-render {arguments}"
+            yield (
+                "or with Helm 4, whose plugin is contrast-krm-VERSION.tgz of a release, or the directory helm_plugin",
+                f"{renderer} {arguments} --post-renderer-args --report --post-renderer-args findings.txt",
+            )
+
+
+def _rendered_file(state: State) -> str:
+    """Return a file for the rendered output, which must not stand among the resources."""
+    here, resources = os.path.realpath("."), os.path.realpath(state.chart)
+    if os.path.commonpath((here, resources)) != resources:
+        return "rendered.yaml"
+    return shlex.quote(os.path.join(os.path.relpath(os.path.dirname(resources)), "rendered.yaml"))
+
+
+def _release_name(state: State) -> str:
+    name = next(
+        (
+            value.get("name")
+            for value in values_of(data_of(FoundFile(os.path.join(state.chart, "Chart.yaml"), state.chart)))
+        ),
+        None,
+    )
+    return shlex.quote(name) if isinstance(name, str) and name else "release"
+
+
+def _ignore() -> str:
+    """Return the command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
+    ignored = text_of(FoundFile(".gitignore", "."))
+    if IGNORES_KEYS & set(ignored.split()):
+        return ""
+    line = f"echo '{PRIVATE_KEYS}'" if not ignored or ignored.endswith("\n") else f"printf '\\n%s\\n' '{PRIVATE_KEYS}'"
+    return f"{line} >> .gitignore && "

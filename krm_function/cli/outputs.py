@@ -1,0 +1,160 @@
+"""What generate and uninject write: one stream, the same files, or the files as they were."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.cli.inputs import InputFile, Inputs
+from krm_function.config.document import is_config
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import FileProblem, read_file, same_file
+from krm_function.hosts.functions import DecodedList, encode_list
+from krm_function.hosts.stream import Stream, decode_stream, encode_stream
+from krm_function.hosts.write_files import NewFile, sweep, write_files
+from krm_function.kubernetes.resource import Resource
+from krm_function.render.read import read
+from krm_function.render.rendered import Rendered
+from krm_function.report.findings import krm_results
+from krm_function.text.errors import LIMITS, YamlError
+from krm_function.text.parse import parse
+
+# --- What `generate --in-place` writes: the files that change, and one for the objects that are new
+#
+# Rule of this file: nothing is written here; a file that is not of an earlier render is never replaced.
+
+
+NEW_OBJECTS = "contrast-manifest.yaml"
+
+
+def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[str, bytes]:
+    """Return path -> bytes of the files that changed; new objects go to a file of their own beside the first path.
+
+    Raises FileProblem if that file exists and holds anything but generated objects.
+    """
+    beside = new_objects_file(paths)
+    written: dict[str, bytes] = {}
+    added = rendered.added
+    for source in inputs.sources:
+        here = added if added and same_file(beside, [source.file]) and isinstance(source.decoded, Stream) else ()
+        data = _encode(source, rendered, here)
+        if data != source.data:
+            written[source.file] = data
+        if here:
+            added = ()
+    if beside in written:
+        written[beside] = written.pop(beside)  # with the manifest, which vouches for the others
+    if added:
+        if os.path.lexists(beside) and not _is_generated(beside):
+            raise FileProblem(beside, "exists and holds more than an earlier render wrote", writing=True)
+        written[beside] = encode_stream(Stream((), bom=False), (), added)
+    return written
+
+
+def new_objects_file(paths: Sequence[str]) -> str:
+    """Return the file for new objects, beside the first path."""
+    directory = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
+    return os.path.join(directory, NEW_OBJECTS)
+
+
+def _is_generated(path: str) -> bool:
+    """Tell whether every document of a file was added by a render."""
+    try:
+        resources = decode_stream(read_file(path, os.path.dirname(path) or ".")).resources
+    except YamlError:
+        return False
+    read_again, findings = read(resources, ())
+    return not findings and all(one.state == "added" for one in read_again)
+
+
+def _encode(source: InputFile, rendered: Rendered, added: Sequence[Any]) -> bytes:
+    texts = rendered.texts[source.start : source.end]
+    if isinstance(source.decoded, DecodedList):
+        return encode_list(source.decoded, texts, (), ())
+    return encode_stream(source.decoded, texts, added)
+
+
+# --- What `generate` prints: all documents in one stream, or the ResourceList that was read
+#
+# Rule of this file: configuration objects never get into a stream that is meant for a cluster. Documents of several
+# files become one stream that can be applied at the first try: Namespaces and RuntimeClasses stand first, and all other
+# documents, like those of one file or of standard input, keep their order.
+
+
+FIRST = {"Namespace": 0, "RuntimeClass": 1}  # what other objects need to exist, and nothing else needs before it
+
+
+def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
+    """Put everything into one stream, or into one ResourceList if that is what came in."""
+    if len(inputs.sources) == 1 and isinstance(inputs.sources[0].decoded, DecodedList):
+        results = krm_results(rendered.findings)
+        return encode_list(inputs.sources[0].decoded, rendered.texts, rendered.added, results)
+    texts: list[str] = []
+    starts = {source.start for source in inputs.sources}
+    before = -1
+    for index, text in _in_order(inputs, rendered):
+        joined = before >= 0 and (index != before + 1 or index in starts)  # they did not stand so in one file
+        if joined and not texts[-1].endswith("\n"):
+            texts[-1] += "\n"
+        texts.append(f"---\n{text}" if joined and not text.startswith("---") else text)
+        before = index
+    first = inputs.sources[0].decoded if inputs.sources else None
+    return encode_stream(Stream((), isinstance(first, Stream) and first.bom), texts, rendered.added)
+
+
+def too_large(size: int) -> list[Finding]:
+    """Return CC1005 if a stream has more bytes than `check`, `manifest` and `uninject` read, which say CC0103."""
+    return [finding("CC1005", size=size, limit=LIMITS.bytes)] if size > LIMITS.bytes else []
+
+
+def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
+    """Report files whose last string would change if anything followed: a block scalar without a line end."""
+    findings: list[Finding] = []
+    lists = [range(one.start, one.end) for one in inputs.sources if isinstance(one.decoded, DecodedList)]
+    ordered = list(_in_order(inputs, rendered))
+    for number, (index, text) in enumerate(ordered, 1):
+        followed = rendered.added or number < len(ordered)
+        if not followed or text.endswith("\n") or any(index in one for one in lists):
+            continue
+        if parse(text).value != parse(text + "\n").value:
+            findings.append(finding("CC0108.open-end", file=inputs.resources[index].file))
+    return findings
+
+
+def _in_order(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
+    """Yield the documents of a stream in the order in which it has them, each with its position in the input."""
+    kept = [
+        (index, text)
+        for index, text in enumerate(rendered.texts)
+        if text and not is_config(inputs.resources[index].api_version)
+    ]
+    if len(inputs.sources) > 1:
+        kept.sort(key=lambda pair: FIRST.get(inputs.resources[pair[0]].kind, len(FIRST)))
+    yield from kept
+
+
+# --- What `uninject --in-place` writes: the files that an earlier render changed, as they were before it
+#
+# Rule of this file: a file is removed only if a render has added every object in it, as `generate --in-place` does with
+# objects that are new; all others are written first.
+
+
+def write_restored(inputs: Inputs, restored: Mapping[str, bytes], resources: Sequence[Resource]) -> None:
+    """Write or remove the files that change. Raises FileProblem.
+
+    restored: path -> bytes. resources: those of the input, `dropped` where a render had added them.
+    """
+    sweep(one.file for one in inputs.sources)
+    made = [one.file for one in inputs.sources if _is_made(one, resources)]
+    changed = [one.file for one in inputs.sources if one.file not in made and restored[one.file] != one.data]
+    write_files(NewFile(file, restored[file]) for file in changed)
+    for file in made:
+        try:
+            os.unlink(file)
+        except OSError as problem:
+            raise FileProblem(file, problem.strerror or "cannot be removed", writing=True) from problem
+
+
+def _is_made(source: InputFile, resources: Sequence[Resource]) -> bool:
+    """Tell whether a render has added everything in a file."""
+    mine = resources[source.start : source.end]
+    return isinstance(source.decoded, Stream) and bool(mine) and all(one.dropped for one in mine)

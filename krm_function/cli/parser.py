@@ -1,0 +1,309 @@
+"""argparse with this program's exit codes and messages, and the arguments that commands share."""
+
+import argparse
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TextIO
+
+from krm_function.cli.exits import USAGE, Exit
+from krm_function.cli.streams import flush, write_out
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+    from krm_function.cli.messages import Form
+
+
+# --- What a stream can show: colours, and how many columns
+#
+# Rule of this file: only a terminal gets colours, unless --color asks for them.
+#
+#     --color   NO_COLOR     TERM    the stream is a terminal    colours
+#     always    any          any     any                         yes
+#     never     any          any     any                         no
+#     auto      not empty    any     any                         no      (https://no-color.org)
+#     auto      otherwise    dumb    any                         no
+#     auto      otherwise    other   yes                         yes
+#     auto      otherwise    other   no                          no
+
+
+Choice = Literal["auto", "always", "never"]
+
+
+def coloured(choice: Choice, stream: TextIO | None) -> bool:
+    """Tell whether to use colours on a stream. stream: None if the caller has closed it."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream is not None and stream.isatty()
+
+
+def columns(default: int, *, file: bool = False) -> int:
+    """Return how wide standard output is: COLUMNS, else the terminal's own width, else the default.
+
+    file: the text goes into a file, which is the same whatever terminal is there. As `shutil.get_terminal_size`, which
+    every call would pay for, since argparse asks for the width, with the decompressors that `shutil` loads.
+    """
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdecimal() and len(said) < 7 and int(said):
+        return int(said)
+    if file or sys.__stdout__ is None:
+        return default
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or default
+    except (OSError, ValueError):  # no terminal; closed, or without a descriptor
+        return default
+
+
+# --- argparse with this program's exit codes and messages: one line, one hint, and a suggestion for what was mistyped
+#
+# Rule of this file: it knows how a command line is parsed, and no command.
+
+
+WIDTH = 80  # columns, where there is no terminal
+MARGIN = 2  # columns that argparse leaves free
+
+CONTRASTS_OWN = {  # commands of Contrast's program that have no counterpart here
+    name: f"contrast {name} is Contrast's own: {does}"
+    for name, does in {
+        "set": "give it the manifest, as contrast set --manifest manifest.json, after kubectl apply",
+        "verify": "it attests the coordinator and needs no render",
+        "recover": "it brings the coordinator back after a restart and needs no render",
+        "sign": "it signs the manifest, which contrast-krm manifest prints",
+    }.items()
+}
+
+
+def _untranslated(text: str | None) -> str | None:
+    """Return a sentence of argparse's as it is."""
+    return text
+
+
+# Its sentences stay English, as all others are, under every locale; each would look for a catalogue of messages.
+vars(argparse)["_"] = _untranslated
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """`-o, --output FILE` under every Python: before 3.13 argparse repeats the FILE, and the docs show the help."""
+
+    def __init__(self, prog: str) -> None:
+        """Make one as wide as the terminal; argparse makes one for each argument that is declared."""
+        super().__init__(prog, width=columns(WIDTH) - MARGIN)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wrap each line of a description by itself."""
+        fill = super(argparse.RawDescriptionHelpFormatter, self)._fill_text
+        return "\n".join(fill(line, width, indent) for line in text.split("\n"))
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of one command, or of the commands below it. It takes no abbreviated flags."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Make a parser that takes no abbreviations. settings: as argparse's own."""
+        super().__init__(formatter_class=Formatter, allow_abbrev=False, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and one hint; exit code 2."""
+        self.refuse(message.removeprefix("argument "), f"see {self.prog} --help")
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print the help on standard output. Raises FileProblem; argparse would ignore a full device."""
+        if file is None:
+            write_out(self.format_help().encode())
+        else:
+            super().print_help(file)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Raise Exit, in place of SystemExit."""
+        if message:
+            sys.stderr.write(message)
+        flush()
+        raise Exit(status)
+
+    def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
+        """Refuse the first of these arguments, which no command takes."""
+        names = [option for action in self._actions for option in action.option_strings]
+        word = words[0].partition("=")[0]
+        self.refuse(f"unknown argument {_escaped(word)}", _suggestion(word, names) or f"see {self.prog} --help")
+
+    def refuse_value(self, name: str, value: str, values: Sequence[str]) -> NoReturn:
+        """Refuse a value that is not among those of an option or variable."""
+        hint = _suggestion(value, values) or f"use one of {', '.join(values)}"
+        self.refuse(f"{name} {_escaped(value)} is not known", hint)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a value that is not among the choices; argparse would list them all in one line."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (argparse has no public name for it)
+            near = _suggestion(str(value), choices) or f"use one of {', '.join(choices)}"
+            hint = CONTRASTS_OWN.get(str(value), near)
+            self.refuse(f"unknown command {_escaped(str(value))}", hint)
+        name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
+        self.refuse_value(name, str(value), choices)
+
+    def refuse(self, message: str, hint: str) -> NoReturn:
+        """Print one line and one hint; exit code 2."""
+        sys.stderr.write(f"contrast-krm: {message}\n  hint: {hint}\n")
+        raise Exit(USAGE)
+
+
+def _suggestion(word: str, words: Sequence[str]) -> str:
+    """Return the hint for a mistyped word, "" where no known word is near."""
+    from krm_function.schema.nearest import nearest
+
+    close = nearest(word, words)
+    return f"did you mean {close}?" if close else ""
+
+
+def _escaped(word: str) -> str:
+    """Make the control characters of a word visible."""
+    from krm_function.report.findings import on_one_line
+
+    return on_one_line(word)
+
+
+# --- Arguments that several commands share
+#
+# Rule of this file: an option means the same in every command that has it, so it is declared once, here. Which variable
+# of the environment stands for it is declared beside it; cli/command_line.py reads that.
+
+
+FORMATS = ("text", "json", "github", "sarif")  # the first one is the default
+CONFIG_VARIABLE = "CONTRAST_KRM_CONFIG"
+FORMAT_VARIABLE = "CONTRAST_KRM_FORMAT"
+LONGEST_TIMEOUT = 86_400  # seconds: a day
+
+
+def add_paths(parser: Parser, metavar: str = "FILE", what: str = "files or directories") -> None:
+    """Add `FILE ...`, or standard input."""
+    parser.add_argument("paths", metavar=metavar, nargs="*", help=f"{what} (default: standard input)")
+
+
+def add_workload(parser: Parser) -> None:
+    """Add `WORKLOAD`."""
+    named = "KIND/NAME or KIND/NAMESPACE/NAME, such as Deployment/web"
+    parser.add_argument("workload", metavar="WORKLOAD", help=named)
+
+
+def add_config(parser: Parser, *, variable: bool = True) -> None:
+    """Add `--config`: the configuration. variable: whether CONTRAST_KRM_CONFIG stands for it."""
+    default = f"; default: ${CONFIG_VARIABLE}, paths with {os.pathsep} between them" if variable else ""
+    parser.set_defaults(config_variable=CONFIG_VARIABLE if variable else "")
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help=f"file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable{default})",
+    )
+
+
+def add_namespace(parser: Parser) -> None:
+    """Add `--namespace`: of the Contrast workloads that name none."""
+    parser.add_argument(
+        "--namespace",
+        metavar="NAME",
+        type=_namespace,
+        help="namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration",
+    )
+
+
+def add_findings(parser: Parser, *, variable: bool = True) -> None:
+    """Add `--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
+
+    variable: whether CONTRAST_KRM_FORMAT stands for the first.
+    """
+    default = f"${FORMAT_VARIABLE}, else {FORMATS[0]}" if variable else FORMATS[0]
+    parser.set_defaults(format_variable=FORMAT_VARIABLE if variable else "")
+    parser.add_argument(
+        "--format", choices=FORMATS, help=f"format of the findings on standard error (default: {default})"
+    )
+    parser.add_argument(
+        "--report", metavar="FILE", default="", help="also write the findings to FILE, in the same format"
+    )
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never",
+    )
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print infos in text, such as the nodes, the policy and the digest of each workload",
+    )
+    amount.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors in text")
+
+
+def form_of(options: Namespace) -> "Form":
+    """Return the form of the findings that the options of `add_findings` ask for."""
+    from krm_function.cli.messages import Form, Shown
+
+    shown: Shown = "error" if options.quiet else "info" if options.verbose else "warning"
+    return Form(options.format, colour=coloured(options.color, sys.stderr), shown=shown)
+
+
+def add_attest(parser: Parser) -> None:
+    """Add `--attest`: a statement about the render."""
+    parser.add_argument(
+        "--attest",
+        metavar="FILE",
+        default="",
+        help="also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE",
+    )
+
+
+def add_output_format(parser: Parser) -> None:
+    """Add `--output text|json`."""
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
+
+
+def add_genpolicy(parser: Parser, *, required: bool = False) -> None:
+    """Add `--genpolicy`: a generator to use in place of the built-in one."""
+    parser.add_argument(
+        "--genpolicy",
+        metavar="PATH",
+        default="",
+        required=required,
+        help="Kata's or Contrast's genpolicy, which makes the policies instead of the built-in generator; "
+        "it uses the network",
+    )
+    parser.add_argument(
+        "--genpolicy-timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=300,
+        help="how long it may take for one workload (default: 300)",
+    )
+
+
+def _namespace(text: str) -> str:
+    from argparse import ArgumentTypeError
+
+    from krm_function.kubernetes.lookup import is_dns_label
+
+    if not is_dns_label(text):
+        raise ArgumentTypeError("must be a DNS label: at most 63 lower-case letters, digits and inner hyphens")
+    return text
+
+
+def _seconds(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    if not text.isascii() or not text.isdecimal() or len(text) > 9 or not 0 < int(text) <= LONGEST_TIMEOUT:
+        raise ArgumentTypeError("must be a number of seconds, at least 1")
+    return int(text)

@@ -1,0 +1,314 @@
+"""The whole configuration of a render, collected out of all documents that may hold a part of it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from krm_function.config.document import (
+    API_VERSION,
+    CONFIG_KINDS,
+    ConfigDocument,
+    config_reference,
+    is_config,
+    load_any,
+    located,
+    unknown_field,
+    wrong_value,
+)
+from krm_function.config.generate import (
+    GENERATE,
+    KIND,
+    SHORT,
+    Generate,
+    parse_generate,
+)
+from krm_function.config.image_lock import ImageFacts, parse_image_lock
+from krm_function.config.release import Release, parse_release
+from krm_function.findings import Finding, Path, Ref, finding, has_errors
+from krm_function.kubernetes.lookup import mapping
+from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
+from krm_function.schema.values import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text, Word
+
+# --- The whole configuration of a render, and the records it consists of, for those that read them
+#
+# Rule of this file: nothing downstream looks at the documents again. Each record is declared, field by field, in the
+# module of its kind.
+
+
+class Config(NamedTuple):
+    """The whole configuration of a render. images is None when no ImageLock was given.
+
+    places: by object, what gives a finding about it its position; only objects that were read from files are there.
+    """
+
+    generate: Generate
+    release: Release
+    images: Mapping[str, ImageFacts] | None = None
+    places: Mapping[Ref, Callable[[Finding], Finding]] = MappingProxyType({})
+
+    def placed(self, found: Finding) -> Finding:
+        """Give a finding its position in a file of the configuration, if it is about one and has none."""
+        place = self.places.get(found.ref) if found.ref and not found.line and found.severity != "info" else None
+        return place(found) if place else found
+
+
+# --- Read a ConfigMap's string map as a ContrastGenerate: what `kpt fn eval ... -- key=value` makes
+#
+# Source: docs/facts/krm-functions.md#function-configuration.
+#
+# Rule of this file: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes
+# what that field holds, and everything else is left to the reader of ContrastGenerate.
+
+
+# Short names of what is set most often: `policy` for `policy.engine`.
+SHORT_NAMES: Mapping[str, str] = {
+    name: f"{name}.{inner}"
+    for name, field in GENERATE.fields.items()
+    if isinstance(field.spec, Record)
+    for inner, one in field.spec.fields.items()
+    if SHORT in one.marks
+}
+FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
+
+
+class Target(NamedTuple):
+    """The field that a key names: its path in the spec, and what it may hold."""
+
+    path: tuple[str, ...]
+    spec: Spec
+
+
+def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
+    """Make the ContrastGenerate document that a ConfigMap stands for.
+
+    None without data, which means no configuration: kpt sends `data: {}` when it was given nothing. Unknown keys, and
+    one field given twice, are findings about the ConfigMap; then the document is None as well.
+    """
+    root = mapping(document.value)
+    findings = [
+        unknown_field(document, "ConfigMap", (str(key),), nearest(str(key), FIELDS) or "data")
+        for key in root
+        if key not in FIELDS and root[key]
+    ]
+    data = root.get("data")
+    if data is not None and not isinstance(data, dict):
+        findings.append(wrong_value(document, "ConfigMap", ("data",), "must be a map", "write a map of strings"))
+    spec: dict[str, Any] = {}
+    sources: dict[Path, Path] = {}
+    for key, text in mapping(data).items():
+        source: Path = ("data", str(key))
+        found = field_at(SHORT_NAMES.get(str(key), str(key)))
+        if found is None:
+            meant = nearest(str(key), (*_names(GENERATE), *SHORT_NAMES)) or "a field of ContrastGenerate"
+            findings.append(unknown_field(document, "ConfigMap", source, meant))
+        elif _overlap(("spec", *found.path), sources):
+            findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "give the field once"))
+        else:
+            _insert(spec, found.path, coerce(found.spec, text))
+            sources["spec", *found.path] = source
+    if findings:
+        return None, tuple(findings)
+    if not spec:
+        return None, ()
+    value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": root.get("metadata"), "spec": spec}
+
+    def locate(path: Path) -> tuple[int, int]:
+        """Find the place of a field in the ConfigMap that it came from."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in sources and document.locate:
+                return document.locate(sources[path[:end]])
+        return document.locate(path) if document.locate else (document.line, 0)
+
+    return ConfigDocument(value, document.file, document.line, locate), ()
+
+
+def field_at(key: str) -> Target | None:
+    """Return the field that a dotted path names; the free keys of a map may hold dots themselves."""
+    spec: Spec = GENERATE
+    path: tuple[str, ...] = ()
+    parts = key.split(".")
+    while parts:
+        if isinstance(spec, OneOrMany):
+            spec = spec.items
+        if isinstance(spec, Record) and parts[0] in spec.fields:
+            spec, path, parts = spec.fields[parts[0]].spec, (*path, parts[0]), parts[1:]
+        elif isinstance(spec, MapOf):
+            last = parts[-1:] if isinstance(spec.values, Record) else []
+            name = ".".join(parts[: len(parts) - len(last)])
+            spec, path, parts = spec.values, (*path, name), last
+        else:
+            return None
+    return None if isinstance(spec, Record) else Target(path, spec)
+
+
+def coerce(spec: Spec, text: Any) -> Any:
+    """Return the value that a text means for this spec. A text that means none is returned for the reader to refuse."""
+    if not isinstance(text, str):
+        return text
+    match spec:
+        case Flag() | Word(spec=Flag()):
+            return {"true": True, "false": False}.get(text.strip().lower(), text)
+        case Number():
+            digits = text.strip()
+            return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 20 else text
+        case ListOf(items=Text()):
+            return [part.strip() for part in text.split(",") if part.strip()]
+        case MapOf(values=Text()):
+            pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+            return {name.strip(): value.strip() for name, equals, value in pairs} if all(p[1] for p in pairs) else text
+        case ListOf() | MapOf() | OneOrMany():
+            return _json(text)
+        case _:
+            return text
+
+
+def _json(text: str) -> Any:
+    """Return the JSON that a text holds, the text itself if it holds none."""
+    try:
+        return load_any(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    """Put a value into the tree."""
+    for part in path[:-1]:
+        spec = spec.setdefault(part, {})
+    spec[path[-1]] = value
+
+
+def _overlap(path: Path, others: Iterable[Path]) -> bool:
+    """Tell whether one of the others is this field, a part of it, or what it is a part of."""
+    return any(path[: len(other)] == other[: len(path)] for other in others)
+
+
+def _names(spec: Record, prefix: str = "") -> list[str]:
+    """Return the dotted names of all fields that are no records themselves."""
+    names: list[str] = []
+    for name, field in spec.fields.items():
+        names += _names(field.spec, f"{prefix}{name}.") if isinstance(field.spec, Record) else [prefix + name]
+    return names
+
+
+# --- Collect the configuration of a render out of all documents that may hold a part of it
+#
+# Rule of this file: no document of the group contrast-krm.dev is ignored. One that cannot be read is an error, since a
+# render without it would be another render.
+
+
+OTHER_MODE = {"render": "check", "check": "render"}
+
+
+def options_in(document: ConfigDocument) -> dict[str, Any]:
+    """Return the spec of a ContrastGenerate, or of a ConfigMap in its place, as written; {} for anything else."""
+    config, _ = _configuration(document)
+    value = mapping(config.value) if config else {}
+    return mapping(value.get("spec")) if value.get("kind") == "ContrastGenerate" else {}
+
+
+def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[Config | None, tuple[Finding, ...]]:
+    """Make the Config of a render; None when a finding is an error.
+
+    mode: a ContrastGenerate of another mode is read, so that its faults are found, and then left to its own function.
+
+    documents: of the group, or ConfigMaps with options; objects of other groups are skipped. The same object may come
+    twice, as functionConfig and as item, and counts once. Without a ContrastGenerate its defaults hold; without a
+    ContrastRelease there is no render; several ImageLocks are one when they agree.
+    """
+    findings: list[Finding] = []
+    by_kind: dict[str, list[ConfigDocument]] = {kind: [] for kind in CONFIG_KINDS}
+    for document in documents:
+        config, problems = _configuration(document)
+        findings += problems
+        if config is not None and options_in(config).get("mode", mode) == OTHER_MODE[mode]:
+            findings += parse_generate(config)[1]
+        elif config is not None:
+            same = by_kind[mapping(config.value)["kind"]]
+            if not any(_identical(config, other) for other in same):
+                same.append(config)
+    for kind in ("ContrastGenerate", "ContrastRelease"):
+        findings += [
+            located(finding("CC0904", config_reference(document), kind=kind), document)
+            for document in by_kind[kind][1:]
+        ]
+    generate: Generate | None = Generate()
+    release: Release | None = None
+    for document in by_kind["ContrastGenerate"][:1]:
+        generate, problems = parse_generate(document)
+        findings += problems
+    for document in by_kind["ContrastRelease"][:1]:
+        release, problems = parse_release(document)
+        findings += problems
+    images, problems = _images(by_kind["ImageLock"])
+    findings += problems
+    if not by_kind["ContrastRelease"]:
+        findings.append(finding("CC0903"))
+        if generate is not None and generate.workloads:
+            selects = finding("CC0257", generate.ref, ("spec", "workloads"))
+            findings += [located(selects, document) for document in by_kind["ContrastGenerate"][:1]]
+    if generate is None or release is None or has_errors(findings):
+        return None, tuple(findings)
+    return Config(
+        generate, release, images, _places((*by_kind["ContrastGenerate"], *by_kind["ContrastRelease"]))
+    ), tuple(findings)
+
+
+def _places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Finding], Finding]]:
+    """Return, by object, what gives a finding its position in the object's file."""
+    return {
+        config_reference(document)._replace(namespace=""): partial(located, document=document)
+        for document in documents
+        if document.file and document.locate
+    }
+
+
+def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
+    """Return the document if it is one of the three kinds, made from a ConfigMap if need be."""
+    ref = config_reference(document)
+    if ref.api_version == "v1" and ref.kind == "ConfigMap":
+        return from_config_map(document)
+    if not is_config(ref.api_version) and ref.kind not in CONFIG_KINDS:
+        return None, ()
+    if ref.api_version != API_VERSION:
+        found = finding("CC0907", ref, ("apiVersion",), found=ref.api_version or "(none)")
+        return None, (located(found, document),)
+    if ref.kind not in CONFIG_KINDS:
+        suggestion = nearest(ref.kind, CONFIG_KINDS) or ", ".join(CONFIG_KINDS)
+        found = finding("CC0905", ref, ("kind",), kind=ref.kind or "(none)", suggestion=suggestion)
+        return None, (located(found, document),)
+    return document, ()
+
+
+def _identical(one: ConfigDocument, other: ConfigDocument) -> bool:
+    """Tell whether two documents are one object that was passed twice, with annotations that the orchestrator added."""
+    left, right = mapping(one.value), mapping(other.value)
+    return (
+        config_reference(one) == config_reference(other)
+        and left.get("spec") == right.get("spec")
+        and left.keys() == right.keys()
+    )
+
+
+def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
+    """Join all ImageLocks in one map, None when there is no lock."""
+    findings: list[Finding] = []
+    merged: dict[str, ImageFacts] = {}
+    for document in documents:
+        images, problems = parse_image_lock(document)
+        findings += problems
+        for name, facts in (images or {}).items():
+            if merged.setdefault(name, facts) != facts:
+                findings.append(_conflict(document, name))
+    return (merged if documents else None), tuple(findings)
+
+
+def _conflict(document: ConfigDocument, name: str) -> Finding:
+    ref = config_reference(document)
+    values: dict[str, Any] = {
+        "field": f"spec.images of {name}",
+        "problem": "another ImageLock says something else",
+        "remedy": "keep one of the two entries",
+    }
+    return located(finding("CC0901", ref, ("spec", "images", name), kind=ref.kind, name=ref.name, **values), document)

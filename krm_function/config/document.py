@@ -1,0 +1,191 @@
+"""A configuration document, strict JSON, and what is common to the three kinds."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NoReturn, get_args
+
+from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
+from krm_function.krm.group_version import plain_api_version
+from krm_function.kubernetes.lookup import DNS_LABEL, DNS_SUBDOMAIN, LONGEST_SUBDOMAIN, dig, mapping
+from krm_function.kubernetes.resource import origin_of_object
+from krm_function.record import NamedTuple
+from krm_function.schema.check import Fault
+from krm_function.schema.table import filled, read_value
+from krm_function.schema.values import Choice, Field, Record, Text
+
+# --- JSON from a text, strictly: what lock, import and configuration read
+#
+# Rule of this file: one reading or none. Duplicate keys, NaN, half surrogates and numbers that no float64 can hold are
+# refused, because the next reader may see something else in them.
+
+
+LONGEST = 309  # digits of the largest float64; Go reads no longer integer, and Python stops at 4300 digits
+TOO_LARGE = "holds a number that no JSON reader can take: it is beyond 1.8e308"
+
+
+def load_object(text: str) -> dict[str, Any]:
+    """Read one JSON object. Raises ValueError with a problem text, RecursionError for absurd nesting."""
+    value = load_any(text)
+    if not isinstance(value, dict):
+        raise ValueError("is not a JSON object")  # noqa: TRY004 (about the text)
+    return value
+
+
+def load_any(text: str) -> Any:
+    """Read any JSON value. Raises like `load`."""
+    import json
+
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_finite
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not JSON: {error.msg.lower()} (line {error.lineno}, column {error.colno})") from error
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("must be valid Unicode") from error
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("has a key twice in one object")
+    return made
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"holds {name}, which is not JSON")
+
+
+def _integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > LONGEST:
+        raise ValueError(TOO_LARGE)
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError(TOO_LARGE)
+    return number
+
+
+# --- A configuration document, and what is common to the three kinds: apiVersion, kind, metadata, spec
+#
+# Rule of this file: faults become findings here, with the object, the field and, if the caller knows it, the position.
+
+
+GROUP = "contrast-krm.dev"
+API_VERSION = GROUP + "/v1alpha1"
+ConfigKind = Literal["ContrastGenerate", "ContrastRelease", "ImageLock"]
+CONFIG_KINDS: tuple[ConfigKind, ...] = get_args(ConfigKind)
+LONGEST_SHOWN = 64  # characters of a field's name in a message
+
+
+class ConfigDocument(NamedTuple):
+    """One document that may be configuration. locate: path -> line and column from 1, if the caller knows it."""
+
+    value: Any
+    file: str = ""
+    line: int = 0
+    locate: Callable[[Path], tuple[int, int]] | None = None
+
+
+class Body(NamedTuple):
+    """The name and the clean spec of a document."""
+
+    name: str
+    spec: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+
+
+SUBDOMAIN = Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN)
+NAMESPACE = Text("a namespace", DNS_LABEL, 63)
+NAME = Field(SUBDOMAIN, "the object's name", required=True)
+METADATA = Record({"name": NAME}, closed=False)
+
+
+def is_config(api_version: str) -> bool:
+    """Tell whether an apiVersion means the group contrast-krm.dev.
+
+    A wrong version, or a slip in the group's letter case or ending, counts as well, so that `collect` can refuse it.
+    """
+    return api_version.partition("/")[0].lower().partition(".")[0] == GROUP.partition(".")[0]
+
+
+def document_spec(kind: ConfigKind, spec: Record, *, required: bool) -> Record:
+    """Make the spec of a whole document of a kind. required: whether the document must have a spec."""
+    return Record(
+        {
+            "apiVersion": Field(Choice((API_VERSION,)), required=True),
+            "kind": Field(Choice((kind,)), required=True),
+            "metadata": Field(METADATA, required=True),
+            "spec": Field(spec, required=required),
+        }
+    )
+
+
+def config_reference(document: ConfigDocument) -> Ref:
+    """Return the object's identity as far as it has one."""
+    root = mapping(document.value)
+    metadata = mapping(root.get("metadata"))
+    parts = (root.get("apiVersion"), root.get("kind"), metadata.get("namespace"), metadata.get("name"))
+    version, *rest = (part[:LONGEST_SUBDOMAIN] if isinstance(part, str) else "" for part in parts)
+    return Ref(plain_api_version(version), *rest)
+
+
+def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True) -> Body:
+    """Read the parts that all kinds share. Every fault is a finding; with one, the spec may hold anything."""
+    reading = read_value(document_spec(kind, spec, required=required), document.value)
+    root = mapping(reading.value)
+    findings = tuple(_finding(document, kind, fault, reading.value) for fault in reading.faults)
+    return Body(mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings)
+
+
+def read_kind(
+    document: ConfigDocument, kind: ConfigKind, table: Record, *, required: bool = True
+) -> tuple[Any, tuple[Finding, ...]]:
+    """Read a document into the record of its kind, which has a name; None when a finding is an error."""
+    body = read_body(document, kind, table, required=required)
+    made = None if has_errors(body.findings) else filled(table, body.spec, name=body.name)
+    return made, body.findings
+
+
+def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
+    """Make the finding of one fault of a document. value: the whole document as it was read."""
+    from krm_function.schema.check import remedy_of, suggestion
+
+    if fault.kind == "unknown":
+        return unknown_field(document, kind, fault.path, suggestion(fault))
+    return wrong_value(document, kind, fault.path, fault.problem, remedy_of(fault, dig(value, fault.path)))
+
+
+def wrong_value(document: ConfigDocument, kind: str, path: Path, problem: str, remedy: str) -> Finding:
+    """Make CC0901: a field that is wrong or missing."""
+    ref = config_reference(document)
+    values: dict[str, Any] = {"problem": problem, "remedy": remedy}
+    name = ref.name or "(unnamed)"
+    return located(
+        finding("CC0901", ref, path, kind=kind, name=name, field=_shown(path) or "document", **values), document
+    )
+
+
+def unknown_field(document: ConfigDocument, kind: str, path: Path, suggestion: str) -> Finding:
+    """Make CC0902: a field that the kind does not have. suggestion: what may have been meant."""
+    ref = config_reference(document)
+    name = ref.name or "(unnamed)"
+    return located(
+        finding("CC0902", ref, path, kind=kind, name=name, field=_shown(path), suggestion=suggestion), document
+    )
+
+
+def _shown(path: Path) -> str:
+    return dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in path))
+
+
+def located(found: Finding, document: ConfigDocument) -> Finding:
+    """Give a finding its position in the file."""
+    line, column = document.locate(found.path) if document.locate else (document.line, 0)
+    origin = None if document.file else origin_of_object(document.value)
+    return found._replace(line=line, column=column, file=document.file, origin=origin)

@@ -1,0 +1,215 @@
+"""Add to an existing ContrastGenerate; what is there stays, comments included."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from krm_function.config.document import is_config
+from krm_function.config.generate import REQUIRED
+from krm_function.findings import Path
+from krm_function.kubernetes.lookup import dig
+from krm_function.text.changes import Change, apply, same
+from krm_function.text.errors import decode, encode
+from krm_function.text.parse import parse
+from krm_function.text.splice import splice
+from krm_function.text.split import split_stream
+
+# --- Add to the spec of a ContrastGenerate: what is there stays, comments included
+#
+# Rule of this file: a value that is to be there and is there already changes nothing, so a second run writes nothing.
+
+
+KIND = "ContrastGenerate"
+
+
+def spec_changes(value: Any, spec: dict[str, Any]) -> list[Change]:
+    """Return the changes that give a document this spec.
+
+    spec: the whole of it. A list may have more entries than before, and other ones in the place of the old.
+    """
+    before = value.get("spec") if isinstance(value, dict) else None
+    return list(_between(before, spec, ("spec",)))
+
+
+def _between(old: Any, new: Any, path: Path) -> list[Change]:
+    if same(old, new):
+        return []
+    if isinstance(old, dict) and old and isinstance(new, dict):
+        return [change for key, one in new.items() for change in _between(old.get(key), one, (*path, key))]
+    if isinstance(old, list) and old and isinstance(new, list) and len(new) >= len(old):
+        changed = [change for index, one in enumerate(old) for change in _between(one, new[index], (*path, index))]
+        added = [Change((*path, index), "insert", new[index]) for index in range(len(old), len(new))]
+        return [*changed, *added]
+    return [Change(path, "set", new)]
+
+
+def with_spec(value: Any, spec: dict[str, Any]) -> Any:
+    """Return a document with this spec: what `generate_with_spec` makes of the text, as data."""
+    return apply(value, spec_changes(value, spec))
+
+
+def generate_with_spec(data: bytes, spec: dict[str, Any]) -> bytes:
+    """Write a spec into the ContrastGenerate of a file.
+
+    Raises YamlError, and ValueError when there is not exactly one.
+    """
+    source = decode(data)
+    chunks = [one for one in split_stream(source.text) if one.kind == KIND and is_config(one.api_version)]
+    if len(chunks) != 1:
+        raise ValueError(f"it has {len(chunks) or 'no'} ContrastGenerate")
+    document = parse(chunks[0].of(source.text), line=chunks[0].line)
+    changes = spec_changes(document.value, spec)
+    if not changes:
+        return data
+    return encode(chunks[0].replaced(source.text, splice(document, changes).text), source.bom)
+
+
+# --- Add to an existing ContrastGenerate what its host and its user need
+#
+# Rule of this file: fields that are set stay; only missing ones are added.
+
+
+def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str:
+    """Add values that only an operator knows. tee: snp or tdx.
+
+    Raises YamlError, and ValueError when there are others already.
+    """
+    document = parse(text)
+    path: Path = ("spec", "manifest", "referenceValues", tee)
+    present = dig(document.value, path)
+    if present is not None:
+        if present in (values, [values]):
+            return text
+        raise ValueError(f"{'.'.join(map(str, path))} is set already; change it there")
+    return splice(document, [deep_change(document.value, path, dict(values))]).text
+
+
+def deep_change(value: Any, path: Path, new: Any) -> Change:
+    """Return the change that sets a value whose parents may be missing or empty. Raises ValueError if one is no map."""
+    for depth in range(1, len(path)):
+        parent = dig(value, path[:depth])
+        if parent is not None and not isinstance(parent, dict):
+            raise ValueError(f"{'.'.join(map(str, path[:depth]))} is not a map")
+        if not parent:
+            for name in reversed(path[depth:]):
+                new = {name: new}
+            return Change(path[:depth], "set", new)
+    return Change(path, "set", new)
+
+
+def with_platform(text: str, platform: str) -> str:
+    """Set this default platform. Raises YamlError, and ValueError when the file has another one."""
+    document = parse(text)
+    spec = dig(document.value, ("spec",))
+    present = dig(spec, ("platform",))
+    if present is not None:
+        if str(present).lower() == platform:
+            return text
+        raise ValueError(f"spec.platform is {present} already")
+    if spec is not None and not isinstance(spec, dict):
+        raise ValueError("spec is not a map")
+    change = Change(("spec", "platform"), "set", platform) if spec else Change(("spec",), "set", {"platform": platform})
+    return splice(document, [change]).text
+
+
+def with_required_workloads(text: str) -> str:
+    """Require every pod to be confidential or named as plain; entries stay. Raises YamlError, and ValueError."""
+    document = parse(text)
+    spec = dig(document.value, ("spec",))
+    if spec is not None and not isinstance(spec, dict):
+        raise ValueError("spec is not a map")
+    present = dig(spec, ("workloads",))
+    entries = present if isinstance(present, list) else [] if present is None else [present]
+    if REQUIRED in entries:
+        return text
+    wanted: Any = [*entries, REQUIRED] if entries else REQUIRED
+    if isinstance(present, list) and present:
+        change = Change(("spec", "workloads", len(present)), "insert", REQUIRED)
+    elif spec:
+        change = Change(("spec", "workloads"), "set", wanted)
+    else:
+        change = Change(("spec",), "set", {"workloads": wanted})
+    return splice(document, [change]).text
+
+
+# --- A public key in a ContrastGenerate
+#
+# Rule of this file: the list is appended to, or one key of it is taken out; all others stay.
+
+
+def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
+    """Add one more key to spec.manifest.<field>.
+
+    Raises YamlError, and ValueError when there is not exactly one ContrastGenerate or a field on the way is no map.
+    """
+    return changed(data, lambda value: _change(value, ("spec", "manifest", field), pem))
+
+
+def without_owner_key(data: bytes, field: str, index: int) -> bytes:
+    """Take one key out of spec.manifest.<field>; an empty list is left out. Raises like `with_owner_key`."""
+    path: Path = ("spec", "manifest", field)
+
+    def removal(value: Any) -> Change:
+        keys = dig(value, path)
+        if not isinstance(keys, list) or index >= len(keys):
+            raise ValueError(f"{'.'.join(map(str, path))} has no entry {index}")
+        return Change((*path, index), "remove", None) if len(keys) > 1 else Change(path, "remove", None)
+
+    return changed(data, removal)
+
+
+def changed(data: bytes, change_of: Callable[[Any], Change]) -> bytes:
+    """Make one change in the only ContrastGenerate of a file."""
+    source = decode(data)
+    chunks = [
+        chunk
+        for chunk in split_stream(source.text)
+        if chunk.kind == "ContrastGenerate" and is_config(chunk.api_version)
+    ]
+    if len(chunks) != 1:
+        raise ValueError(f"it has {len(chunks) or 'no'} ContrastGenerate")
+    document = parse(chunks[0].of(source.text), line=chunks[0].line)
+    text = splice(document, [change_of(document.value)]).text
+    return encode(chunks[0].replaced(source.text, text), source.bom)
+
+
+def _change(value: Any, path: Path, pem: str) -> Change:
+    """Append to a list whose parents may be missing or empty."""
+    for depth in range(1, len(path)):
+        parent = dig(value, path[:depth])
+        if parent is not None and not isinstance(parent, dict):
+            raise ValueError(f"{'.'.join(map(str, path[:depth]))} is not a map")
+        if not parent:
+            new: Any = [pem]
+            for name in reversed(path[depth:]):
+                new = {name: new}
+            return Change(path[:depth], "set", new)
+    keys = dig(value, path)
+    if keys is not None and not isinstance(keys, list):
+        raise ValueError(f"{'.'.join(map(str, path))} is not a list")
+    return Change((*path, len(keys)), "insert", pem) if keys else Change(path, "set", [pem])
+
+
+# --- The manifest that is active, as the base of the next render, in a ContrastGenerate
+#
+# Rule of this file: `spec.manifest.base` and `spec.manifest.keep` alone; all other text stays.
+
+
+BASE: Path = ("spec", "manifest", "base")
+KEEP: Path = ("spec", "manifest", "keep")
+
+
+def with_kept_base(data: bytes, manifest: str) -> bytes:
+    """Make a manifest the base of which a render keeps the policies. Raises YamlError and ValueError."""
+    data = changed(data, lambda value: deep_change(value, BASE, manifest))
+    return changed(data, lambda value: deep_change(value, KEEP, "previous"))
+
+
+def without_keep(data: bytes) -> bytes:
+    """Take `keep` out; the base stays. Raises YamlError, and ValueError if it is not there."""
+
+    def removal(value: object) -> Change:
+        if dig(value, KEEP) is None:
+            raise ValueError("it has no spec.manifest.keep")
+        return Change(KEEP, "remove", None)
+
+    return changed(data, removal)

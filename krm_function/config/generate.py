@@ -1,0 +1,527 @@
+"""ContrastGenerate: the options of a render."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+from krm_function.config.document import (
+    API_VERSION,
+    NAMESPACE,
+    SUBDOMAIN,
+    ConfigDocument,
+    ConfigKind,
+    load_object,
+    read_kind,
+)
+from krm_function.config.manifest_options import MANIFEST, ManifestOptions
+from krm_function.contrast.gpus import gpu_name, is_passable
+from krm_function.contrast.measurement import MAX_VCPUS
+from krm_function.contrast.platforms import BARE, PLATFORMS, placeholder
+from krm_function.contrast.profiles import DEFAULT, PROFILES, ProfileName
+from krm_function.findings import Finding, Ref
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS
+from krm_function.kubernetes.lookup import DNS_LABEL, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN, matches_label_key
+from krm_function.kubernetes.pod_kinds import ENTRIES, SHIPPED, KindEntry, Kinds, kinds_of
+from krm_function.kubernetes.runtime_classes import toleration_problems
+from krm_function.record import Annotated, NamedTuple
+from krm_function.schema.nearest import nearest
+from krm_function.schema.table import EMPTY, only, table
+from krm_function.schema.values import (
+    Choice,
+    Field,
+    Flag,
+    JsonObject,
+    ListOf,
+    MapOf,
+    Number,
+    OneOrMany,
+    Path,
+    Problems,
+    Record,
+    Text,
+    Word,
+)
+
+# --- `gpus` of ContrastGenerate: the rule that gives GPUs the names of the nodes that pass them to VMs
+#
+# Rule of this file: what a user writes. A resource that is not named stays as it is.
+
+
+LONGEST = 316  # bytes of a qualified name: a domain of 253 and a name of 63
+_RESOURCE = r"[a-z0-9.-]+/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
+
+
+def _passable(name: str) -> str:
+    return "" if is_passable(name) else "is no GPU that nodes pass to VMs: nvidia.com/pgpu, or nvidia.com/ and a model"
+
+
+FROM = Text("the name of an extended resource", _RESOURCE, LONGEST, "nvidia.com/gpu")
+TO = Text(
+    "the name of a GPU that is passed to VMs", r"nvidia\.com/[A-Za-z0-9_]+", LONGEST, "nvidia.com/pgpu", _passable
+)
+
+
+def _check_renamed(renamed: dict[str, Any]) -> Problems:
+    said = "is no other GPU, and no part of one, that a rule could rename"
+    return tuple(((name,), said) for name in renamed if gpu_name(name) not in ("other", "part"))
+
+
+class GpuRules(NamedTuple):
+    """rename: resource of the pods -> the name in its place."""
+
+    rename: Annotated[
+        Mapping[str, str],
+        Field(
+            MapOf(FROM, TO, _check_renamed),
+            "GPUs, and parts of them, that the nodes of Contrast's GPU platforms do not offer, and the name that is "
+            "written in their place: each becomes a whole GPU of the pod's VM",
+        ),
+    ] = EMPTY
+
+
+GPUS = table(GpuRules)
+
+
+# --- `policy` of ContrastGenerate: how execution policies are made
+#
+# Rule of this file: what a policy then allows is not decided here; these are the types and limits of what a user
+# writes.
+
+
+INITDATA_FILE = r"(?!policy\.rego$)[A-Za-z0-9._-]+"
+NAME_PATTERN = "[a-z0-9*](?:[a-z0-9.*-]*[a-z0-9*])?"
+
+
+def rules_problem(text: str) -> str:
+    """Return what keeps a text from being rules, or "": the guest would deny everything for want of its package."""
+    if not re.search(r"^package agent_policy\b", text, re.MULTILINE):
+        return "must be Rego of package agent_policy"
+    if re.search(r"^policy_data\b", text, re.MULTILINE):
+        return "holds policy_data, so it is a whole policy and not the rules alone"
+    return ""
+
+
+def _check_name(source: dict[str, Any]) -> Problems:
+    if (source.get("name") is None) == (source.get("namePattern") is None):
+        return (((), "needs either name or namePattern"),)
+    return ()
+
+
+def _pattern_problem(text: str) -> str:
+    return "" if re.search("[a-z0-9]", text) else "stands for every name; write a part of the names"
+
+
+class ExternalSource(NamedTuple):
+    """ConfigMaps or Secrets that only the cluster has: variables that come from there may have any value.
+
+    name or name_pattern: the other one is "". namespace: "" for that of the workload. keys: () for all that env names.
+    variables: the names that they may have in a container, () for any.
+    """
+
+    kind: Annotated[Literal["Secret", "ConfigMap"], ""]
+    namespace: Annotated[str, Field(NAMESPACE, "absent: that of the workload")] = ""
+    name: Annotated[str, Field(SUBDOMAIN, "of the object")] = ""
+    name_pattern: Annotated[  # as model.glob_pattern reads it
+        str,
+        Field(
+            Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "db-*", _pattern_problem),
+            "of the whole name, in place of name; * stands for any text",
+        ),
+    ] = ""
+    keys: Annotated[
+        tuple[str, ...],
+        Field(
+            ListOf(Text("a key of a ConfigMap or Secret", "[-._a-zA-Z0-9]+", 253)),
+            "the keys that are meant; absent: each that env of a pod names, and none for envFrom",
+        ),
+    ] = ()
+    variables: Annotated[
+        tuple[str, ...],
+        Field(
+            ListOf(Text("a name of a variable", "[^=\\0]+", 253)),
+            "the names that a variable from there may have, the prefix of envFrom included; absent: any",
+        ),
+    ] = ()
+
+
+PROFILE = Field(
+    Choice(tuple(PROFILES)),
+    "; ".join(f"{one.name}: {one.means}" for one in PROFILES.values()) + "; absent: the profile of the release",
+    default=DEFAULT.name,  # that of every release that is known
+)
+
+
+class PolicyOptions(NamedTuple):
+    """How execution policies are made.
+
+    profile: None for that of the release. rules: Rego text, None for the project's own. settings: see policy.settings.
+    initdata: file name -> file text.
+    """
+
+    engine: Annotated[Literal["native", "none"], "none leaves the initdata annotation alone", "short"] = "native"
+    profile: Annotated[ProfileName | None, PROFILE] = None
+    rules: Annotated[
+        str | None, Field(Text("Rego rules", check=rules_problem), "rules in place of the project's own")
+    ] = None
+    settings: Annotated[
+        Mapping[str, Any] | None,
+        Field(JsonObject("a map or a JSON object", load_object), "settings in place of the release's"),
+    ] = None
+    initdata: Annotated[
+        Mapping[str, str],
+        Field(
+            MapOf(Text("a file name other than policy.rego", INITDATA_FILE, 253), Text("the text of a file")),
+            "more files for the guest, such as aa.toml, cdh.toml or imagepuller.toml; part of every policy digest",
+        ),
+    ] = EMPTY
+    external_sources: Annotated[
+        tuple[ExternalSource, ...],
+        Field(
+            ListOf(table(ExternalSource, _check_name)),
+            "ConfigMaps and Secrets that only the cluster has: the host may give their variables any value",
+        ),
+    ] = ()
+
+
+POLICY = table(PolicyOptions)
+
+
+# --- `volumes` of ContrastGenerate: rules that rewrite volumes which no confidential pod can have
+#
+# Rule of this file: what a user writes. A rule that is not there changes nothing. What each rule makes of a pod, and of
+# which it refuses, is in its own stage: split_sub_paths, secure_pv, image_volumes, host_path_caches.
+
+
+DIVIDE = "divideSizeLimit"
+LONGEST_PATH = 4095  # bytes, without the end (limits.h(0p), PATH_MAX on Linux)
+NO_CACHES = ("dev", "proc", "sys")  # directories of / in which no program keeps a cache
+
+
+class VolumeRules(NamedTuple):
+    """The rules that are on. split_sub_paths: with DIVIDE, a sizeLimit is divided among the new volumes.
+
+    secure_claims: names of claims, * for any text. cache_paths: paths of hostPath volumes.
+    """
+
+    split_sub_paths: bool | Literal["divideSizeLimit"] = False
+    secure_claims: tuple[str, ...] = ()
+    image_volumes: bool = False
+    cache_paths: tuple[str, ...] = ()
+
+    @property
+    def names_something(self) -> bool:
+        """Whether a rule has names, of which each has to be in the input."""
+        return bool(self.secure_claims or self.cache_paths)
+
+
+def _path_problem(path: str) -> str:
+    parts = path.strip("/").split("/")
+    if {"", ".", ".."}.intersection(parts):
+        return "must be a path without empty parts, . and .."
+    return "is no place for a cache" if parts[0] in NO_CACHES else ""
+
+
+def _rules(
+    splitSubPaths: bool | Literal["divideSizeLimit"] = False,  # noqa: N803 (fields of the document)
+    securePV: list[str] | None = None,  # noqa: N803
+    imageVolumes: str = "",  # noqa: N803
+    hostPathCaches: list[str] | None = None,  # noqa: N803
+) -> VolumeRules:
+    return VolumeRules(splitSubPaths, tuple(securePV or ()), bool(imageVolumes), tuple(hostPathCaches or ()))
+
+
+CLAIM_NAME = Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "data")  # as model.glob_pattern reads
+CACHE_PATH = Text("an absolute path", r"/[^\0\r\n]+", LONGEST_PATH, "/models", _path_problem)
+
+
+def _list_of(name: str, items: Text, about: str) -> Record:
+    fields: dict[str, Any] = {name: Field(ListOf(items), about, required=True)}
+    return Record(fields, make=only)
+
+
+VOLUMES = Record(
+    {
+        "splitSubPaths": Field(
+            Word(DIVIDE, Flag()),
+            "an emptyDir that is mounted by subPath only becomes one emptyDir for each subPath; with divideSizeLimit "
+            "its sizeLimit is divided among them, else one is an error",
+            default=False,
+        ),
+        "securePV": Field(
+            _list_of(
+                "claims",
+                CLAIM_NAME,
+                "names of PersistentVolumeClaims, of volumeClaimTemplates, or of the volumes of pods that name a claim;"
+                " one that names none is an error",
+            ),
+            "claims that become encrypted volumes: Contrast's annotation secure-pv, and volumeMode Block in the claim",
+        ),
+        "imageVolumes": Field(
+            Choice(("emptyDir",)),
+            "an emptyDir at each VOLUME of an image that no volumeMount covers; it does not have the image's files",
+        ),
+        "hostPathCaches": Field(
+            _list_of(
+                "paths",
+                CACHE_PATH,
+                "paths of hostPath volumes of type DirectoryOrCreate or of none; one that names none is an error",
+            ),
+            "caches on the node that become an emptyDir of each pod",
+        ),
+    },
+    make=_rules,
+)
+
+
+# --- `workloads` of ContrastGenerate: which pod templates of the input are confidential, and which are plain on
+# purpose
+#
+# Rule of this file: what a user writes, and which objects an entry names. An entry names an object by kind, namespace
+# and name alone: nothing else that an author of the input writes makes it match, or keeps it from matching.
+
+
+REQUIRED = "required"
+
+
+class WorkloadEntry(NamedTuple):
+    """An entry that names workloads. namespace: "" for any. platform: "" for the bare placeholder.
+
+    plain: why they run outside of a VM, "" if they are confidential.
+    """
+
+    kind: Annotated[str, Field(Text("a kind, such as Deployment", "[A-Z][A-Za-z0-9]*", 63), "of the object")]
+    name: Annotated[  # as model.glob_pattern reads it
+        str,
+        Field(
+            Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "web-*"),
+            "of the whole name; * stands for any text",
+        ),
+    ]
+    namespace: Annotated[str, Field(NAMESPACE, "absent: any, none included")] = ""
+    platform: Annotated[
+        str, Field(Choice(tuple(PLATFORMS), fold=True), "absent: the bare placeholder contrast-cc, as pods write it")
+    ] = ""
+    plain: Annotated[
+        str,
+        Field(
+            Text("a reason, on one line", r"\S(?:[^\r\n]*\S)?", 300, "reads host metrics"),
+            "why they are not confidential; in place of platform",
+        ),
+    ] = ""
+
+    @property
+    def placeholder(self) -> str:
+        """The runtimeClassName that it stands for, "" for a plain one."""
+        if self.plain:
+            return ""
+        return placeholder(PLATFORMS[self.platform]) if self.platform else BARE
+
+    @property
+    def text(self) -> str:
+        """The entry in a sentence: what it names."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+Workloads = Sequence[WorkloadEntry | str]
+"""What `spec.workloads` holds: entries, and the word `required`."""
+
+
+def _check_workload(entry: dict[str, Any]) -> Problems:
+    if entry.get("plain") is not None and entry.get("platform") is not None:
+        return (((), "has a platform and is plain; leave one of the two out"),)
+    return ()
+
+
+def kind_problems(workloads: Any, configured: Iterable[str]) -> Problems:
+    """Return what is wrong with the kinds of entries: no pods of them are sealed. configured: by spec.podTemplates."""
+    known = (*KINDS, *CATALOGUED, *configured)
+    problems: list[tuple[Path, str]] = []
+    entries = workloads if isinstance(workloads, list) else [workloads]
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict) or entry.get("plain") is not None or entry["kind"] in known:
+            continue
+        near = nearest(entry["kind"], known)
+        path = ("workloads", index, "kind") if isinstance(workloads, list) else ("workloads", "kind")
+        wanted = f"did you mean {near}?" if near else f"{', '.join(KINDS)}, and those of spec.podTemplates"
+        problems.append((path, f"is no kind whose pods are sealed: {wanted}"))
+    return tuple(problems)
+
+
+ENTRY = table(WorkloadEntry, _check_workload)
+
+
+def names(entry: WorkloadEntry, ref: Ref, namespace: str) -> bool:
+    """Tell whether an entry names an object. namespace: what an object that names none is given, "" for nothing."""
+    from krm_function.kubernetes.lookup import fits
+
+    return (
+        entry.kind == ref.kind
+        and entry.namespace in ("", ref.namespace or namespace)
+        and bool(ref.name)
+        and fits(entry.name, ref.name)
+    )
+
+
+def naming(workloads: Workloads, ref: Ref, namespace: str) -> list[tuple[int, WorkloadEntry]]:
+    """Return the entries that name an object, each with its position."""
+    return [
+        (index, entry)
+        for index, entry in enumerate(workloads)
+        if not isinstance(entry, str) and names(entry, ref, namespace)
+    ]
+
+
+# --- ContrastGenerate: the options of a render
+#
+# Rule of this file: a field is declared once, in the record; `table` makes of that what is read, what the JSON Schema
+# says, and the short names of a ConfigMap.
+
+
+KIND: ConfigKind = "ContrastGenerate"
+CALCULATE = "calculate"
+GPUS_OF_POD = "gpus"
+MINIMUM = (
+    "the least that the VM of a confidential pod has, by a cpu limit of the pod as a whole: a number, or gpus for as "
+    "many as the pod has GPUs"
+)
+SHORT = "short"  # the mark of a field that a ConfigMap may set by the name of the map around it
+LABEL_KEYS = Text("a label key", LABEL_KEY, 317, matches=matches_label_key)
+LABEL_VALUES = Text("a label value", LABEL_VALUE, 63)
+
+
+def _check_tolerations(tolerations: list[Any]) -> Problems:
+    return tuple((problem.path, problem.problem) for problem in toleration_problems(tolerations))
+
+
+def _enabled(about: str) -> Field:
+    return Field(Record({"enabled": Field(Flag(), marks=(SHORT,))}, make=only), about)
+
+
+TOLERATION = Record(
+    {
+        "key": Field(LABEL_KEYS, "empty or absent: every key; then operator must be Exists"),
+        "operator": Field(Choice(("Equal", "Exists", "")), "empty: Equal", default="Equal"),
+        "value": Field(LABEL_VALUES),
+        "effect": Field(Choice(("NoSchedule", "PreferNoSchedule", "NoExecute", "")), "empty or absent: every effect"),
+        "tolerationSeconds": Field(Number(), "only with effect NoExecute"),
+    }
+)
+
+
+class Scheduling(NamedTuple):
+    """What the RuntimeClass of one platform says about nodes."""
+
+    node_selector: Annotated[
+        Mapping[str, str], Field(MapOf(LABEL_KEYS, LABEL_VALUES), "labels of the nodes that have this platform")
+    ] = EMPTY
+    tolerations: Annotated[
+        tuple[Mapping[str, Any], ...],
+        Field(ListOf(TOLERATION, check=_check_tolerations), "for taints of those nodes"),
+    ] = ()
+
+
+SCHEDULING = table(Scheduling)
+
+
+class Generate(NamedTuple):
+    """ContrastGenerate: the options of a render."""
+
+    name: str = "contrast"
+    platform: Annotated[  # lower case, for bare placeholders
+        str, Field(Choice(tuple(PLATFORMS), fold=True), "what the bare placeholder contrast-cc stands for")
+    ] = ""
+    initializer: Annotated[bool, _enabled("injects the initializer")] = True
+    service_mesh: Annotated[bool, _enabled("injects the service mesh into pods with its annotations")] = True
+    image_store: Annotated[bool, _enabled("injects the secure image store")] = False
+    scheduling: Annotated[  # by platform
+        Mapping[str, Scheduling],
+        Field(
+            Record({name: Field(SCHEDULING, f"for pods on {name}") for name in PLATFORMS}),
+            "goes into the RuntimeClass objects and is checked against every pod",
+        ),
+    ] = EMPTY
+    runtime_classes: Annotated[
+        Literal["check", "emit", "off"],
+        "check takes them as they are in the input or the cluster; emit adds them to the output",
+    ] = "check"
+    namespace: Annotated[  # for workloads that name none
+        str,
+        Field(
+            Text("a DNS label", DNS_LABEL, 63),
+            "namespace of the Contrast workloads that name none: written into the object, and used in the policy and "
+            "the manifest; --namespace on the command line wins",
+        ),
+    ] = ""
+    workloads: Annotated[
+        tuple[WorkloadEntry | str, ...],
+        Field(
+            OneOrMany(Word(REQUIRED, ENTRY)),
+            "workloads that are confidential though their pods name no runtimeClassName, and those that are plain on "
+            "purpose; with the word required, alone or as an entry, every pod of the input is one or the other",
+        ),
+    ] = ()
+    volumes: Annotated[
+        VolumeRules,
+        Field(VOLUMES, "rules that rewrite volumes which no confidential pod can have; none is on by itself"),
+    ] = VolumeRules()
+    gpus: Annotated[GpuRules, Field(GPUS, "names of GPUs")] = GpuRules()
+    vcpus: Annotated[  # 0 for no rule
+        int | Literal["gpus"],
+        Field(
+            Record({"minimum": Field(Word(GPUS_OF_POD, Number(2, MAX_VCPUS)), MINIMUM, required=True)}, make=only),
+            "how many vCPUs VMs have; without it as many as the cpu limits make",
+        ),
+    ] = 0
+    object_annotations: Annotated[
+        Literal["refuse", "move"],
+        "annotations of Contrast's that stand on a workload instead of its pod template, where nothing reads them: "
+        "refuse is an error, move puts them there",
+    ] = "refuse"
+    memory: Annotated[
+        Literal["check", "calculate"],
+        "check compares the memory of each VM with what its images take; calculate writes the pod's memory, of its "
+        "images and of the limits of its containers, as `contrast generate --calculate-pod-memory` does",
+    ] = "check"
+    pod_templates: Annotated[
+        tuple[KindEntry, ...],
+        Field(
+            ENTRIES,
+            "custom resources whose controllers make pods, and where their pod templates are; in place of what the "
+            "shipped catalogue says of the same kind",
+        ),
+    ] = ()
+    policy: Annotated[PolicyOptions, Field(POLICY, "how execution policies are made")] = PolicyOptions()
+    manifest: Annotated[ManifestOptions, Field(MANIFEST, "what goes into the manifest beside the policies")] = (
+        ManifestOptions()
+    )
+    mode: Annotated[Literal["render", "check"], "check changes nothing and says what is wrong with rendered output"] = (
+        "render"
+    )
+
+    @property
+    def ref(self) -> Ref:
+        """The object, for findings about it."""
+        return Ref(API_VERSION, "ContrastGenerate", "", self.name)
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """The kinds with pod templates: the eight, the catalogue, and those of this configuration."""
+        return Kinds(kinds_of(self.pod_templates, "configuration")) if self.pod_templates else SHIPPED
+
+    @property
+    def requires_all(self) -> bool:
+        """Whether every pod of the input must be confidential, or named as plain."""
+        return REQUIRED in self.workloads
+
+
+def _check_spec(spec: dict[str, Any]) -> Problems:
+    return kind_problems(spec.get("workloads"), [entry["kind"] for entry in spec.get("podTemplates") or ()])
+
+
+GENERATE = table(Generate, _check_spec)
+
+
+def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Finding, ...]]:
+    """Read a ContrastGenerate; None when a finding is an error."""
+    return read_kind(document, KIND, GENERATE, required=False)

@@ -1,0 +1,111 @@
+"""Index the ConfigMaps and Secrets of a render by name, for env values.
+
+Rule of this file: values are passed to the generator and nowhere else; no finding ever holds one. What is in the input
+counts with its value, whatever the configuration says of objects that only the cluster has.
+"""
+
+from binascii import Error, a2b_base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.config.generate import ExternalSource
+from krm_function.krm.group_version import plain_api_version
+
+PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
+
+
+class Undecodable(ValueError):
+    """Data of a ConfigMap or Secret that are not text. code: CC0604 with a variant; key: of the data, never a value."""
+
+    def __init__(self, code: str, key: str) -> None:
+        """Store the code and the key."""
+        super().__init__(code)
+        self.code = code
+        self.key = key
+
+
+class References:
+    """The ConfigMaps and Secrets among some objects, other objects are ignored; and those that only the cluster has.
+
+    A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it
+    later, kubectl from its context), the name is enough, and must be unique.
+    """
+
+    __slots__ = ("_aliases", "_names", "external", "openable")
+
+    def __init__(
+        self, objects: Iterable[Any] = (), external: Sequence[ExternalSource] = (), *, openable: bool = True
+    ) -> None:
+        """Index `objects`, plain data of documents.
+
+        external: spec.policy.externalSources. openable: whether this render could have some.
+        """
+        self.external = external
+        self.openable = openable
+        self._names: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
+        self._aliases: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
+        for value in objects:
+            if not isinstance(value, Mapping) or value.get("kind") not in ("ConfigMap", "Secret"):
+                continue
+            kind = value["kind"]
+            metadata = value.get("metadata")
+            if plain_api_version(str(value.get("apiVersion"))) != "v1" or not isinstance(metadata, Mapping):
+                continue
+            entry = (str(metadata.get("namespace") or ""), value)
+            self._names.setdefault((kind, str(metadata.get("name"))), []).append(entry)
+            annotations = metadata.get("annotations")
+            previous = annotations.get(PREVIOUS_NAMES) if isinstance(annotations, Mapping) else None
+            for name in dict.fromkeys(previous.split(",")) if isinstance(previous, str) else ():
+                self._aliases.setdefault((kind, name), []).append(entry)
+
+    def find(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
+        """Return the pairs of a ConfigMap or Secret, sorted by key; None if there is none or more than one candidate.
+
+        Raises Undecodable.
+        """
+        for found in self._candidates(kind, namespace, name):
+            if len(found) == 1:
+                return _pairs(found[0])
+        return None
+
+    def known(self, kind: str, namespace: str, name: str) -> bool:
+        """Tell whether the input has an object that could be the one of this name, also if it has more than one."""
+        return any(self._candidates(kind, namespace, name))
+
+    def _candidates(self, kind: str, namespace: str, name: str) -> Iterator[list[Mapping[str, Any]]]:
+        """Yield the objects that have the name now, then those that had it before a transformer renamed them."""
+        for table in (self._names, self._aliases):
+            entries = table.get((kind, name), [])
+            exact = [value for where, value in entries if where == namespace]
+            others = [value for where, value in entries if not (namespace and where)]
+            yield exact[:1] or others
+
+
+def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
+    """Return the data as text, without a ConfigMap's binaryData, which cannot be in an environment."""
+    data = value.get("data")
+    pairs = {str(key): entry for key, entry in data.items()} if isinstance(data, Mapping) else {}
+    if value["kind"] == "Secret":
+        pairs = {key: _decoded(key, entry) for key, entry in pairs.items()}
+        plain = value.get("stringData")
+        if isinstance(plain, Mapping):
+            pairs.update({str(key): entry for key, entry in plain.items()})
+    for key, entry in pairs.items():
+        if entry is None:
+            pairs[key] = ""
+        elif not isinstance(entry, str):
+            raise Undecodable("CC0604.data-type", key)
+    return dict(sorted(pairs.items()))
+
+
+def _decoded(key: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Undecodable("CC0604.data-type", key)
+    try:
+        # Go's decoder skips line breaks and nothing else
+        return a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=True).decode() if value else ""
+    except (Error, UnicodeError):
+        pass
+    raise Undecodable("CC0604.data-base64", key)

@@ -1,0 +1,406 @@
+"""Facts out of the files of a Contrast release, each known by its content."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from krm_function.config.document import is_config, load_object
+from krm_function.config.release import VERSION
+from krm_function.contrast import manifest
+from krm_function.contrast.manifest import ManifestError, decode
+from krm_function.contrast.platforms import (
+    PLATFORMS,
+    Insecure,
+    NotContrast,
+    Platform,
+    is_placeholder,
+    parse_runtime_class,
+)
+from krm_function.findings import Finding, Path, finding
+from krm_function.kubernetes.image import CONTRAST, Image, parse_image
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.resource import yaml_finding
+from krm_function.kubernetes.workload import POD_ROLE
+from krm_function.record import NamedTuple
+from krm_function.text.errors import YamlError
+from krm_function.text.errors import decode as decode_text
+from krm_function.text.parse import parse
+from krm_function.text.split import split_stream
+
+# --- One fact about a release, and where it stands
+#
+# Rule of this file: a path says what the fact is about, so that the same fact of two files can be compared.
+#
+#     path                                            value
+#     version                                         "v1.25.0"
+#     policyProfile                                   "contrast-1.25", in no file: it follows from the version
+#     platforms, <platform>, handler                  "contrast-cc-<platform>-<hash>"
+#     platforms, <platform>, overhead                 {"memory": "682Mi"}
+#     platforms, <platform>, snp, Milan, <field>      a measured value of the entry for this product
+#     platforms, <platform>, tdx, "", <field>         a measured value of the entry
+#     platforms, <platform>, tdx, "", Rtmrs, <n>      one of the four
+#     platforms, <platform>, rtmr0ByVCPU, "<n>"       RTMR0 for n vCPUs
+#     images, <image as a pod names it>               the pinned image
+
+
+POLICY_PROFILE: Path = ("policyProfile",)
+MEASURED = {
+    tee: tuple(
+        name for name, field in entry.fields.items() if manifest.MEASURED in field.marks and name != "Rtmr0Alternatives"
+    )
+    for tee, entry in manifest.ENTRIES.items()
+}
+
+
+class Fact(NamedTuple):
+    """One fact. weak: it depends on more than the release, so any other source is preferred."""
+
+    path: Path
+    value: Any
+    file: str
+    line: int = 0
+    weak: bool = False
+
+    @property
+    def field(self) -> str:
+        """The path as text: `platforms.metal-qemu-snp.handler`, `platforms.metal-qemu-snp.Milan.APEIP`."""
+        names = [str(part) for part in self.path if part not in {"snp", "tdx", ""}]
+        return ".".join(names)
+
+
+class Facts(NamedTuple):
+    """The facts of one file."""
+
+    facts: tuple[Fact, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+# --- Tell the release from the tags of its images
+#
+# Rule of this file: only a tag that looks like a version counts; `latest` and a digest alone do not.
+
+
+def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ...]:
+    """Return the versions in image references."""
+    parsed = [parse_image(image) for image in images if isinstance(image, str)]
+    tags = [image.tag for image in parsed if isinstance(image, Image)]
+    return tuple(Fact(("version",), tag, file, line) for tag in dict.fromkeys(tags) if re.fullmatch(VERSION, tag))
+
+
+# --- coordinator.yml: the image of the coordinator, and the release by its tag
+#
+# Rule of this file: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file.
+
+
+COORDINATOR = "coordinator"
+IMAGE = f"{CONTRAST}/{COORDINATOR}:latest"  # how coordinator.yml names it before a release is made of it
+
+
+def is_coordinator(value: dict[str, Any]) -> bool:
+    """Tell whether an object is the coordinator's StatefulSet, by label or, before mid-2026, by annotation."""
+    metadata = ("spec", "template", "metadata")
+    roles = [dig(value, (*metadata, place, POD_ROLE)) for place in ("labels", "annotations")]
+    return value.get("kind") == "StatefulSet" and COORDINATOR in roles
+
+
+def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
+    """Return the facts of the StatefulSet."""
+    containers = maps(dig(value, ("spec", "template", "spec", "containers")))
+    images = [entry.get("image") for entry in containers if entry.get("name") == COORDINATOR]
+    facts = list(version_facts(images, file, line))
+    for image in images:
+        parsed = parse_image(image) if isinstance(image, str) else ""
+        if isinstance(parsed, Image) and parsed.pinned:
+            facts.append(Fact(("images", IMAGE), image, file, line))
+    return Facts(tuple(facts))
+
+
+# --- Measurements: the reference values of a manifest.json, or those that Contrast's CLI carries
+#
+# Rule of this file: only what a release measures is taken; what an operator fills in belongs to the ContrastGenerate.
+# Sources: docs/facts/contrast-manifest.md#manifest, docs/facts/contrast-manifest.md#release-measurements (an object by
+# handler), docs/facts/contrast-manifest.md#rtmr0.
+
+
+MARKERS = {platform.marker: platform for platform in PLATFORMS.values()}
+OPERATORS = {"snp": ("MinimumTCB", "AllowedChipIDs", "MinimumMitigationVector"), "tdx": ("MrSeam", "AllowedPIIDs")}
+
+
+class MeasuredEntry(NamedTuple):
+    """One entry of `snp` or `tdx`; field: its name for people."""
+
+    platform: Platform
+    product: str
+    value: Mapping[str, Any]
+    field: str
+
+
+def is_by_handler(value: Mapping[str, Any]) -> bool:
+    """Tell whether every key is a runtime handler."""
+    meant = [parse_runtime_class(key) if not is_placeholder(key) else None for key in value]
+    return bool(meant) and all(isinstance(one, Platform) for one in meant)
+
+
+def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
+    """Return the facts of the CLI's reference values."""
+    facts: list[Fact] = []
+    for handler, values in value.items():
+        platform = parse_runtime_class(handler)
+        if isinstance(platform, Platform):
+            facts.append(Fact(("platforms", platform.name, "handler"), handler, file))
+            for entry in maps(mapping(values).get(platform.tee)):
+                measured = MeasuredEntry(platform, _product(entry), entry, handler)
+                facts += _measured(measured, file, first_rtmr_is_weak=False)
+            for count, digest in mapping(mapping(values).get("rtmr0ByVCPU")).items():
+                facts.append(Fact(("platforms", platform.name, "rtmr0ByVCPU", count), digest, file))
+    return Facts(tuple(facts))
+
+
+def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
+    """Return the facts of a manifest. vcpus: of all the TDX pods it is for, so that its RTMR0 is a fact; else 0."""
+    findings: list[Finding] = []
+    entries = list(_entries(manifest, file, findings))
+    facts = [fact for entry in entries for fact in _measured(entry, file, first_rtmr_is_weak=True)]
+    tdx = [entry for entry in entries if entry.platform.rtmr0_by_vcpus]
+    if vcpus:
+        facts += _rtmr0(tdx, file, vcpus, findings)
+    filled = [
+        f"{entry.field}.{name}"
+        for entry in entries
+        for name in OPERATORS[entry.platform.tee]
+        if _filled(entry.value.get(name))
+    ]
+    if filled:
+        fields = ", ".join(filled)
+        findings.append(finding("CC1305.operator", file=file, what=fields))
+    return Facts(tuple(facts), tuple(findings))
+
+
+def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) -> Iterator[MeasuredEntry]:
+    values = mapping(manifest["ReferenceValues"])
+    for tee in MEASURED:
+        for index, value in enumerate(maps(values.get(tee))):
+            field, marker = f"{tee}[{index}]", value.get("Platform")
+            platform = MARKERS.get(marker) if isinstance(marker, str) else None
+            if platform is not None and platform.tee == tee:
+                yield MeasuredEntry(platform, _product(value), value, field)
+            elif marker:
+                findings.append(finding("CC1305.platform", file=file, what=f"ReferenceValues.{field}"))
+            else:
+                findings.append(finding("CC1304.platform", file=file, field=field))
+
+
+def _measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
+    """Return the measured values of one entry. A manifest's first RTMR is that of the pods it was made for."""
+    tee, facts = entry.platform.tee, []
+    place = ("platforms", entry.platform.name, tee, entry.product)
+    for name in MEASURED[tee]:
+        value = entry.value.get(name)
+        if name == "Rtmrs" and isinstance(value, list):
+            weak = first_rtmr_is_weak and entry.platform.rtmr0_by_vcpus
+            facts += [
+                Fact((*place, name, index), digest, file, weak=weak and index == 0)
+                for index, digest in enumerate(value)
+            ]
+        elif value:
+            facts.append(Fact((*place, name), value, file))
+    return facts
+
+
+def _rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
+    """Return RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
+    sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
+    rtmrs = [entry.value.get("Rtmrs") for entry in sure]
+    if not entries or len(sure) < len(entries):
+        code = "CC0909.sizes" if entries else "CC0909.no-tdx"
+        findings.append(finding(code, option="--vcpus", file=file))
+        return []
+    place = ("platforms", entries[0].platform.name, "rtmr0ByVCPU", str(vcpus))
+    return [Fact(place, one[0], file) for one in rtmrs if isinstance(one, list) and one]
+
+
+def _product(entry: Mapping[str, Any]) -> str:
+    product = entry.get("ProductName")
+    return product if isinstance(product, str) else ""
+
+
+def _filled(value: Any) -> bool:
+    """Tell whether an operator has set a value: null, "", 0 and objects of them are not set."""
+    return any(map(_filled, value.values())) if isinstance(value, dict) else bool(value)
+
+
+# --- Image replacements: lines `image = replacement`, as Contrast reads them
+#
+# Source: docs/facts/contrast.md#image-replacements.
+#
+# Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned. Contrast takes the last of
+# two lines for one image; `release import` refuses them where they differ (config/release_text.py).
+
+
+LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
+
+
+class Replacement(NamedTuple):
+    """One line, counted from 1. usable: whether it is `image = replacement`, and the replacement is pinned."""
+
+    line: int
+    image: str
+    pinned: str
+    usable: bool = True
+
+
+def replacements(text: str) -> Iterator[Replacement]:
+    """Yield every line that is no comment."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = LINE.fullmatch(line)
+        image, pinned = match.groups() if match else ("", "")
+        parsed = parse_image(pinned)
+        usable = match is not None and isinstance(parsed, Image) and parsed.pinned
+        yield Replacement(number, image, pinned, usable)
+
+
+def looks_like_replacements(text: str) -> bool:
+    """Tell whether the first line that is no comment has this form; no YAML file of a release begins so."""
+    first = next(replacements(text), None)
+    return first is not None and bool(first.image)
+
+
+def replacement_facts(text: str, file: str) -> Facts:
+    """Return the facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
+    facts: list[Fact] = []
+    findings: list[Finding] = []
+    versions: list[Fact] = []
+    for entry in replacements(text):
+        if not entry.usable:
+            findings.append(finding("CC1304.replacement", file=file, line=entry.line))
+            continue
+        facts.append(Fact(("images", entry.image), entry.pinned, file, entry.line))
+    for fact in facts:
+        if str(fact.path[1]).startswith(f"{CONTRAST}/"):
+            versions += version_facts([fact.value], file, fact.line)
+    return Facts((*facts, *versions), tuple(findings))
+
+
+# --- runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer
+#
+# Rule of this file: a RuntimeClass and its handler have the same name, because pods ask for the class and nodes for the
+# handler.
+# Source: docs/facts/contrast.md#runtime-file.
+
+
+INSTALLER = "installer"
+
+
+def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
+    """Return the facts of a RuntimeClass or a node installer; None for objects that are not Contrast's."""
+    if value.get("kind") == "DaemonSet":
+        return _installer(value, file, line)
+    name, handler = dig(value, ("metadata", "name")), value.get("handler")
+    meant = parse_runtime_class(handler if isinstance(handler, str) else "")
+    if isinstance(meant, NotContrast):
+        return None
+    problems = tuple(_problem(value, name, handler, meant))
+    if problems or not isinstance(meant, Platform):
+        return Facts(findings=tuple(one._replace(file=file, line=line) for one in problems))
+    facts = [Fact(("platforms", meant.name, "handler"), handler, file, line)]
+    overhead = dig(value, ("overhead", "podFixed"))
+    if overhead is not None:
+        facts.append(Fact(("platforms", meant.name, "overhead"), overhead, file, line))
+    return Facts(tuple(facts))
+
+
+def _problem(value: dict[str, Any], name: Any, handler: Any, meant: object) -> Iterator[Finding]:
+    ref = reference(value)
+    if isinstance(meant, Insecure):
+        yield finding("CC1305.insecure", ref, what=f"runtime class {handler}")
+    elif not isinstance(meant, Platform) or is_placeholder(handler):
+        yield finding("CC1304.handler", ref, ("handler",), handler=handler)
+    elif name != handler:
+        yield finding("CC1304.names", ref, ("handler",), name=name, handler=handler)
+
+
+def _installer(value: dict[str, Any], file: str, line: int) -> Facts | None:
+    containers = maps(dig(value, ("spec", "template", "spec", "initContainers")))
+    images = [mapping(entry).get("image") for entry in containers if entry.get("name") == INSTALLER]
+    return Facts(version_facts(images, file, line)) if images else None
+
+
+# --- Classify a release file by content, never by file name
+#
+# Rule of this file: a file of none of these kinds is an error, since the release would lack its facts.
+#
+#     content                                                   is
+#     JSON object with ReferenceValues                          a manifest.json of `contrast generate`
+#     JSON object whose every key is a runtime handler          the CLI's reference values
+#     YAML with a RuntimeClass                                  runtime-<platform>.yml
+#     YAML with a coordinator StatefulSet                       coordinator.yml
+#     lines `image = replacement`                               an image-replacements file
+
+
+BLANK = " \t\r\n"
+
+
+def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
+    """Return the facts of one file. vcpus: of the pods that a manifest was made for, 0 if not given."""
+    try:
+        text = decode_text(data).text
+    except YamlError as problem:
+        return Facts(findings=(yaml_finding(problem, file),))
+    if text.lstrip(BLANK).startswith("{"):
+        return _json(data, text, file, vcpus)
+    if looks_like_replacements(text):
+        return replacement_facts(text, file)
+    return _yaml(text, file)
+
+
+def _json(data: bytes, text: str, file: str, vcpus: int) -> Facts:
+    try:
+        value = load_object(text)
+    except (ValueError, RecursionError) as problem:
+        code = "CC1304.json" if isinstance(problem, ValueError) else "CC1304.depth"
+        return _unknown(code, file, error=str(problem))
+    if is_by_handler(value):
+        return handler_facts(value, file)
+    try:
+        manifest = decode(data)
+    except ManifestError as problem:
+        return _unknown("CC1304.json", file, problem.line, error=str(problem))
+    if "ReferenceValues" not in manifest:
+        return _unknown("CC1304.object", file)
+    return manifest_facts(manifest, file, vcpus)
+
+
+def _yaml(text: str, file: str) -> Facts:
+    facts: list[Fact] = []
+    findings: list[Finding] = []
+    recognised = False
+    try:
+        documents = [(chunk.line, parse(chunk.of(text), line=chunk.line)) for chunk in split_stream(text)]
+    except YamlError as problem:
+        return Facts(findings=(yaml_finding(problem, file),))
+    for line, document in documents:
+        for _, value in objects(document.value):
+            read = _object(mapping(value), file, line)
+            recognised = recognised or read is not None
+            facts += read.facts if read else ()
+            findings += read.findings if read else ()
+    if not recognised:
+        return _unknown("CC1304.nothing", file)
+    return Facts(tuple(facts), tuple(findings))
+
+
+def _object(value: dict[str, object], file: str, line: int) -> Facts | None:
+    """Return the facts of one object; None if it is of no known form."""
+    kind = value.get("kind")
+    if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
+        return _unknown("CC1304.release", file, line)
+    if kind in {"RuntimeClass", "DaemonSet"}:
+        return runtime_facts(value, file, line)
+    return coordinator_facts(value, file, line) if is_coordinator(value) else None
+
+
+def _unknown(code: str, file: str, line: int = 0, error: str = "") -> Facts:
+    return Facts(findings=(finding(code, file=file, line=line, error=error),))

@@ -1,0 +1,374 @@
+"""Combine facts to one ContrastRelease, and write it as a new file or into an existing one."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from krm_function.config.document import API_VERSION, CONFIG_KINDS, is_config
+from krm_function.config.json_schema import modeline
+from krm_function.config.release import NO_VERSION, Release, profile_of_version
+from krm_function.config.release_files import MEASURED, POLICY_PROFILE, Fact
+from krm_function.contrast.injected import INITIALIZER_IMAGE, SERVICE_MESH_IMAGE
+from krm_function.contrast.manifest_merge import same_measurement
+from krm_function.contrast.platforms import PLATFORMS, Platform
+from krm_function.findings import Finding, Path, finding
+from krm_function.krm.kube_object import LOCAL_CONFIG
+from krm_function.kubernetes.image import CONTRAST
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.record import NamedTuple
+from krm_function.text.changes import Change
+from krm_function.text.chunks import Chunk
+from krm_function.text.errors import decode, encode
+from krm_function.text.parse import parse
+from krm_function.text.splice import splice
+from krm_function.text.split import split_stream
+from krm_function.text.writer import dump
+
+# --- Warn about facts that a release lacks, and say where to find them
+#
+# Rule of this file: warnings only. A render fails without a fact that it needs, so a release may hold one platform of
+# several.
+
+
+NEEDED_IMAGES = (INITIALIZER_IMAGE, SERVICE_MESH_IMAGE)
+
+
+def missing(release: Release) -> tuple[Finding, ...]:
+    """Return warnings about what a render may need."""
+    return tuple(_missing(release))
+
+
+def _missing(release: Release) -> Iterator[Finding]:
+    if not release.platforms:
+        yield finding("CC1307.platform")
+    for name, facts in release.platforms.items():
+        platform = PLATFORMS[name]
+        if not facts.snp and not facts.tdx:
+            yield finding("CC1307.reference-values", platform=name)
+        for entry in facts.snp:
+            if not entry.get("APEIP"):
+                yield finding("CC1307.apeip", platform=name, product=entry["ProductName"])
+        yield from _rtmr0(platform, bool(facts.rtmr0_by_vcpu))
+    for image in NEEDED_IMAGES:
+        if image not in release.images:
+            yield finding("CC1307.image", image=image)
+
+
+def _rtmr0(platform: Platform, has_rtmr0: bool) -> Iterator[Finding]:
+    if platform.rtmr0_by_vcpus and not has_rtmr0:
+        yield finding("CC1307.rtmr0", platform=platform.name)
+
+
+# --- Combine the facts of several files and of an existing ContrastRelease into one release
+#
+# Rule of this file: a contradiction is an error, never a choice. A release's facts never change, so an existing one
+# must agree with the files; only a release of another version replaces it, and then as a whole.
+#
+#     the file there says    the files say      the result
+#     nothing                x                  x
+#     x                      nothing            x; of another version: CC1306, it would be left over
+#     x                      x                  x; of another version: CC1308 if it is a measurement
+#     x                      y, same version    CC1301
+#     x                      y, other version   y
+#
+# The policy profile is in no file: it follows from the version, in place of whatever stood there.
+
+
+ON_THE_COMMAND_LINE = "--release"
+LONGEST = 64  # characters of a value that is told whole
+SHOWN, SHARED = 24, 8  # of a longer one; how many of them before the first that differs
+MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) - {"APEIP"}
+
+
+class Combined(NamedTuple):
+    """One release. facts: by path. before: the version of the existing release, "" for none."""
+
+    facts: Mapping[Path, Fact]
+    version: str
+    before: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def combine(stated: Iterable[Fact], existing: Iterable[Fact] = (), version: str = "") -> Combined:
+    """Combine the facts of the files and of the existing release. version: of the command line, or ""."""
+    findings: list[Finding] = []
+    of_call = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
+    new = _once([*of_call, *stated], findings)
+    old = {fact.path: fact for fact in existing if fact.path != POLICY_PROFILE}
+    before = old[("version",)].value if ("version",) in old else ""
+    now = new[("version",)].value if ("version",) in new else before
+    if not now:
+        findings.append(finding("CC1303"))
+    if before in {"", now}:
+        facts = _added(old, new, findings)
+    else:
+        facts = new
+        findings += _left_over(old, new, before, now)
+    facts |= _profile(facts.get(("version",)), findings)
+    facts, left_out = _with_handlers(facts)
+    findings += left_out
+    findings += _one_suffix(facts)
+    return Combined(facts, now or NO_VERSION, before, tuple(findings))
+
+
+def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
+    """Return the fact that follows from the version."""
+    if version is None or version.value == NO_VERSION:
+        return {}
+    profile, problems = profile_of_version(version.value)
+    findings += [problem._replace(file=version.file, line=version.line) for problem in problems]
+    return {POLICY_PROFILE: version._replace(path=POLICY_PROFILE, value=profile.name)} if profile else {}
+
+
+def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
+    """Take each fact once. Two sources that do not agree are an error, unless one of them is weak."""
+    facts: dict[Path, Fact] = {}
+    for fact in stated:
+        other = facts.get(fact.path)
+        if other is None or (other.weak and not fact.weak):
+            facts[fact.path] = fact
+        elif not fact.weak and not same_measurement(fact.value, other.value):
+            findings.append(_contradiction(other, fact))
+    return facts
+
+
+def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
+    """Return the existing facts, and those that are new."""
+    for path, fact in new.items():
+        if path in old and not fact.weak and not same_measurement(fact.value, old[path].value):
+            findings.append(_contradiction(old[path], fact))
+    return {**new, **old}
+
+
+def _contradiction(fact: Fact, other: Fact) -> Finding:
+    first, second = _told_apart(_text(fact.value), _text(other.value))
+    return finding(
+        "CC1301",
+        field=other.field,
+        first=first,
+        one=fact.file,
+        second=second,
+        other=other.file,
+        file=other.file,
+        line=other.line,
+    )
+
+
+def _text(value: object) -> str:
+    return str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
+
+
+def _told_apart(one: str, other: str) -> tuple[str, str]:
+    """Shorten two long texts to what differs, with a little of what they share before it."""
+    if max(len(one), len(other)) <= LONGEST:
+        return one, other
+    differing = (at for at, (here, there) in enumerate(zip(one, other, strict=False)) if here != there)
+    shared = next(differing, min(len(one), len(other)))
+    start = shared - SHARED if shared > SHOWN else 0
+    return _part(one, start), _part(other, start)
+
+
+def _part(text: str, start: int) -> str:
+    """Return a part of a text, with marks where something is left out."""
+    end = start + SHOWN
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _items(value: object) -> list[tuple[str, str]]:
+    return [(str(key), str(item)) for key, item in value.items()] if isinstance(value, dict) else [("", str(value))]
+
+
+def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, now: str) -> list[Finding]:
+    """Return findings for facts that only the old release has, and for measurements that did not change."""
+    findings: list[Finding] = []
+    groups = {_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
+    for field, fact in groups.items():
+        left_over = finding("CC1306", field=field, before=before, now=now, file=fact.file, line=fact.line)
+        findings.append(left_over)
+    for path, fact in new.items():
+        if fact.path[-1] in MEASUREMENTS and path in old and same_measurement(fact.value, old[path].value):
+            left_over = finding("CC1308", field=fact.field, before=before, now=now, file=fact.file, line=fact.line)
+            findings.append(left_over)
+    return findings
+
+
+def _group(fact: Fact) -> str:
+    """Return the name to report: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
+    if fact.path[0] != "platforms" or fact.path[2] in {"handler", "overhead"}:
+        return fact.field
+    what = "rtmr0ByVCPU" if fact.path[2] == "rtmr0ByVCPU" else "referenceValues"
+    return f"platforms.{fact.path[1]}.{what}"
+
+
+def _is_of_the_release(fact: Fact) -> bool:
+    """Tell whether a fact belongs to one release only: all but images of other publishers."""
+    return fact.path[0] != "images" or str(fact.path[1]).startswith(f"{CONTRAST}/")
+
+
+def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[Finding]]:
+    """Drop the facts of platforms whose handler is unknown, as they cannot be used."""
+    named = {path[1] for path in facts if path[0] == "platforms" and path[2] == "handler"}
+    kept = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in named}
+    lost: dict[str, Fact] = {str(path[1]): fact for path, fact in facts.items() if path not in kept}
+    findings = [
+        finding("CC1305.handler", file=fact.file, what=f"platform {name}", platform=name)
+        for name, fact in sorted(lost.items())
+    ]
+    return kept, findings
+
+
+def _one_suffix(facts: Mapping[Path, Fact]) -> list[Finding]:
+    """Find handlers that do not end alike, as all of a release do (docs/facts/contrast.md#runtime-class-names)."""
+    handlers = [fact for path, fact in facts.items() if path[-1] == "handler"]
+    first = next(iter(handlers), None)
+    return [
+        finding("CC1302", one=first.value, other=fact.value, file=fact.file, line=fact.line)
+        for fact in handlers
+        if first and fact.value.rpartition("-")[2] != first.value.rpartition("-")[2]
+    ]
+
+
+# --- Write a ContrastRelease, a new file or an existing one updated in place; and read one back as facts
+#
+# Rule of this file: an update changes values and adds missing ones; comments, order and unknown fields stay.
+
+
+KIND = CONFIG_KINDS[1]
+HEAD = """# The facts of one Contrast release. Written by `contrast-krm release import`; comments of yours stay.
+# Whoever can change this file decides what the deployment accepts: review it, and take its sources over a channel that
+# you trust.
+"""
+
+
+class Existing(NamedTuple):
+    """The ContrastRelease document of a file: its value, its first line, and its position in the text."""
+
+    value: dict[str, Any]
+    line: int
+    chunk: Chunk
+
+
+def existing(data: bytes) -> Existing | None:
+    """Find the only ContrastRelease of a file; None for none. Raises YamlError, and ValueError for a second one."""
+    text = decode(data).text
+    documents: list[Existing] = []
+    for chunk in split_stream(text):
+        if chunk.kind == KIND and is_config(chunk.api_version):
+            value = parse(chunk.of(text), line=chunk.line).value
+            documents.append(Existing(mapping(value), chunk.line, chunk))
+    if len(documents) > 1:
+        raise ValueError("it has two objects of kind ContrastRelease")
+    return documents[0] if documents else None
+
+
+def new_text(release: Combined, schema: str = "") -> bytes:
+    """Write a new file. schema: location of the JSON Schema for editors, "" for no such line."""
+    metadata = {"name": release.version, "annotations": {LOCAL_CONFIG: "true"}}
+    value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": _spec(release, {})}
+    return (modeline(schema) + HEAD + dump(value)).encode()
+
+
+def updated_text(release: Combined, data: bytes, old: Existing) -> bytes:
+    """Update the document of the release in the bytes of a file. Raises YamlError."""
+    source = decode(data)
+    document = parse(old.chunk.of(source.text), line=old.line)
+    before = mapping(old.value.get("spec"))
+    changes = list(_difference(before, _spec(release, before), ("spec",)))
+    name = mapping(old.value.get("metadata")).get("name")
+    if name in {release.before, NO_VERSION} and name != release.version:  # a name of a person's own stays
+        changes.append(Change(("metadata", "name"), "set", release.version))
+    if not changes:
+        return data
+    return encode(old.chunk.replaced(source.text, splice(document, changes).text), source.bom)
+
+
+def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the facts into the existing spec."""
+    spec: dict[str, Any] = _copied(before)
+    spec["version"] = release.version
+    if POLICY_PROFILE in release.facts:
+        spec["policyProfile"] = release.facts[POLICY_PROFILE].value
+    spec["platforms"] = mapping(spec.get("platforms"))
+    for path, fact in release.facts.items():
+        match path:
+            case ("platforms", str() as platform, *rest):
+                _put(spec["platforms"].setdefault(platform, {}), platform, rest, fact)
+            case ("images", str() as image):
+                spec["images"] = mapping(spec.get("images")) | {image: fact.value}
+            case _:
+                pass
+    order = [name for name in PLATFORMS if name in spec["platforms"]]
+    spec["platforms"] = {name: spec["platforms"][name] for name in order}
+    return spec
+
+
+def _put(facts: dict[str, Any], platform: str, path: list[str | int], fact: Fact) -> None:
+    """Put one fact into its platform."""
+    if path[0] not in {"snp", "tdx"}:
+        key, value = str(path[0]), fact.value
+        facts[key] = mapping(facts.get(key)) | {str(path[1]): value} if len(path) > 1 else value
+        return
+    tee, product, field, *index = path
+    entries = facts.setdefault("referenceValues", {}).setdefault(str(tee), [])
+    entry: dict[str, Any] = next((one for one in entries if (one.get("ProductName") or "") == product), {})
+    if not entry:
+        entry |= {"Platform": PLATFORMS[platform].marker} | ({"ProductName": product} if product else {})
+        entries.append(entry)
+    if index:
+        values = entry.setdefault(str(field), [])
+        values[len(values) :] = [""] * (int(index[0]) + 1 - len(values))
+        values[int(index[0])] = fact.value
+    else:
+        entry[str(field)] = fact.value
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _difference(before: Any, after: Any, path: Path) -> Iterator[Change]:
+    """Yield the changes from one spec to the other; nothing is ever removed. Keys that were numbers stay as written."""
+    if isinstance(before, dict) and isinstance(after, dict) and before:
+        written = {str(key): key for key in before}
+        for key, value in after.items():
+            if key not in written:
+                yield Change((*path, key), "set", value)
+            else:
+                yield from _difference(before[written[key]], value, (*path, written[key]))
+    elif isinstance(before, list) and isinstance(after, list) and before:
+        for index, value in enumerate(after):
+            if index < len(before):
+                yield from _difference(before[index], value, (*path, index))
+            else:
+                yield Change((*path, index), "insert", value)
+    elif before != after:
+        yield Change(path, "set", after)
+
+
+def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
+    """Return the facts of a valid ContrastRelease; its placeholder version is left out."""
+    spec = mapping(mapping(value).get("spec"))
+    return tuple(Fact(path, found, file, line) for path, found in _facts_in(spec) if found not in (None, NO_VERSION))
+
+
+def _facts_in(spec: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    yield ("version",), spec.get("version")
+    yield POLICY_PROFILE, spec.get("policyProfile")
+    for name, facts in mapping(spec.get("platforms")).items():
+        here = ("platforms", name)
+        tee = PLATFORMS[name].tee
+        yield (*here, "handler"), mapping(facts).get("handler")
+        yield (*here, "overhead"), mapping(facts).get("overhead")
+        for entry in maps(dig(facts, ("referenceValues", tee))):
+            place = (*here, tee, entry.get("ProductName") or "")
+            for field in MEASURED[tee]:
+                if field == "Rtmrs":
+                    yield from (((*place, field, index), one) for index, one in enumerate(entry.get(field) or ()))
+                else:
+                    yield (*place, field), entry.get(field)
+        yield from (
+            ((*here, "rtmr0ByVCPU", str(count)), one)
+            for count, one in mapping(mapping(facts).get("rtmr0ByVCPU")).items()
+        )
+    yield from ((("images", name), image) for name, image in mapping(spec.get("images")).items())

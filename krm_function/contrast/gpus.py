@@ -1,0 +1,164 @@
+"""GPUs that a pod requests, and what the names of their resources stand for."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from krm_function.contrast.profiles import CONTRAST, Profile
+from krm_function.findings import Cause, Path
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.quantity import units
+from krm_function.record import NamedTuple
+
+# --- Tell what the name of an extended resource stands for
+#
+# Truth table, first row that fits:
+#
+#     name                                            stands for         counted   example
+#     one that the settings of the policy pass        a GPU of the VM    yes       nvidia.com/pgpu
+#     memory, cores or priority of a GPU              a share            no        nvidia.com/gpumem, of HAMi
+#     a partition, or a GPU that pods share           a part             no        nvidia.com/mig-1g.5gb
+#     of a network card of nvidia.com                 no GPU             no        nvidia.com/hostdev
+#     any other of nvidia.com; gpu of amd.com or      another GPU        yes       nvidia.com/gpu
+#     gpu.intel.com
+#     anything else                                   no GPU             no        example.com/dongle
+#
+# Rule of this file: an unknown name of nvidia.com is a GPU, so that no pod is sealed without the one that it asks for.
+# Nodes of a Contrast GPU platform offer GPUs of the first row alone (docs/facts/contrast.md#gpus).
+
+
+GpuName = Literal["passed", "share", "part", "other", ""]
+
+POINTER = "/devices/vfio/nvidia/pgpu_resource_keys"
+KEYS = ("devices", "vfio", "nvidia", "pgpu_resource_keys")
+USUAL = "nvidia.com/pgpu"  # whatever the model is; also the only one in Kata's own settings
+PASSED: tuple[str, ...] = dict(CONTRAST.settings)[POINTER]
+
+# texts, not compiled: most pods ask for no device, and to compile these takes a tenth of a start of Python
+_SHARE = (
+    r"nvidia\.com/(gpumem(-percentage)?|gpu-?memory|gpucores|priority|vgpu-?(memory|cores))"
+    r"|amd\.com/gpu-?(memory|mem|cores)"
+    r"|gpu\.intel\.com/(millicores|memory\.max|tiles|\w*monitoring)"
+    r"|volcano\.sh/(vgpu|gpu)-(memory|memory-percentage|cores)"
+    r"|aliyun\.com/gpu-(mem|core\.percentage)|tencent\.com/vcuda-(core|memory)|nos\.nebuly\.com/gpu-memory"
+)
+_PART = (
+    r"nvidia\.com/(mig-.+|.+\.shared|mps-.+|vgpu-?number)"
+    r"|amd\.com/[a-z]+_nps\d+|volcano\.sh/(vgpu|gpu)-number|aliyun\.com/gpu-count"
+)
+_NETWORK = r"(?i)nvidia\.com/(hostdev|mlnx|.*(rdma|sriov|roce|nic|vf)).*"
+_OTHER = r"nvidia\.com/.+|amd\.com/gpu|gpu\.intel\.com/.+"
+_PASSABLE = r"nvidia\.com/(pgpu|[A-Z][A-Z0-9_]*)"  # as the device plugin of such nodes names what it passes
+
+
+class AskedGpu(NamedTuple):
+    """A limit of a container that has to do with GPUs. name: of the resource; what: a row of the table."""
+
+    name: str
+    what: GpuName
+    value: Any
+
+
+def gpu_name(name: str, passed: tuple[str, ...] = PASSED) -> GpuName:
+    """Return what a resource name stands for; "" for no GPU. passed: the names that the settings of the policy pass."""
+    if name in passed:
+        return "passed"
+    if re.fullmatch(_SHARE, name):
+        return "share"
+    if re.fullmatch(_PART, name):
+        return "part"
+    return "other" if re.fullmatch(_OTHER, name) and not re.fullmatch(_NETWORK, name) else ""
+
+
+def is_passable(name: str) -> bool:
+    """Tell whether nodes that pass GPUs to VMs may offer one under this name."""
+    return re.fullmatch(_PASSABLE, name) is not None
+
+
+def asked_gpus(container: Mapping[str, Any], passed: tuple[str, ...] = PASSED) -> Iterator[AskedGpu]:
+    """Yield the limits of a container that have to do with GPUs."""
+    for key, value in mapping(mapping(container.get("resources")).get("limits")).items():
+        what = gpu_name(str(key), passed) if "/" in str(key) else ""
+        if what:
+            yield AskedGpu(str(key), what, value)
+
+
+def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) -> tuple[str, ...]:
+    """Return the names of GPUs that a policy passes. settings: what replaces those of the profile, of any shape."""
+    given = dig(settings or {}, KEYS)
+    if isinstance(given, list | tuple):
+        return tuple(map(str, given))
+    return tuple(dict((profile or CONTRAST).settings).get(POINTER, (USUAL,)))
+
+
+# --- Count the GPUs that a pod requests
+#
+# Rule of this file: a GPU counts when a container's resource *limits* name one, whatever nodes offer under this name
+# (contrast/gpus.py). Containers of all lists count. Shares and parts of GPUs are no number of GPUs.
+
+
+COUNTED = ("passed", "other")
+
+
+class GpuProblem(NamedTuple):
+    """A GPU limit that is no quantity. path: from the pod spec; cause: CC0408 with a variant."""
+
+    path: Path
+    cause: Cause
+
+
+def gpu_count(pod_spec: dict[str, Any]) -> int:
+    """Count the GPUs of the pod's VM, with the formula of its vCPUs (docs/facts/contrast.md#vcpus).
+
+    The larger of containers plus sidecars and of all init containers. A limit that is no quantity counts as one GPU:
+    the pod wants one, and `gpu_problems` reports the limit.
+    """
+    init = maps(pod_spec.get("initContainers"))
+    sidecars = [container for container in init if container.get("restartPolicy") == "Always"]
+    regular = maps(pod_spec.get("containers")) + sidecars
+    return max(sum(map(_limits, regular)), sum(map(_limits, init)))
+
+
+def wants_gpu(pod_spec: dict[str, Any]) -> bool:
+    """Tell whether a container asks for a GPU, or for a part of one."""
+    return any(
+        one.what != "share" and _count(one.value) > 0
+        for field in ("initContainers", "containers")
+        for container in maps(pod_spec.get(field))
+        for one in asked_gpus(container)
+    )
+
+
+def asks_for_gpu(container: Mapping[str, Any]) -> bool:
+    """Tell whether one container asks for a GPU, or for a part of one."""
+    return wants_gpu({"containers": [container]})
+
+
+def _limits(container: dict[str, Any]) -> int:
+    return sum(_count(one.value) for one in asked_gpus(container) if one.what in COUNTED)
+
+
+def _count(value: Any) -> int:
+    try:
+        return max(0, units(value))
+    except ValueError:
+        return 1
+
+
+def gpu_problems(pod_spec: dict[str, Any]) -> tuple[GpuProblem, ...]:
+    """Find the GPU limits that cannot be counted."""
+    problems: list[GpuProblem] = []
+    for field in ("initContainers", "containers"):
+        for index, container in enumerate(maps(pod_spec.get(field))):
+            for one in asked_gpus(container):
+                cause = _problem(one.value) if one.what in COUNTED else None
+                if cause:
+                    problems.append(GpuProblem((field, index, "resources", "limits", one.name), cause))
+    return tuple(problems)
+
+
+def _problem(value: Any) -> Cause | None:
+    try:
+        return Cause("CC0408.negative") if units(value) < 0 else None
+    except ValueError as error:
+        return Cause("CC0408.quantity", {"error": str(error)})

@@ -1,0 +1,711 @@
+"""The manifest: its fields, its one form as bytes, and whether Contrast accepts it."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from krm_function.contrast.measurement import select_rtmr0
+from krm_function.contrast.owner_keys import seedshare_problem, workload_problem
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.findings import Finding
+from krm_function.record import NamedTuple
+from krm_function.schema.check import Fault, faults, unknown_fields, wrong_type
+from krm_function.schema.values import (
+    ANY_TEXT,
+    Choice,
+    Field,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Path,
+    Record,
+    Spec,
+    Text,
+    hexadecimal,
+)
+
+# --- The fields of a Contrast manifest: names, order, types and defaults, as tables
+#
+# Rule of this file: data only; validation, encoding, defaults and the configuration all read it. The order
+# is what makes the bytes canonical. Sources: docs/facts/contrast-manifest.md#manifest (names and order),
+# docs/facts/contrast-manifest.md#manifest-rules (lengths, ranges), docs/facts/contrast-manifest.md#default-values,
+# docs/facts/contrast.md#platforms. Marks of a field:
+#
+#     omitempty   not written when it is empty, as by Go's tag of that name
+#     measured    a fact of the release, not for people to edit
+#     operator    empty (a number: null) until the platform operator fills it in
+
+
+Json = dict[str, Any]
+"""A JSON object as Python has it."""
+
+FILE = "manifest.json"  # in a directory, and as the key of a ConfigMap
+COORDINATOR = "coordinator"
+PRODUCTS = ("Milan", "Genoa")
+OMIT_EMPTY, MEASURED, OPERATOR = "omitempty", "measured", "operator"
+
+
+def _markers(tee: str) -> Choice:
+    return Choice(tuple(platform.marker for platform in PLATFORMS.values() if platform.tee == tee))
+
+
+def _digest_problem(digits: str) -> str:
+    return "" if digits == digits.lower() else "matches no workload, since digests are compared in lower case"
+
+
+DIGEST = Text("a digest: 64 hex digits", "[0-9a-fA-F]{64}", check=_digest_problem)
+_SVN = Field(Number(0, 255), marks=(OPERATOR,))
+_BYTE = Field(Number(0, 255))
+_FLAG = Field(Flag())
+_SHA384 = hexadecimal(48)
+
+POLICY = Record(
+    {
+        "SANs": Field(ListOf(ANY_TEXT)),
+        "WorkloadSecretID": Field(ANY_TEXT, marks=(OMIT_EMPTY,)),
+        "Role": Field(Choice(("", COORDINATOR)), marks=(OMIT_EMPTY,)),
+    }
+)
+MINIMUM_TCB = Record(
+    dict.fromkeys(("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion"), _SVN),
+)
+GUEST_POLICY = Record(
+    {
+        "ABIMinor": _BYTE,
+        "ABIMajor": _BYTE,
+        "SMT": _FLAG,
+        "MigrateMA": _FLAG,
+        "Debug": Field(Flag("it would let the host read and change the guest's memory")),
+        "SingleSocket": _FLAG,
+        "CXLAllowed": _FLAG,
+        "MemAES256XTS": _FLAG,
+        "RAPLDis": _FLAG,
+        "CipherTextHidingDRAM": _FLAG,
+        "PageSwapDisable": _FLAG,
+    }
+)
+PLATFORM_INFO = Record(
+    {
+        "SMTEnabled": _FLAG,
+        "TSMEEnabled": _FLAG,
+        "ECCEnabled": _FLAG,
+        "RAPLDisabled": _FLAG,
+        "CiphertextHidingDRAMEnabled": _FLAG,
+        "AliasCheckComplete": _FLAG,
+        "TIOEnabled": _FLAG,
+    }
+)
+SNP = Record(
+    {
+        "Platform": Field(_markers("snp")),
+        "ProductName": Field(Choice(PRODUCTS)),
+        "TrustedMeasurement": Field(_SHA384, marks=(MEASURED,)),
+        "APEIP": Field(hexadecimal(4, empty=True), marks=(MEASURED,)),
+        "MinimumTCB": Field(MINIMUM_TCB),
+        "GuestPolicy": Field(GUEST_POLICY),
+        "PlatformInfo": Field(PLATFORM_INFO),
+        "MinimumMitigationVector": Field(Number(0, 2**64 - 1)),
+        "AllowedChipIDs": Field(ListOf(hexadecimal(64))),
+    }
+)
+TDX = Record(
+    {
+        "Platform": Field(_markers("tdx")),
+        "MinTCBEvaluationDataNumber": Field(Number(0, 2**32 - 1)),
+        "MrTd": Field(_SHA384, marks=(MEASURED,)),
+        "MrSeam": Field(hexadecimal(48, empty=True), marks=(OPERATOR,)),
+        "Rtmrs": Field(ListOf(_SHA384, length=4), marks=(MEASURED,)),
+        "Rtmr0Alternatives": Field(ListOf(_SHA384), marks=(OMIT_EMPTY, MEASURED)),
+        "Xfam": Field(hexadecimal(8)),
+        "AllowedPIIDs": Field(ListOf(hexadecimal())),
+        "MemoryIntegrity": _FLAG,
+        "SMTDisabled": _FLAG,
+        "StaticPlatform": _FLAG,
+    }
+)
+ENTRIES: Mapping[str, Record] = {"snp": SNP, "tdx": TDX}
+REFERENCE_VALUES = Record({tee: Field(ListOf(entry), marks=(OMIT_EMPTY,)) for tee, entry in ENTRIES.items()})
+MANIFEST = Record(
+    {
+        "Policies": Field(MapOf(DIGEST, POLICY)),
+        "ReferenceValues": Field(REFERENCE_VALUES),
+        "WorkloadOwnerPubKeys": Field(ListOf(Text(check=workload_problem))),
+        "SeedshareOwnerPubKeys": Field(ListOf(Text(check=seedshare_problem))),
+    }
+)
+
+DEFAULTS: Mapping[str, Json] = {
+    "snp": {"GuestPolicy": {"SMT": True}, "PlatformInfo": {"SMTEnabled": True}},
+    "tdx": {"Xfam": "e702060000000000"},
+}
+"""What a new entry has beside Go's zero values."""
+
+
+# --- What is wrong with a manifest, and where
+#
+# Rule of this file: a problem names a field and a rule, and quotes a value only where the value is one of a few names.
+
+
+_LONGEST_QUOTE = 64
+RENAMED = dict.fromkeys(("MinimumTeeTcbSvn", "MinimumQeSvn", "MinimumPceSvn"), "MinTCBEvaluationDataNumber")
+"""Fields of TDX entries of older manifests, and the one that has taken their place."""
+
+
+class ManifestProblem(NamedTuple):
+    """One thing wrong with one field. path: from the manifest, or from the part that was checked."""
+
+    path: Path
+    problem: str  # lower case, no full stop
+    # a value that only the platform operator can fill in (docs/facts/contrast-manifest.md#manifest-rules)
+    missing: bool = False
+
+    @property
+    def field(self) -> str:
+        """The path as people write it: `ReferenceValues.snp[0].MinimumTCB.TEEVersion`."""
+        text = ""
+        for part in self.path:
+            text += f"[{part}]" if isinstance(part, int) else f".{short(part)}" if text else short(part)
+        return text
+
+
+class FieldProblem(ValueError):
+    """A ManifestProblem that leaves no result."""
+
+    def __init__(self, problem: ManifestProblem) -> None:
+        """Keep the problem as `self.problem`; the message is `field: problem`."""
+        super().__init__(f"{problem.field}: {problem.problem}" if problem.path else problem.problem)
+        self.problem = problem
+
+
+def problem_of(fault: Fault, value: Any = None) -> ManifestProblem:
+    """Return the problem of a fault that the tables find. value: the one at fault, for a choice of names."""
+    if fault.kind == "unknown" and isinstance(fault.spec, Record):
+        return ManifestProblem(fault.path, fault.problem + meant(str(fault.path[-1]), fault.spec.fields))
+    if isinstance(fault.spec, Choice):
+        choices = fault.spec.values
+        return ManifestProblem(
+            fault.path, _no_choice(value, choices) if fault.kind == "value" else f"must be a string, not {fault.found}"
+        )
+    return ManifestProblem(fault.path, fault.problem)
+
+
+def short(text: str) -> str:
+    """Cut a text of the user's to what a message may quote, printable whatever it holds."""
+    cut = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+    return cut if cut.isprintable() else ascii(cut)[1:-1]
+
+
+def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
+    """Say what the value could have been."""
+    text = str(value)
+    if "insecure" in text.casefold():
+        return "insecure platforms are not supported"
+    known = " or ".join(choice or "empty" for choice in choices)
+    return f"must be {known}, not {short(text) or 'empty'}{meant(text, filter(None, choices))}"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Write `, did you mean X?` if a known name is similar, or that it is X now; else the empty string."""
+    from krm_function.schema.nearest import nearest
+
+    names = tuple(known)
+    if RENAMED.get(name) in names:
+        return f", it is {RENAMED[name]} now"
+    close = nearest(name, names)
+    return f", did you mean {close}?" if close else ""
+
+
+# --- The one form of a manifest: every field present, in order, null where Go has nil
+#
+# Rule of this file: canonical(canonical(m)) == canonical(m); what does not fit the types of the field tables raises. A
+# JSON null stands for the zero value everywhere, as it does when Go's encoding/json reads one.
+
+
+NEWER = "[A-Z][A-Za-z0-9]{2,63}"  # as Contrast names its fields
+
+
+def canonical(manifest: Mapping[str, Any]) -> Json:
+    """Bring a manifest to the form that `encode` writes; the result shares no mutable part with the input.
+
+    Absent and null fields get Go's zero value, fields stand in the order of Contrast's structs
+    (docs/facts/contrast-manifest.md#manifest), policies are sorted by digest, and empty fields that Contrast omits
+    are gone. In each object the fields of a newer manifest stand behind the known ones, sorted. Values are kept as they
+    are: this is no validation. Raises FieldProblem for a value of the wrong type and for another unknown field.
+    """
+    result: Json = canonical_value(manifest, MANIFEST)
+    return result
+
+
+def is_newer(name: Any, spec: Record) -> bool:
+    """Tell whether a field is of no known release: no misspelling, no older name, and known nowhere in a manifest."""
+    newer = isinstance(name, str) and re.fullmatch(NEWER, name) is not None and name not in _names(MANIFEST)
+    return newer and not meant(name, spec.fields)
+
+
+def _names(spec: Spec) -> Iterator[str]:
+    """Yield the names of all fields, at any depth."""
+    match spec:
+        case Record():
+            for name, field in spec.fields.items():
+                yield name
+                yield from _names(field.spec)
+        case MapOf():
+            yield from _names(spec.values)
+        case ListOf():
+            yield from _names(spec.items)
+        case _:
+            return
+
+
+def newer_keys(value: Any, spec: Record) -> list[str]:
+    """Return the fields of one object that are of a newer manifest, sorted.
+
+    They are not dropped, since what a newer Contrast asks for in them would be lost without a word.
+    """
+    if not isinstance(value, Mapping) or value.keys() <= spec.fields.keys():
+        return []
+    return sorted(key for key in value if is_newer(key, spec))
+
+
+def copied_fields(value: Mapping[str, Any], names: Sequence[str]) -> Json:
+    """Copy some fields of an object; the copy shares no mutable part with it."""
+    if not names:
+        return {}
+    from copy import deepcopy  # few manifests have fields that need it, and it imports more than the rest of this file
+
+    return {name: deepcopy(value[name]) for name in names}
+
+
+def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str]:
+    """Return the fields of a newer manifest at any depth, each as people write its path, those of an object sorted."""
+    match spec:
+        case Record() if isinstance(value, Mapping):
+            own = [ManifestProblem((*path, key), "").field for key in newer_keys(value, spec)]
+            below = ((name, field.spec) for name, field in spec.fields.items() if name in value)
+            return [*own, *(one for name, part in below for one in newer_fields(value[name], part, (*path, name)))]
+        case MapOf() if isinstance(value, Mapping):
+            return [one for key, part in value.items() for one in newer_fields(part, spec.values, (*path, key))]
+        case ListOf() if isinstance(value, list | tuple):
+            return [one for at, part in enumerate(value) for one in newer_fields(part, spec.items, (*path, at))]
+        case _:
+            return []
+
+
+def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = True) -> Any:
+    """Do what `canonical` does, for a part of a manifest. path: where it stands, for the messages.
+
+    strict: whether to raise; else what does not fit stays as it is, for `validate` to report.
+    """
+    if value is None:
+        return zero(spec)
+    fault = wrong_type(spec, value)
+    if fault and strict:
+        raise FieldProblem(problem_of(fault.below(*path)))
+    if fault and not (isinstance(spec, ListOf) and isinstance(value, list | tuple)):
+        return value
+    match spec:
+        case Record():
+            return _record(value, spec, path, strict=strict)
+        case MapOf():
+            for key in value if strict else ():
+                fault = wrong_type(spec.keys, key)
+                if fault:
+                    raise FieldProblem(ManifestProblem((*path, str(key)), f"the key {fault.problem}"))
+            keys = sorted(value) if strict else value
+            return {key: canonical_value(value[key], spec.values, (*path, key), strict=strict) for key in keys}
+        case ListOf():
+            return [
+                canonical_value(item, spec.items, (*path, index), strict=strict) for index, item in enumerate(value)
+            ]
+        case _:
+            return value
+
+
+def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool) -> Json:
+    """Order and complete one object."""
+    unknown = unknown_fields(spec, value)
+    newer = newer_keys(value, spec) if unknown else []
+    wrong = [fault for fault in unknown if fault.path[0] not in newer]
+    if wrong and strict:
+        raise FieldProblem(problem_of(wrong[0].below(*path)))
+    result: Json = {key: part for key, part in value.items() if key not in (*spec.fields, *newer)} if wrong else {}
+    for name, field in spec.fields.items():
+        part = value.get(name)
+        part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
+        empty = not part and (part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
+        if not empty or OMIT_EMPTY not in field.marks:
+            result[name] = part
+    return result | copied_fields(value, newer)
+
+
+def zero_of(field: Field) -> Any:
+    """Give the zero value of a field: null for a number that only the operator knows, since Go has a pointer there."""
+    return None if OPERATOR in field.marks and isinstance(field.spec, Number) else zero(field.spec)
+
+
+def zero(spec: Spec) -> Any:
+    """Give Go's zero value: what an absent field or a null reads as. A Record comes complete, in field order."""
+    match spec:
+        case Text() | Choice():
+            return ""
+        case Number():
+            return 0
+        case Flag():
+            return False
+        case ListOf():
+            return None if spec.length is None else [zero(spec.items)] * spec.length
+        case Record():
+            return {name: zero_of(field) for name, field in spec.fields.items() if OMIT_EMPTY not in field.marks}
+        case _:
+            return None
+
+
+# --- A manifest from bytes: strict JSON, lenient names
+#
+# Rule of this file: what two readers could understand differently is refused (duplicate keys, NaN, lone surrogates);
+# what Go's encoding/json understands in one way only is understood in that way (letter case of field names).
+
+
+MAX_BYTES = 16 * 2**20  # some 60000 policies
+MAX_DEPTH = 32  # a manifest needs six
+
+
+class ManifestError(ValueError):
+    """Bytes that are no manifest. `line` and `column` count from 1; 0 means unknown."""
+
+    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+        """Keep the place beside the message."""
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+def decode(data: bytes) -> Json:
+    """Read a manifest, its field names brought to the canonical letter case; nothing is filled in or dropped.
+
+    Fields that no manifest has and values of wrong types are kept for `validate` to report. Raises ManifestError for
+    anything but one JSON object in UTF-8, for keys given twice (also in different letter case), for non-JSON numbers,
+    and beyond MAX_BYTES or MAX_DEPTH.
+    """
+    if len(data) > MAX_BYTES:
+        raise ManifestError(f"{len(data)} bytes, the limit is {MAX_BYTES}")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"not UTF-8 at byte {error.start}") from error
+    try:
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_finite)
+    except ManifestError:
+        raise
+    except json.JSONDecodeError as error:
+        raise ManifestError(f"not JSON: {error.msg.lower()}", error.lineno, error.colno) from error
+    except RecursionError as error:
+        raise ManifestError(f"nested deeper than {MAX_DEPTH} levels") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise ManifestError("a number is too long") from error
+    if not isinstance(value, dict):
+        raise ManifestError("not a JSON object")
+    _check(value, MAX_DEPTH)
+    named: Json = _named(value, MANIFEST, ())
+    return named
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> Json:
+    """Make an object of its members; the same key twice is an error."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ManifestError(f"duplicate key {short(key)}")
+            seen.add(key)
+    return result
+
+
+def _constant(name: str) -> NoReturn:
+    """Refuse NaN and the infinities, which Python would read."""
+    raise ManifestError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    """Refuse what no float64 can hold: Go's reader does, and Python would write it as Infinity."""
+    number = float(digits)
+    if number - number != 0:
+        raise ManifestError("a number is too large")
+    return number
+
+
+def _check(value: Any, depth: int) -> None:
+    """Refuse what is nested deeper than `depth` levels, and text that UTF-8 cannot carry."""
+    if isinstance(value, str):
+        if wrong_type(ANY_TEXT, value):
+            raise ManifestError("half of a surrogate pair is no character")
+    elif isinstance(value, dict | list):
+        if not depth:
+            raise ManifestError(f"nested deeper than {MAX_DEPTH} levels")
+        for part in value:
+            _check(part, depth - 1)
+        if isinstance(value, dict):
+            for part in value.values():
+                _check(part, depth - 1)
+
+
+def _named(value: Any, spec: Spec, path: Path) -> Any:
+    """Rename fields to their canonical case, as deep as the tables go."""
+    match spec:
+        case Record() if isinstance(value, dict):
+            known = {name.casefold(): name for name in spec.fields}
+            result: Json = {}
+            for key, part in value.items():
+                name = known.get(key.casefold()) or key
+                if len(name) != len(key):  # a ligature folds to two letters; Go does not match those
+                    name = key
+                here = (*path, name)
+                if name in result:
+                    raise ManifestError(f"duplicate key {ManifestProblem(here, '').field} in two spellings")
+                result[name] = _named(part, spec.fields[name].spec, here) if name in spec.fields else part
+            return result
+        case MapOf() if isinstance(value, dict):
+            return {key: _named(part, spec.values, (*path, key)) for key, part in value.items()}
+        case ListOf() if isinstance(value, list):
+            return [_named(part, spec.items, (*path, index)) for index, part in enumerate(value)]
+        case _:
+            return value
+
+
+# --- A manifest as bytes: the one encoder, since Contrast compares and signs manifests byte for byte
+#
+# Rule of this file: the bytes are those of Go's json.MarshalIndent with two spaces and a trailing newline.
+# Nothing else in the project may print a manifest. Source: docs/facts/contrast-manifest.md#manifest.
+
+
+_GO_ESCAPES = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"},
+)
+"""What Go escapes beyond JSON's need, to be safe in HTML and JavaScript. All of it can only stand inside strings."""
+
+
+def encode(manifest: Mapping[str, Any]) -> bytes:
+    r"""Write a manifest as Contrast's CLI would: UTF-8 and canonical, so equal manifests give equal bytes.
+
+    Control characters are written as Go 1.22 and later do, with \b and \f. Raises FieldProblem for a value of the
+    wrong type and for an unknown field, since neither can be written without loss.
+    """
+    text = json.dumps(canonical(manifest), ensure_ascii=False, indent=2)
+    return f"{text.translate(_GO_ESCAPES)}\n".encode()
+
+
+# --- Complete reference values out of partial ones
+#
+# Rule of this file: later layers win field by field, at any depth; a null or an empty string in a layer means "not
+# given" and lets the earlier layer show. So a release's entry, an older manifest's and the operator's settings stack.
+
+
+def snp_entry(*layers: Mapping[str, Any]) -> Json:
+    """Make a complete entry of ReferenceValues.snp, defaults first: SMT is true, the rest zero.
+
+    Source: docs/facts/contrast-manifest.md#default-values.
+
+    A layer is a partial entry with the manifest's own field names, e.g. a release's {Platform, ProductName,
+    TrustedMeasurement, APEIP}. Values are not validated here. Fields of a newer manifest are kept. Raises FieldProblem
+    for another unknown field and for a value that is no map where one belongs; its path counts from the entry.
+    """
+    return complete_entry("snp", layers)
+
+
+def tdx_entry(*layers: Mapping[str, Any]) -> Json:
+    """Make a complete entry of ReferenceValues.tdx, like `snp_entry`; Xfam defaults to e702060000000000."""
+    return complete_entry("tdx", layers)
+
+
+def complete_entry(tee: str, layers: Sequence[Mapping[str, Any]]) -> Json:
+    """Make a complete entry of ReferenceValues.snp or .tdx, like `snp_entry`; it shares nothing with a layer."""
+    return _layered(ENTRIES[tee], [DEFAULTS[tee], *layers], ())
+
+
+def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> Json:
+    """Stack partial objects of one Record over Go's zero values."""
+    newer: Json = {}
+    for layer in layers:
+        fault = wrong_type(spec, layer)
+        if fault is None and not layer.keys() <= spec.fields.keys():
+            known = newer_keys(layer, spec)
+            fault = next((one for one in unknown_fields(spec, layer) if one.path[0] not in known), None)
+            newer |= copied_fields(layer, known)
+        if fault:
+            raise FieldProblem(problem_of(fault.below(*path)))
+    result: Json = {}
+    for name, field in spec.fields.items():
+        given = [layer[name] for layer in layers if layer.get(name) not in (None, "")]
+        value: Any
+        if isinstance(field.spec, Record):
+            value = _layered(field.spec, given, (*path, name))
+        elif given:
+            value = list(given[-1]) if isinstance(given[-1], list | tuple) else given[-1]
+        else:
+            value = zero_of(field)
+        if value or OMIT_EMPTY not in field.marks:
+            result[name] = value
+    return result | dict(sorted(newer.items()))
+
+
+# --- Whether a manifest is one that Contrast's set, verify and sign accept
+#
+# Rule of this file: all problems at once, in the order of the fields; any input gives Problems, never an exception. The
+# rules are Contrast's (docs/facts/contrast-manifest.md#manifest-rules), stricter where an accepted value could only
+# mislead: digests in upper case, which match no workload; platforms that are unknown or not confidential; a guest
+# policy that permits debugging.
+
+
+NO_COORDINATOR = ManifestProblem(("Policies",), f"expected at least 1 policy with role '{COORDINATOR}'")
+NO_REFERENCE_VALUES = ManifestProblem(("ReferenceValues",), "at least one snp or tdx entry is needed")
+
+
+def validate(manifest: Any) -> tuple[ManifestProblem, ...]:
+    """Find everything wrong with a manifest (as `decode` or `merge` give it); () means that Contrast accepts it.
+
+    Fields of a newer manifest (`is_newer`) are no problem. Problems with `missing` set follow those of wrong
+    values; they are the two values that only a platform operator knows, MinimumTCB.* and MrSeam, left empty: Contrast
+    tolerates exactly these in a manifest it has just made. The
+    problems NO_COORDINATOR and NO_REFERENCE_VALUES come last and are about the manifest as a whole.
+    """
+    value = canonical_value(manifest, MANIFEST, strict=False)
+    problems = [*_wrong(value, MANIFEST, newer=True), *_unfilled(value, MANIFEST, ())]
+    policies = _objects(value, "Policies")
+    if not any(isinstance(entry, Mapping) and entry.get("Role") == COORDINATOR for entry in policies.values()):
+        problems.append(NO_COORDINATOR)
+    references = _objects(value, "ReferenceValues")
+    if not references.get("snp") and not references.get("tdx"):
+        problems.append(NO_REFERENCE_VALUES)
+    return tuple(problems)
+
+
+def validate_partial(reference_values: Any) -> tuple[ManifestProblem, ...]:
+    """Find everything wrong with partial reference values, {"snp": [...], "tdx": [...]}: a release's or an operator's.
+
+    What is given must be right; a field that is absent, null or an empty string is not checked.
+    """
+    return tuple(_wrong(_given(reference_values), REFERENCE_VALUES))
+
+
+def unfilled(problems: tuple[ManifestProblem, ...]) -> dict[str, tuple[str, ...]]:
+    """Group the `missing` problems: {"snp[0]": ("MinimumTCB.BootloaderVersion", ...), "tdx[0]": ("MrSeam",)}."""
+    result: dict[str, tuple[str, ...]] = {}
+    for found in problems:
+        if found.missing:
+            entry, _, field = found.field.removeprefix("ReferenceValues.").partition(".")
+            result[entry] = (*result.get(entry, ()), field)
+    return result
+
+
+def _wrong(value: Any, spec: Spec, *, newer: bool = False) -> Iterator[ManifestProblem]:
+    """Yield what is wrong by the tables; null means nothing here. newer: fields of a newer manifest are right."""
+    for fault in faults(spec, value) if value is not None else ():
+        unknown = fault.spec if newer and fault.kind == "unknown" else None
+        if not (isinstance(unknown, Record) and is_newer(fault.path[-1], unknown)):
+            yield problem_of(fault, _at(value, fault.path))
+
+
+def _at(value: Any, path: Path) -> Any:
+    """Return the value at a path that a fault has, None for a field that is not there."""
+    for part in path:
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        else:
+            value = value[part] if isinstance(part, int) and isinstance(value, list) else None
+    return value
+
+
+def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[ManifestProblem]:
+    """Yield the fields that only the operator knows and that are still empty."""
+    if isinstance(spec, Record) and isinstance(value, Mapping):
+        for name, field in spec.fields.items():
+            part = value.get(name)
+            if OPERATOR in field.marks and (part is None or part == zero_of(field)):
+                yield ManifestProblem((*path, name), "not filled in", missing=True)
+            yield from _unfilled(part, field.spec, (*path, name))
+    elif isinstance(spec, ListOf) and isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _unfilled(part, spec.items, (*path, index))
+
+
+def _given(value: Any) -> Any:
+    """Drop null and empty fields of a partial value, at any depth."""
+    if isinstance(value, Mapping):
+        return {key: _given(part) for key, part in value.items() if part is not None and part != ""}
+    return [_given(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _objects(value: Any, name: str) -> Mapping[Any, Any]:
+    """Get an object out of an object, empty if either is something else."""
+    part = value.get(name) if isinstance(value, Mapping) else None
+    return part if isinstance(part, Mapping) else {}
+
+
+# --- RTMR0 in the manifest: one value for each vCPU count in use
+#
+# Rule of this file: only platforms with `rtmr0_by_vcpus` are concerned; GPU guests have one vCPU.
+# Source: docs/facts/contrast-manifest.md#rtmr0.
+
+
+BY_VCPUS = frozenset(platform.marker for platform in PLATFORMS.values() if platform.rtmr0_by_vcpus)
+
+
+class Rtmr0(NamedTuple):
+    """What the release and the workloads say: `rtmr0ByVCPU` and the vCPU counts of the TDX workloads rendered now."""
+
+    table: Mapping[str, str]
+    counts: tuple[int, ...]
+
+
+def rtmr0_values(reference_values: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """List every RTMR0 that a manifest accepts where it depends on the vCPU count, ascending."""
+    found: set[str] = set()
+    for entry in _entries(reference_values):
+        found.update((entry.get("Rtmrs") or ())[:1], entry.get("Rtmr0Alternatives") or ())
+    return tuple(sorted(found - {""}))
+
+
+def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, kept: Iterable[str] = ()) -> Json:
+    """Set Rtmrs[0] and Rtmr0Alternatives of every entry that is concerned to what the vCPU counts need.
+
+    `kept`: further values to accept if the table has them, for workloads of an older manifest that are not rendered
+    now. Without counts nothing changes. Raises UnknownVcpuCount for a count the table lacks.
+    """
+    result = dict(reference_values)
+    if not rtmr0.counts or not result.get("tdx"):
+        return result
+    smallest, others = select_rtmr0(rtmr0.table, rtmr0.counts)
+    values = sorted({smallest, *others, *(set(kept) & set(rtmr0.table.values()))})
+    result["tdx"] = [_set(entry, values) if _concerned(entry) else entry for entry in result["tdx"]]
+    return result
+
+
+def _set(entry: Mapping[str, Any], values: list[str]) -> Json:
+    """Put the values into a complete entry."""
+    return {**entry, "Rtmrs": [values[0], *entry["Rtmrs"][1:]], "Rtmr0Alternatives": values[1:]}
+
+
+def _entries(reference_values: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """List the entries that this file is about."""
+    return [entry for entry in (reference_values or {}).get("tdx") or () if entry and _concerned(entry)]
+
+
+def _concerned(entry: Mapping[str, Any]) -> bool:
+    """Tell whether an entry's RTMR0 depends on the vCPU count."""
+    return entry.get("Platform") in BY_VCPUS
+
+
+# --- The reference values of one render, as the manifest will state them
+
+
+class ReferenceValues(NamedTuple):
+    """What the release says of the used platforms, what the operator sets, and both merged with the base manifest."""
+
+    release: Mapping[str, Any] = {}
+    overrides: Mapping[str, Any] = {}
+    merged: Mapping[str, Any] = {}
+    rtmr0: "Rtmr0 | None" = None
+    findings: tuple[Finding, ...] = ()

@@ -1,0 +1,414 @@
+"""A new manifest out of what was rendered and the manifest that was there before."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from krm_function.contrast.manifest import (
+    BY_VCPUS,
+    ENTRIES,
+    MANIFEST,
+    MEASURED,
+    POLICY,
+    REFERENCE_VALUES,
+    FieldProblem,
+    Json,
+    ManifestError,
+    ManifestProblem,
+    Rtmr0,
+    canonical,
+    canonical_value,
+    complete_entry,
+    decode,
+    newer_keys,
+    rtmr0_values,
+    validate_partial,
+    with_rtmr0,
+)
+from krm_function.kubernetes.lookup import mapping
+from krm_function.record import NamedTuple
+from krm_function.schema.values import Record
+from krm_function.text.changes import same
+
+# --- Reference values: what the release measures, what the operator fills in, and what an older manifest holds
+# already
+#
+# Rule of this file: entries are told apart by (Platform, ProductName). The policy stage needs the result before there
+# is a manifest, because the SNP guest policy is in it.
+#
+#     | in base | in release | entry                                                                               |
+#     |---------|------------|-------------------------------------------------------------------------------------|
+#     | yes     | yes        | measured fields of the release, all else of base; each of several base entries      |
+#     | yes     | no         | of base                                                                             |
+#     | no      | yes        | of the release, if base has no entry of that Platform; else none: a product that    |
+#     |         |            | the operator removed stays removed                                                  |
+#
+#     In each entry a field is the last one given of: default, release, base, operator's setting; for a measured
+#     field: default, base, operator's setting, release. "Given" is neither null nor empty text, so a value that is not
+#     filled in yet hides nothing. A setting that contradicts a measured field of the release is an error. Order: base,
+#     then new platforms in alphabetical order. Measured: TrustedMeasurement, APEIP, MrTd, Rtmrs, Rtmr0Alternatives.
+
+
+Partial = Mapping[str, Any]
+_SELECTORS = ("Platform", "ProductName")
+
+
+def check_release(values: Any) -> tuple[ManifestProblem, ...]:
+    """Find what is wrong with a release's partial reference values; each entry must say what it is for, once."""
+    return validate_partial(values) or tuple(
+        problem for tee in ENTRIES for problem in check_selectors(tee, (values or {}).get(tee) or ())
+    )
+
+
+def check_selectors(tee: str, entries: Sequence[Partial]) -> tuple[ManifestProblem, ...]:
+    """Find entries of one TEE, right in themselves, that do not say what they are for, or the same as one before."""
+    problems = []
+    seen = set()
+    for index, entry in enumerate(entries):
+        problems += [
+            ManifestProblem((tee, index, name), "is needed") for name in _selectors(ENTRIES[tee]) if not entry.get(name)
+        ]
+        if entry_key(entry) in seen:
+            problems.append(
+                ManifestProblem((tee, index), f"is the second entry for {' '.join(entry_key(entry)).strip()}")
+            )
+        seen.add(entry_key(entry))
+    return tuple(problems)
+
+
+def check_overrides(values: Any) -> tuple[ManifestProblem, ...]:
+    """Find what is wrong with an operator's settings: partial entries, a single one without the list around it."""
+    return validate_partial(_as_lists(values))
+
+
+def merged_reference_values(base: Partial | None, release: Partial | None, overrides: Partial | None) -> Json:
+    """Make complete reference values, {"snp": [...], "tdx": [...]}, either absent when empty.
+
+    `base`: those of a previous manifest; `release`: partial entries of the platforms used now; `overrides`: what the
+    operator sets, each entry applying to all entries with its Platform and ProductName, or to any if it names none.
+    Raises FieldProblem for what `check_release` and `check_overrides` find, for a base that does not fit the field
+    tables, and for a measured value in `overrides` that contradicts the release.
+    """
+    canonical_value(base, REFERENCE_VALUES, ("ReferenceValues",))  # raises for a base of the wrong types
+    for problem in (*check_release(release), *check_overrides(overrides)):
+        raise FieldProblem(problem)
+    settings = _as_lists(overrides) or {}
+    result: Json = {}
+    for tee in ENTRIES:
+        old = [entry or {} for entry in (base or {}).get(tee) or ()]
+        fresh = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
+        known = {platform for platform, _ in map(entry_key, old)}
+        added = sorted((entry for key, entry in fresh.items() if key[0] not in known), key=_platform)
+        entries = [
+            *(_entry(entry, fresh.get(entry_key(entry)), settings.get(tee) or (), tee) for entry in old),
+            *(_entry({}, entry, settings.get(tee) or (), tee) for entry in added),
+        ]
+        if entries:
+            result[tee] = entries
+    return result
+
+
+def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee: str) -> Json:
+    """Make one complete entry out of its sources, either of `old` and `fresh` possibly missing."""
+    key = entry_key(fresh or old)
+    chosen = [(index, setting) for index, setting in enumerate(settings) if _applies(setting, key)]
+    if fresh is None and not chosen:
+        untouched: Json = canonical_value(old, ENTRIES[tee])
+        return untouched
+    fields = ENTRIES[tee].fields.items()
+    measured = {name: value for name, field in fields if MEASURED in field.marks and (value := (fresh or {}).get(name))}
+    for index, setting in chosen:
+        for name, value in measured.items():
+            if setting.get(name) and not same_measurement(setting[name], value):
+                raise FieldProblem(
+                    ManifestProblem((tee, index, name), "contradicts the release, which measures this value")
+                )
+    if "Rtmrs" in measured:
+        old = {name: value for name, value in old.items() if name != "Rtmr0Alternatives"}
+    return complete_entry(tee, [fresh or {}, old, *(setting for _, setting in chosen), measured])
+
+
+def _applies(setting: Partial, key: tuple[str, str]) -> bool:
+    """Tell whether a setting is meant for the entries of `key`."""
+    return all(not wanted or wanted == actual for wanted, actual in zip(entry_key(setting), key, strict=True))
+
+
+def same_measurement(one: Any, two: Any) -> bool:
+    """Tell whether two measured values are equal, hex digits in any case."""
+    if isinstance(one, str) and isinstance(two, str):
+        return one.casefold() == two.casefold()
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
+        return len(one) == len(two) and all(map(same_measurement, one, two))
+    return bool(one == two)
+
+
+def _as_lists(values: Any) -> Any:
+    """Put a list around a lone entry of `snp` or `tdx`."""
+    if not isinstance(values, Mapping):
+        return values
+    return {key: [part] if isinstance(part, Mapping) else part for key, part in values.items()}
+
+
+def entry_key(entry: Partial) -> tuple[str, str]:
+    """Tell what an entry is for."""
+    platform, product = (entry.get(name) or "" for name in _SELECTORS)
+    return platform, product
+
+
+def _platform(entry: Partial) -> str:
+    """Give the first half of the key, to sort by."""
+    return entry_key(entry)[0]
+
+
+def _selectors(spec: Record) -> list[str]:
+    """List the selectors that entries of a TEE have."""
+    return [name for name in _SELECTORS if name in spec.fields]
+
+
+# --- Entries of the manifest's Policies: which workload a digest stands for, and what a merge keeps of the older ones
+#
+# Rule of this file: an entry names its workload in SANs[0] and holds no empty field.
+# Source: docs/facts/contrast-manifest.md#policy-entries.
+#
+# In a merge the caller says which base entries (of the previous manifest) are of workloads rendered now: resources
+# write ids and names, so that nothing in two entries proves it (render/roles.py).
+#
+#     | base entry is of      | its digest is    | result                                                             |
+#     |-----------------------|------------------|--------------------------------------------------------------------|
+#     | a workload of now     | any              | gone; its SANs follow the generated ones in the new entry, but "*" |
+#     | the same, with `keep` | no digest of now | kept as it is, and its SANs as above                               |
+#     | another workload      | no digest of now | kept as it is                                                      |
+#     | another workload      | a digest of now  | the caller has refused it                                          |
+#
+#     "*" was generated by releases before September 2026 and is no choice of the user; who wants it configures it. If
+#     base names the workload under its new digest already, SANs of that one entry count; else of all its entries.
+
+
+def secret_id(api_version: str, kind: str, namespace: str, name: str) -> str:
+    """Derive the WorkloadSecretID of a workload that sets none: `apps/v1/StatefulSet/default/mysql`.
+
+    The core group is spelled `core`, an absent ("") namespace `default`.
+    """
+    group_version = api_version if "/" in api_version else f"core/{api_version}"
+    return f"{group_version}/{kind}/{namespace or 'default'}/{name}"
+
+
+def policy_entry(name: str, secret_id: str, role: str = "", sans: Iterable[str] | None = None) -> Json:
+    """Make the entry of a workload: SANs are its `name`, then the extra `sans` in their order, none twice.
+
+    `role` is "" or "coordinator"; WorkloadSecretID and Role are left out when empty.
+    """
+    made: Json = {"SANs": union([name], sans or ())}
+    if secret_id:
+        made["WorkloadSecretID"] = secret_id
+    if role:
+        made["Role"] = role
+    return made
+
+
+def union(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    """Join two lists, each value at its first place only."""
+    return list(dict.fromkeys((*first, *second)))
+
+
+def survivors(base: Mapping[str, Any] | None, replaced: Iterable[str]) -> tuple[str, ...]:
+    """List the digests of a previous manifest that belong to no workload rendered now, ascending."""
+    return tuple(sorted(set((base or {}).get("Policies") or {}) - set(replaced)))
+
+
+def merged_policies(
+    base: Mapping[str, Any] | None,
+    new_policies: Mapping[str, Mapping[str, Any]],
+    replaced: Mapping[str, str],
+    *,
+    keep: bool = False,
+) -> Json:
+    """Join the policies of a previous manifest with those rendered now, by the truth table above.
+
+    Fields of a newer manifest go from an old entry into the new one of its workload.
+
+    replaced: the digest of each old entry whose workload is rendered now, and the digest that it has now. keep: they
+    stay beside the new ones.
+    """
+    from krm_function.contrast.manifest import newer_keys
+
+    old = (base or {}).get("Policies") or {}
+    result: Json = {digest: old[digest] for digest in survivors(base, () if keep else replaced)}
+    for digest, new in new_policies.items():
+        mine = [before for before in sorted(replaced) if replaced[before] == digest]
+        counting = [old.get(before) or {} for before in (mine if digest not in mine else [digest])]
+        kept = [_sans(entry) for entry in counting]
+        newer = {key: entry[key] for entry in counting for key in newer_keys(entry, POLICY)}
+        extra = [san for sans in kept for san in sans if san != "*"]
+        result[digest] = {**newer, **new, "SANs": union(_sans(new), extra)}
+    return dict(sorted(result.items()))
+
+
+def _sans(policy: Mapping[str, Any] | None) -> list[str]:
+    """Return SANs, or [] if there are none."""
+    return list((policy or {}).get("SANs") or ())
+
+
+# --- Which reference values of a base manifest measure the VMs of an earlier release, for `manifest.keep: previous`
+#
+# An entry is of the release if it has its platform and product, and the measured values are the release's. RTMR0 is no
+# part of that where it depends on the vCPU count: it is set for the counts that are rendered now.
+#
+#     of its platform and product, base has           merged with the release    kept as it is
+#     an entry with the release's measured values     that one                   the others
+#     none                                            the first                  all of them
+#     (the release has no such product)               all of them, as ever       none
+#
+# Rule of this file: pure; what is kept stands behind what is merged, because the first entry of a product is the one
+# that ID blocks are made from (render/stages.py).
+
+
+Values = dict[str, list[Partial]]
+
+
+class Divided(NamedTuple):
+    """Reference values of a base, by TEE: what a merge starts from, and what is kept beside its result."""
+
+    merged: Values
+    kept: Values
+
+
+def divided(base: Partial | None, release: Partial | None) -> Divided:
+    """Divide the reference values of a base by whether they measure what a release does."""
+    out = Divided({}, {})
+    for tee in ENTRIES:
+        old: list[Partial] = [entry or {} for entry in (base or {}).get(tee) or ()]
+        fresh: dict[tuple[str, str], Partial] = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
+        current = {
+            key: [entry for entry in old if entry_key(entry) == key and _measures_same(entry, values, tee)]
+            for key, values in fresh.items()
+        }
+        first = {key: next((entry for entry in old if entry_key(entry) == key), None) for key in fresh}
+        for entry in old:
+            key = entry_key(entry)
+            of_now = current.get(key)
+            if key not in fresh or any(entry is one for one in of_now or ()):
+                out.merged.setdefault(tee, []).append(entry)
+                continue
+            if not of_now and entry is first[key]:
+                out.merged.setdefault(tee, []).append(entry)
+            out.kept.setdefault(tee, []).append(entry)
+    return out
+
+
+def with_kept(merged: Mapping[str, Sequence[Partial]], kept: Mapping[str, Sequence[Partial]]) -> dict[str, Any]:
+    """Return reference values with the kept ones of each TEE behind the others."""
+    return {tee: [*merged.get(tee, ()), *kept.get(tee, ())] for tee in ENTRIES if merged.get(tee) or kept.get(tee)}
+
+
+def _measures_same(entry: Partial, fresh: Partial, tee: str) -> bool:
+    measured = [name for name, field in ENTRIES[tee].fields.items() if MEASURED in field.marks and fresh.get(name)]
+    return all(same_measurement(_without_rtmr0(name, entry), _without_rtmr0(name, fresh)) for name in measured)
+
+
+def _without_rtmr0(name: str, entry: Partial) -> Any:
+    """Return a measured value; of one that depends on the vCPU count, the part that does not."""
+    value = entry.get(name)
+    if entry.get("Platform") not in BY_VCPUS:
+        return value
+    if name == "Rtmr0Alternatives":
+        return None
+    return list(value)[1:] if name == "Rtmrs" and isinstance(value, list | tuple) else value
+
+
+# --- Choose among the manifests of several releases that share a coordinator
+#
+# Rule of this file: a manifest with another as its base may add policies and change nothing else. Where somebody adds
+# an owner key or a reference value to one of them, or formats it anew, there are two manifests.
+
+
+def last_of(texts: Sequence[bytes]) -> bytes | None:
+    """Return the manifest that has the policies of all the others, and all else as they do; None if none has.
+
+    So are the manifests of several releases, each of which has the one before it as `manifest.base`.
+    """
+    if len(set(texts)) < 2:
+        return texts[0] if texts else None
+    try:
+        decoded = {text: decode(text) for text in texts}
+    except ManifestError:
+        return None
+    last = max(texts, key=lambda text: len(mapping(decoded[text].get("Policies"))))
+    return last if all(_extends(decoded[last], decoded[text]) for text in decoded if text != last) else None
+
+
+def _extends(last: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
+    """Tell whether two manifests differ in nothing but policies that only the last one has, and it has some."""
+    ours, theirs = (mapping(one.get("Policies")) for one in (last, first))
+    policies = {digest: value for digest, value in ours.items() if digest in theirs}
+    return len(ours) > len(theirs) and same({**last, "Policies": policies}, {**first, "Policies": theirs})
+
+
+# --- A new manifest out of what was rendered and the manifest that was there before
+#
+# Rule of this file: pure, and merge(merge(x)) == merge(x). Contrast's own CLI rebuilds Policies from scratch and never
+# refreshes reference values; here each side keeps what it owns. Sources:
+# docs/facts/contrast-manifest.md#policy-entries, docs/facts/contrast-manifest.md#default-values.
+#
+#     Policies         by workload: the truth table is in contrast/manifest_merge.py, beside its code
+#     ReferenceValues  by platform and product: the truth table is in contrast/manifest_merge.py
+#     RTMR0            set last, for platforms where it depends on the vCPU count, from the counts rendered now; the
+#                      values of base that the release's table has are kept as well if base policies survive, because
+#                      these may belong to workloads with another vCPU count
+#     kept             with `keep`, the policies of base whose workload is rendered now, as they are; and its entries of
+# ReferenceValues that measure another release (contrast/manifest_merge.py), with the operator's settings
+#     newer fields     of base, which this version does not know, as they are
+#     owner keys       those of base and the added ones, none twice, sorted; null if there are none
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def merge(
+    base: Mapping[str, Any] | None,
+    new_policies: Mapping[str, Mapping[str, Any]],
+    reference_values: Mapping[str, Any] | None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    owner_keys: Iterable[str] = (),
+    seedshare_keys: Iterable[str] = (),
+    rtmr0: Rtmr0 | None = None,
+    replaced: Mapping[str, str] = NOTHING,
+    keep: bool = False,
+) -> Json:
+    """Make the manifest, canonical and complete but not validated; nothing of it is shared with the input.
+
+    `base`: the previous manifest as `decode` gives it; `new_policies`: digest -> `policy_entry(...)` of each workload;
+    `reference_values`: the release's partial {"snp": [...], "tdx": [...]} for the platforms used now; `overrides`:
+    spec.manifest.referenceValues, of the same shape; keys: hex digits as from `workload_owner` and `seedshare_owner`;
+    `rtmr0`: given when there are workloads of a platform whose RTMR0 depends on the vCPU count; `replaced`: the digest
+    of each policy of base whose workload is rendered now -> its digest now; `keep`: both stay, and the reference
+    values of base beside those of the release. Raises FieldProblem (see
+    `merged_reference_values`; likewise for a base that does not fit the field tables) and UnknownVcpuCount.
+    """
+    old = base or {}
+    canonical(old)  # raises for wrong types; what follows needs the raw one, which tells absent from zero
+    before = divided(old.get("ReferenceValues"), reference_values) if keep else Divided({}, {})
+    values = merged_reference_values(before.merged if keep else old.get("ReferenceValues"), reference_values, overrides)
+    if rtmr0 is not None:
+        kept = rtmr0_values(old.get("ReferenceValues")) if keep or survivors(old, replaced) else ()
+        values = with_rtmr0(values, rtmr0, kept)
+    if before.kept:
+        values = with_kept(values, merged_reference_values(before.kept, None, overrides))
+    return canonical(
+        {key: old[key] for key in newer_keys(old, MANIFEST)}
+        | {
+            "Policies": merged_policies(old, new_policies, replaced, keep=keep),
+            "ReferenceValues": values,
+            "WorkloadOwnerPubKeys": _keys(old.get("WorkloadOwnerPubKeys"), owner_keys),
+            "SeedshareOwnerPubKeys": _keys(old.get("SeedshareOwnerPubKeys"), seedshare_keys),
+        }
+    )
+
+
+def _keys(old: Iterable[str] | None, added: Iterable[str]) -> list[str] | None:
+    """Join two lists of hex digits; of two spellings of one key the older stays."""
+    keys: dict[str, str] = {}
+    for key in (*(old or ()), *added):
+        keys.setdefault(key.casefold(), key)
+    return sorted(keys.values()) or None

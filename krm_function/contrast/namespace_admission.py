@@ -1,0 +1,439 @@
+"""What the namespaces of an input refuse: Pod Security, quotas, limit ranges."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from krm_function.contrast.owned import CONTAINERS
+from krm_function.contrast.vm_size import vcpus
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import listed, objects, reference
+from krm_function.kubernetes.pod_fields import type_findings
+from krm_function.kubernetes.quantity import nano
+from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.workload import Workload
+from krm_function.record import NamedTuple
+from krm_function.text.changes import Change, apply
+from krm_function.text.errors import YamlError
+
+# --- Find the Namespace, ResourceQuota and LimitRange objects of an input
+#
+# Rule of this file: an object without a namespace may come into any, so it counts for every workload; and every object
+# counts for a workload without one.
+
+
+KINDS = ("Namespace", "ResourceQuota", "LimitRange")
+
+
+class NamespaceObject(NamedTuple):
+    """One of these objects. resource, root: where it stands. namespace: the one that it is about, or ""."""
+
+    resource: Resource
+    root: Path
+    ref: Ref
+    value: Any
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that it is about, "" if it names none."""
+        return self.ref.name if self.ref.kind == "Namespace" else self.ref.namespace
+
+    def concerns(self, ref: Ref) -> bool:
+        """Tell whether an object of the input comes, or may come, into its namespace."""
+        return not self.namespace or not ref.namespace or self.namespace == ref.namespace
+
+
+def namespace_objects(resources: Sequence[Resource]) -> list[NamespaceObject]:
+    """Find them; a document that cannot be read is skipped here, because the render reports it."""
+    namespaced: list[NamespaceObject] = []
+    for resource in resources:
+        listed = resource.may_be(("List",)) and any(kind in resource.text for kind in KINDS)
+        if not listed and not (resource.certain and resource.kind in KINDS):
+            continue
+        try:
+            parsed = resource.parsed()
+        except YamlError:
+            continue
+        for root, value in objects(parsed.value):
+            ref = reference(value)
+            if (ref.kind, ref.api_version) in {(kind, "v1") for kind in KINDS}:
+                namespaced.append(NamespaceObject(parsed, root, ref, value))
+    return namespaced
+
+
+# --- Pod Security Standards: the controls that a container breaks at the levels baseline and restricted
+#
+# Rule of this file: one table has the controls that look at a container; what the others look at (host namespaces,
+# hostPath, sysctls) is the user's own. They are those of the latest standard. Older versions ask for less, but each of
+# them forbids privileged containers and NET_ADMIN. Source: docs/facts/kubernetes.md#pod-security.
+#
+#     level        control                       a container must
+#     baseline     Privileged Containers         not be privileged
+#     baseline     Capabilities                  add only the default ones of container runtimes
+#     baseline     Host Ports                    use none
+#     baseline     Host Probes / Lifecycle Hooks name no host
+#     baseline     AppArmor, Seccomp             not be Unconfined
+#     baseline     SELinux                       have one of four types, no user, no role
+#     baseline     /proc Mount Type              have the default one
+#     restricted   all of baseline, and
+#     restricted   Privilege Escalation          set allowPrivilegeEscalation: false
+#     restricted   Running as Non-root           set runAsNonRoot: true, or the pod does
+#     restricted   Running as Non-root user      not set runAsUser: 0
+#     restricted   Seccomp                       set RuntimeDefault or Localhost, or the pod does
+#     restricted   Capabilities                  drop ALL, and add NET_BIND_SERVICE only
+
+
+Level = Literal["baseline", "restricted"]
+LABEL = "pod-security.kubernetes.io/enforce"
+
+CAPABILITIES = frozenset(
+    (
+        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
+        *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+    )
+)
+SELINUX_TYPES = frozenset(("", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"))
+CONFINED = frozenset(("RuntimeDefault", "Localhost"))
+HANDLERS = (
+    *(("livenessProbe",), ("readinessProbe",), ("startupProbe",)),
+    *(("lifecycle", "postStart"), ("lifecycle", "preStop")),
+)
+
+
+def level_of(namespace: Any) -> Level | None:
+    """Return the level that a Namespace object enforces; None for `privileged` and for none."""
+    match dig(namespace, ("metadata", "labels", LABEL)):
+        case "baseline":
+            return "baseline"
+        case "restricted":
+            return "restricted"
+        case _:
+            return None
+
+
+def violations(container: Mapping[str, Any], pod_spec: Mapping[str, Any], level: Level) -> list[str]:
+    """Say what a container has that the level forbids, or lacks that it asks for; [] if it is admitted."""
+    security, pod = (mapping(one.get("securityContext")) for one in (container, pod_spec))
+    refused = [*_baseline(container, security)]
+    if level == "restricted":
+        refused += [one for one in _restricted(security, pod) if one not in refused]
+    return refused
+
+
+def _baseline(container: Mapping[str, Any], security: Mapping[str, Any]) -> Iterator[str]:
+    if security.get("privileged") is True:
+        yield "privileged: true"
+    for name in _capabilities(security, "add"):
+        if name not in CAPABILITIES:
+            yield f"capability {name}"
+    for port in maps(container.get("ports")):
+        if port.get("hostPort"):
+            yield f"hostPort {port['hostPort']}"
+    for path in HANDLERS:
+        handler = mapping(dig(dict(container), path))
+        if any(mapping(handler.get(kind)).get("host") for kind in ("httpGet", "tcpSocket")):
+            yield f"a host in {'.'.join(path)}"
+    for field in ("appArmorProfile", "seccompProfile"):
+        kind = mapping(security.get(field)).get("type")
+        if kind is not None and kind not in CONFINED:
+            yield f"{field}.type {kind}"
+    linux = mapping(security.get("seLinuxOptions"))
+    if (linux.get("type") or "") not in SELINUX_TYPES or linux.get("user") or linux.get("role"):
+        yield "seLinuxOptions"
+    if (security.get("procMount") or "Default") != "Default":
+        yield f"procMount {security['procMount']}"
+
+
+def _restricted(security: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator[str]:
+    if security.get("allowPrivilegeEscalation") is not False:
+        yield "no allowPrivilegeEscalation: false"
+    non_root = security.get("runAsNonRoot")
+    if (pod.get("runAsNonRoot") if non_root is None else non_root) is not True:
+        yield "no runAsNonRoot: true"
+    if security.get("runAsUser") == 0:
+        yield "runAsUser 0"
+    profiles = [mapping(one.get("seccompProfile")).get("type") for one in (security, pod)]
+    if (profiles[1] if profiles[0] is None else profiles[0]) not in CONFINED:
+        yield "no seccompProfile"
+    if "ALL" not in _capabilities(security, "drop"):
+        yield "capabilities that do not drop ALL"
+    for name in _capabilities(security, "add"):
+        if name != "NET_BIND_SERVICE":
+            yield f"capability {name}"
+
+
+def _capabilities(security: Mapping[str, Any], field: str) -> list[str]:
+    names = mapping(security.get("capabilities")).get(field)
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
+# --- Limit ranges: the resources that the API server gives to containers, and those that it refuses
+#
+# Rule of this file: amounts are compared in nano units; resources are cpu and memory; only items of type Container, and
+# of these defaults, minimum and maximum (no ratios). Source: docs/facts/kubernetes.md#quotas-and-limit-ranges.
+#
+#     a container without     gets, first that is set
+#     a limit                 default, max
+#     a request               its own limit, defaultRequest, default, max, min
+
+
+COMPUTE = ("cpu", "memory")
+Amounts = dict[str, Any]  # resource -> quantity as written
+
+
+def container_items(limit_range: Any) -> list[dict[str, Any]]:
+    """Return the items of a LimitRange that hold for each container."""
+    return [item for item in maps(dig(limit_range, ("spec", "limits"))) if item.get("type") == "Container"]
+
+
+def admitted_resources(container: Mapping[str, Any], limit_ranges: Sequence[Any]) -> tuple[Amounts, Amounts]:
+    """Return the requests and limits of a container after admission.
+
+    Of several ranges the first one counts, of several items in one range the last one.
+    """
+    resources = mapping(container.get("resources"))
+    limits = _compute(resources.get("limits"))
+    requests = limits | _compute(resources.get("requests"))
+    for limit_range in limit_ranges:
+        default: Amounts = {}
+        defaults: Amounts = {}
+        for item in container_items(limit_range):
+            own = _compute(item.get("max")) | _compute(item.get("default"))
+            default |= own
+            defaults |= _compute(item.get("min")) | own | _compute(item.get("defaultRequest"))
+        limits = default | limits
+        requests = defaults | requests
+    return requests, limits
+
+
+def with_default_limits(workload: Workload, limit_range: Any) -> Workload:
+    """Return the workload with the CPU limits that the API server gives to its containers."""
+    changes: list[Change] = []
+    for each in workload.all_containers:
+        resources = mapping(each.container.get("resources"))
+        _, limits = admitted_resources(each.container, [limit_range])
+        if "cpu" in limits:
+            changed = {**resources, "limits": {**mapping(resources.get("limits")), "cpu": limits["cpu"]}}
+            changes.append(Change((*each.path[len(workload.root) :], "resources"), "set", changed))
+    return workload._replace(object=apply(workload.object, changes)) if changes else workload
+
+
+def refused_amounts(container: Mapping[str, Any], limit_ranges: Sequence[Any], limit_range: Any) -> Iterator[str]:
+    """Say which amounts of a container are outside of the minimum and maximum of one of the ranges."""
+    requests, limits = admitted_resources(container, limit_ranges)
+    for item in container_items(limit_range):
+        for resource in COMPUTE:
+            for bound, sign in (("min", -1), ("max", 1)):
+                edge = _compute(item.get(bound)).get(resource)
+                values = [side.get(resource) for side in (requests, limits)]
+                refused = [value for value in values if None not in (edge, value) and _exceeds(value, edge, sign)]
+                if refused:
+                    yield f"{resource} {refused[0]}, {bound} {edge}"
+
+
+def _exceeds(value: Any, edge: Any, sign: int) -> bool:
+    """Tell whether a quantity is beyond an edge; one that is no quantity is left to its own finding."""
+    try:
+        return sign * nano(value) > sign * nano(edge)
+    except ValueError:
+        return False
+
+
+def _compute(amounts: Any) -> Amounts:
+    return {name: value for name, value in mapping(amounts).items() if name in COMPUTE and value is not None}
+
+
+# --- Resource quotas: what a quota on cpu or memory asks of every container of a pod
+#
+# Rule of this file: only what each container must set; how much is used already, only the cluster knows. Source:
+# docs/facts/kubernetes.md#quotas-and-limit-ranges.
+#
+#     the quota has          every container must have, after the defaults of limit ranges
+#     cpu, requests.cpu      a request of cpu
+#     limits.cpu             a limit of cpu
+#     memory, ...            the same of memory
+#     a scope                only pods of that scope
+#     any                    nothing, if the pod itself has resources (Kubernetes 1.34)
+
+
+def wanted_of_containers(quota: Any) -> list[str]:
+    """Return what a quota asks of each container, as `requests.cpu`, in a fixed order."""
+    hard = mapping(dig(quota, ("spec", "hard")))
+    return [
+        f"{side}.{resource}"
+        for side in ("requests", "limits")
+        for resource in COMPUTE
+        if f"{side}.{resource}" in hard or (side == "requests" and resource in hard)
+    ]
+
+
+def missing(container: Mapping[str, Any], counted: Sequence[str], limit_ranges: Sequence[Any]) -> list[str]:
+    """Return what a container does not set although a quota asks for it."""
+    requests, limits = admitted_resources(container, limit_ranges)
+    sides = {"requests": requests, "limits": limits}
+    return [name for name in counted if name.partition(".")[2] not in sides[name.partition(".")[0]]]
+
+
+def applies(quota: Any, pod_spec: Mapping[str, Any]) -> bool:
+    """Tell whether a quota asks anything of a pod's containers. A scope that is not known here counts as the pod's."""
+    resources = mapping(pod_spec.get("resources"))
+    if any(name in mapping(resources.get(side)) for side in ("requests", "limits") for name in COMPUTE):
+        return False
+    spec = mapping(mapping(quota).get("spec"))
+    scopes = spec.get("scopes")
+    scopes_asked: list[tuple[str, str, tuple[str, ...]]]
+    scopes_asked = [(str(scope), "Exists", ()) for scope in scopes] if isinstance(scopes, list) else []
+    for expression in maps(mapping(spec.get("scopeSelector")).get("matchExpressions")):
+        values = expression.get("values")
+        listed = tuple(map(str, values)) if isinstance(values, list) else ()
+        scopes_asked.append((str(expression.get("scopeName")), str(expression.get("operator")), listed))
+    return all(_is_in_scope(pod_spec, *expression) for expression in scopes_asked)
+
+
+def _is_in_scope(pod_spec: Mapping[str, Any], scope: str, operator: str, values: tuple[str, ...]) -> bool:
+    match scope:
+        case "Terminating":
+            return pod_spec.get("activeDeadlineSeconds") is not None
+        case "NotTerminating":
+            return pod_spec.get("activeDeadlineSeconds") is None
+        case "BestEffort":
+            return False  # injected containers ask for memory
+        case "PriorityClass":
+            name = pod_spec.get("priorityClassName") or ""
+            match operator:
+                case "In":
+                    return name in values
+                case "NotIn":
+                    return name not in values
+                case "DoesNotExist":
+                    return not name
+                case _:
+                    return bool(name)
+        case _:
+            return True
+
+
+# --- Report what a namespace of the input refuses in injected containers, or changes in the VM that was measured
+#
+# Rule of this file: one finding for each object that refuses, with the workloads that it is about. All are warnings:
+# the input does not show which admission plugins the cluster has, nor whom they exempt.
+#
+#     object          breaks                                                                        finding
+#     Namespace       a pod whose injected containers break the enforced level                      CC0315
+#     ResourceQuota   a pod whose injected containers lack a request or limit that it asks for      CC0316
+#     LimitRange      the measurement: its default CPU limits make the VM another size              CC0317
+#     LimitRange      a pod whose injected containers are outside of its minimum and maximum        CC0318
+
+
+LIMITS = {"limits.cpu": "CC0316.limits-cpu", "limits.memory": "CC0316.limits-memory"}
+
+
+class Refused(NamedTuple):
+    """Workloads whose pods are refused, and why: by name of the injected container."""
+
+    workloads: list[Workload]
+    reasons: dict[str, list[str]]
+
+    @property
+    def names(self) -> str:
+        """`Deployment/web, Job/report and 3 more`."""
+        return listed([_address(workload) for workload in self.workloads])
+
+    @property
+    def text(self) -> str:
+        """`contrast-initializer (capability NET_ADMIN); contrast-service-mesh (privileged: true)`."""
+        return "; ".join(f"{name} ({', '.join(reasons)})" for name, reasons in self.reasons.items())
+
+
+def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
+    """Return the warnings about all namespaces of an input. workloads: the Contrast workloads as they are applied."""
+    limiting = namespace_objects(resources)
+    if not limiting:
+        return ()
+    sound = [workload for workload in workloads if not type_findings(workload)]  # the others have errors of their own
+    ranges = [limit for limit in limiting if limit.ref.kind == "LimitRange"]
+    findings: list[Finding] = []
+    for limit in limiting:
+        concerned = [workload for workload in sound if limit.concerns(workload.ref)]
+        match limit.ref.kind:
+            case "Namespace":
+                refused = _pod_security(limit, concerned)
+            case "ResourceQuota":
+                refused = _quota(limit, concerned, ranges)
+            case _:
+                refused = _limit_range(limit, concerned, ranges)
+        findings += map(limit.resource.placed, refused)
+    return tuple(findings)
+
+
+def _pod_security(limit: NamespaceObject, workloads: Sequence[Workload]) -> Iterator[Finding]:
+    level = level_of(limit.value)
+    if level is None:
+        return
+    refused = _refused(workloads, lambda workload, container: violations(container, workload.pod_spec, level))
+    if refused.workloads:
+        path: Path = (*limit.root, "metadata", "labels", LABEL)
+        classes = ", ".join(dict.fromkeys(workload.runtime_class for workload in refused.workloads))
+        values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "classes": classes}
+        yield finding("CC0315", limit.ref, path, level=level, **values)
+
+
+def _quota(
+    limit: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
+) -> Iterator[Finding]:
+    counted = wanted_of_containers(limit.value)
+
+    def lacking(workload: Workload, container: dict[str, Any]) -> list[str]:
+        defaults = [each.value for each in ranges if each.concerns(workload.ref) and each.concerns(limit.ref)]
+        return missing(container, counted, defaults) if applies(limit.value, workload.pod_spec) else []
+
+    refused = _refused(workloads, lacking)
+    if refused.workloads:
+        names = list(dict.fromkeys(name for reasons in refused.reasons.values() for name in reasons))
+        limits = [name for name in names if name.startswith("limits.")]
+        code = LIMITS[min(limits)] if limits else "CC0316.requests"
+        resources = " and ".join(name.partition(".")[2] for name in names)
+        values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "resources": resources}
+        yield finding(code, limit.ref, (*limit.root, "spec", "hard"), name=limit.ref.name, **values)
+
+
+def _limit_range(
+    limit: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
+) -> Iterator[Finding]:
+    path = (*limit.root, "spec", "limits")
+    counts = [(workload, vcpus(workload), vcpus(with_default_limits(workload, limit.value))) for workload in workloads]
+    other = [
+        f"{_address(workload)} ({before} becomes {after})"
+        for workload, before, after in counts
+        if isinstance(before, int) and isinstance(after, int) and before != after
+    ]
+    if other:
+        yield finding("CC0317", limit.ref, path, name=limit.ref.name, names=listed(other))
+
+    def outside(workload: Workload, container: dict[str, Any]) -> Iterable[str]:
+        defaults = [each.value for each in ranges if each.concerns(workload.ref)]
+        return refused_amounts(container, defaults, limit.value)
+
+    refused = _refused(workloads, outside)
+    if refused.workloads:
+        yield finding("CC0318", limit.ref, path, name=limit.ref.name, names=refused.names, reasons=refused.text)
+
+
+def _refused(workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict[str, Any]], Iterable[str]]) -> Refused:
+    """Ask about each injected container of each workload, as it is in the final pod."""
+    refused = Refused([], {})
+    for workload in workloads:
+        injected = [each for each in workload.all_containers if each.is_init and each.name in CONTAINERS]
+        refused_containers = [
+            (each.name, reason) for each in injected for reason in reasons_of(workload, each.container)
+        ]
+        for name, reason in refused_containers:
+            if reason not in (reasons := refused.reasons.setdefault(name, [])):
+                reasons.append(reason)
+        if refused_containers:
+            refused.workloads.append(workload)
+    return refused
+
+
+def _address(workload: Workload) -> str:
+    return f"{workload.ref.kind}/{workload.ref.name}"

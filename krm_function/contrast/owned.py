@@ -1,0 +1,61 @@
+"""What a render owns: all that it adds to the objects of its input or changes in them, by field and by name.
+
+Rule of this file: names only. A render writes nothing else into an object but for the volumes, GPUs and annotations
+that a rule of the configuration rewrites (model/rewriting), an undo record (render/proof.py) changes
+nothing else, and docs/explanation/determinism-and-uninject.md has the same table; a test compares them. What a render
+makes of each name is in model/injected and in the stages.
+"""
+
+from krm_function.contrast.injected import (
+    HOLDER_COMMANDS,
+    IMAGE_STORE,
+    INITIALIZER,
+    MESH_ARGUMENTS,
+    PVC_HOLDER,
+    SECRETS,
+    SERVICE_MESH,
+)
+from krm_function.kubernetes.runtime_classes import API_VERSION, KIND
+from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
+from krm_function.record import NamedTuple
+
+ANNOTATIONS = "contrast-krm.dev/"  # all keys of this domain are a render's own
+CONTAINERS = (INITIALIZER, SERVICE_MESH, PVC_HOLDER)  # reserved names of init containers
+REPLACED_CONTAINERS = (INITIALIZER, SERVICE_MESH)  # a render replaces those of its input, whatever they run
+CLAIM_KIND = "PersistentVolumeClaim"
+VOLUMES = {SECRETS: "emptyDir", IMAGE_STORE: "ephemeral"}  # and their source; secure-pv names one more, an emptyDir
+SCHEDULING = ("nodeSelector", "tolerations")
+Process = tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # command and args, None if the image's own count
+PROCESSES: dict[str, tuple[Process, ...]] = {  # what renders have made the containers run, the oldest shape first
+    INITIALIZER: ((None, None),),
+    SERVICE_MESH: tuple((None, arguments) for arguments in MESH_ARGUMENTS),
+    PVC_HOLDER: tuple((command, None) for command in HOLDER_COMMANDS),
+}
+
+
+class Owned(NamedTuple):
+    """A field that a render writes. names: of its entries, or beginnings of them, if it does not own all of it."""
+
+    owner: str
+    field: str
+    names: tuple[str, ...] = ()
+
+
+OWNED = (
+    Owned("workload", "metadata.namespace"),
+    Owned("object", "metadata.annotations", (ORIGINAL,)),
+    Owned("pod template", "metadata.annotations", (INITDATA, *ID_BLOCKS)),
+    Owned("pod", "runtimeClassName"),
+    Owned("pod", "initContainers", CONTAINERS),
+    Owned("pod", "volumes", tuple(VOLUMES)),
+    Owned("container", "image"),
+    Owned("container", "volumeMounts", (SECRETS,)),
+    Owned(CLAIM_KIND, "spec.volumeMode"),
+    *(Owned("pod of a DaemonSet", field) for field in SCHEDULING),
+    *(Owned(KIND, f"scheduling.{field}") for field in SCHEDULING),
+)
+ADDED_OBJECTS = {  # that a render adds as a whole: their fields besides apiVersion, kind and metadata
+    (API_VERSION, KIND): ("handler", "overhead", "scheduling"),
+    ("v1", "ConfigMap"): ("data",),
+}
+ADDED_ANNOTATIONS = (EMITTED, LOCAL_CONFIG, RESOURCE_POLICY)  # of added objects; the last two may be a host's, too

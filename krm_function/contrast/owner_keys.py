@@ -1,0 +1,278 @@
+"""Owner keys: from the PEM that people have to the hex digits that a manifest lists, and new ones."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from krm_function.contrast.measurement import is_hex
+from krm_function.record import NamedTuple
+
+# --- Owner keys: from the PEM that people have to the hex digits that a manifest lists
+#
+# Rule of this file: public keys only, and no message ever quotes a byte of a key file. Sources:
+# docs/facts/contrast-manifest.md#keys, RFC 7468 (PEM), RFC 5280 (SubjectPublicKeyInfo, "PKIX"), RFC 8017 (RSAPublicKey,
+# "PKCS#1").
+
+
+_BLOCK = r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----"
+_BEGIN = r"-----BEGIN ([A-Z0-9 ]+)-----"
+_PRIVATE = r"BEGIN[A-Z0-9 ]*PRIVATE"
+_KNOWN_TYPES = (
+    "CERTIFICATE",
+    "CERTIFICATE REQUEST",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+    "SSH2 PUBLIC KEY",
+    "EC PARAMETERS",
+)
+_CURVES = frozenset({"secp224r1", "secp256r1", "secp384r1", "secp521r1"})  # all that Go's crypto/x509 reads
+_P384 = bytes.fromhex("3076301006072a8648ce3d020106052b8104002203620004")  # a plain P-384 key in DER, up to its x
+_LEAST_RSA_BITS = 2048
+_LONGEST_PEM = 64 * 1024
+
+
+class KeyProblem(ValueError):
+    """Why a key cannot be used, as a sentence without a full stop. Never holds a byte of the key."""
+
+
+class AnotherKindProblem(KeyProblem):
+    """The key is of the kind that other owners have, or of none that Contrast reads."""
+
+
+def workload_owner(pem: str) -> str:
+    """Turn an ECDSA public key (PEM `PUBLIC KEY`) into an entry of WorkloadOwnerPubKeys: hex of its PKIX DER.
+
+    Raises KeyProblem for a private key, anything but exactly one block, another type of key, or a curve that Contrast
+    cannot read.
+    """
+    return _ecdsa(_one_block(pem, ("PUBLIC KEY",))).hex()
+
+
+def seedshare_owner(pem: str) -> str:
+    """Turn an RSA public key into an entry of SeedshareOwnerPubKeys: hex of its PKCS#1 DER.
+
+    Takes PEM `RSA PUBLIC KEY` (PKCS#1) and `PUBLIC KEY`, whether that holds PKIX, as everywhere else, or PKCS#1, as
+    Contrast's own CLI wants it. Raises KeyProblem like `workload_owner`, and for keys of less than 2048 bits.
+    """
+    der, bits = _rsa(_one_block(pem, ("RSA PUBLIC KEY", "PUBLIC KEY")))
+    if bits < _LEAST_RSA_BITS:
+        raise KeyProblem(f"an RSA key of less than {_LEAST_RSA_BITS} bits is too weak")
+    return der.hex()
+
+
+def workload_problem(digits: str) -> str:
+    """Say what is wrong with an entry of WorkloadOwnerPubKeys, or nothing."""
+    try:
+        der = _from_hex(digits)
+        plain = _ecdsa(der)
+    except KeyProblem as problem:
+        return str(problem)
+    return "" if plain == der else "must be in plain PKIX DER, without compressed points or further bytes"
+
+
+def seedshare_problem(digits: str) -> str:
+    """Say what is wrong with an entry of SeedshareOwnerPubKeys, or nothing."""
+    try:
+        der = _from_hex(digits)
+        plain, _ = _rsa(der)
+    except KeyProblem as problem:
+        return str(problem)
+    return "" if plain == der else "must be in PKCS#1 DER, this is another encoding"
+
+
+def _one_block(pem: str, accepted: tuple[str, ...]) -> bytes:
+    """Read the bytes inside the only PEM block."""
+    import binascii
+
+    if len(pem) > _LONGEST_PEM:
+        raise KeyProblem("too long for a key in PEM")
+    if re.search(_PRIVATE, pem):
+        raise KeyProblem("this is a private key; give the public key only, private keys do not belong in configuration")
+    types = re.findall(_BEGIN, pem)
+    if not types:
+        raise KeyProblem("no PEM block found")
+    if len(types) > 1:
+        raise KeyProblem(f"{len(types)} PEM blocks found, give one key at a time")
+    if types[0] not in accepted:
+        shown = types[0] if types[0] in _KNOWN_TYPES else "of an unknown kind"
+        raise KeyProblem(f"unsupported PEM block type: {shown}; {' or '.join(accepted)} is needed")
+    block = re.search(_BLOCK, pem)
+    if block is None:
+        raise KeyProblem("the PEM block is damaged")
+    try:
+        return binascii.a2b_base64("".join(block[2].split()), strict_mode=True)
+    except binascii.Error as error:
+        raise KeyProblem("the PEM block holds no valid base64") from error
+
+
+def _from_hex(digits: str) -> bytes:
+    """Read hex digits strictly."""
+    if not digits or not is_hex(digits):
+        raise KeyProblem("must be a public key in DER, as hex digits")
+    return bytes.fromhex(digits)
+
+
+def _ecdsa(der: bytes) -> bytes:
+    """Check an ECDSA public key and write it as plain PKIX DER, the point uncompressed."""
+    if der.startswith(_P384) and len(der) == len(_P384) + 96:
+        from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, EllipticCurvePublicKey
+
+        try:  # nearly every owner key is one, and this way costs half the import of the other
+            EllipticCurvePublicKey.from_encoded_point(SECP384R1(), der[len(_P384) - 1 :])
+        except ValueError as problem:
+            raise KeyProblem("no public key can be read from it") from problem
+        return der
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    key = _load(der)
+    if not isinstance(key, EllipticCurvePublicKey):
+        raise AnotherKindProblem("must be an ECDSA public key, this is another kind")
+    if key.curve.name not in _CURVES:
+        raise KeyProblem("must be on one of the curves P-224, P-256, P-384 and P-521")
+    return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+def _rsa(der: bytes) -> tuple[bytes, int]:
+    """Check an RSA public key and write it as PKCS#1 DER; also its size in bits."""
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    key = _load(der)
+    if not isinstance(key, RSAPublicKey):
+        raise AnotherKindProblem("must be an RSA public key, this is another kind")
+    return key.public_bytes(Encoding.DER, PublicFormat.PKCS1), key.key_size
+
+
+def _load(der: bytes) -> object:
+    """Load a public key of any type, PKIX or PKCS#1."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+    try:
+        return load_der_public_key(der)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyProblem("no public key can be read from it") from None
+
+
+# --- The owner keys of a configuration and of a manifest: whose they are, since when, and how to name one
+#
+# Rule of this file: public keys only. A key's name and date are text in front of its PEM block, which every reader of
+# PEM skips (RFC 7468, section 2); a manifest has neither. A fingerprint is the beginning of the SHA-256 of the key's
+# bytes as the manifest has them.
+#
+#     alice, since 2026-11-25
+#     -----BEGIN PUBLIC KEY-----
+
+
+Owner = Literal["workload", "seedshare"]
+FIELDS: Mapping[Owner, tuple[str, str]] = {  # of ContrastGenerate's manifest, and of the manifest
+    "workload": ("workloadOwnerKeys", "WorkloadOwnerPubKeys"),
+    "seedshare": ("seedshareOwnerKeys", "SeedshareOwnerPubKeys"),
+}
+NAME = r"[A-Za-z0-9][A-Za-z0-9@._+ -]{0,99}"
+NOTE = re.compile(rf"\s*({NAME}?)(?:, since (\d{{4}}-\d{{2}}-\d{{2}}))?[ \t]*\r?\n")
+DIGITS = 16  # of a fingerprint as it is shown
+LEAST_DIGITS = 8
+
+
+class KnownKey(NamedTuple):
+    """One key. entry: as in a manifest. places: what has it, configuration or manifest. position: in the former."""
+
+    owner: Owner
+    entry: str
+    name: str = ""
+    since: str = ""
+    places: tuple[str, ...] = ()
+    position: int = -1
+
+    @property
+    def fingerprint(self) -> str:
+        """The beginning of its digest."""
+        from hashlib import sha256
+
+        return sha256(bytes.fromhex(self.entry)).hexdigest()[:DIGITS]
+
+
+def with_note(pem: str, name: str, since: str) -> str:
+    """Return a PEM block with its name and date in front."""
+    return f"{name}, since {since}\n{pem}"
+
+
+def key_of(pem: str, owner: Owner, position: int = -1) -> KnownKey:
+    """Return the key of a PEM text. Raises KeyProblem."""
+    note = NOTE.match(pem)
+    entry = workload_owner(pem) if owner == "workload" else seedshare_owner(pem)
+    return KnownKey(
+        owner, entry, note[1] if note else "", (note[2] or "") if note else "", ("configuration",), position
+    )
+
+
+def of_manifest(manifest: Mapping[str, Any]) -> list[KnownKey]:
+    """Return the keys that a manifest lists; what is no key there is for `manifest --validate`."""
+    return [
+        KnownKey(owner, entry, places=("manifest",))
+        for owner, (_, field) in FIELDS.items()
+        for entry in manifest.get(field) or ()
+        if isinstance(entry, str) and re.fullmatch("(?:[0-9a-f]{2})+", entry)
+    ]
+
+
+def joined(configured: Iterable[KnownKey], listed: Iterable[KnownKey]) -> list[KnownKey]:
+    """Return each key once, with all places that have it; those of the configuration first."""
+    every: dict[tuple[str, str], KnownKey] = {}
+    for key in (*configured, *listed):
+        same = every.get((key.owner, key.entry))
+        places = (*same.places, *key.places) if same else key.places
+        every[key.owner, key.entry] = (same or key)._replace(places=tuple(dict.fromkeys(places)))
+    return sorted(every.values(), key=lambda one: list(FIELDS).index(one.owner))
+
+
+def named(keys: Iterable[KnownKey], text: str) -> list[KnownKey]:
+    """Return the keys that have this name, or a fingerprint that begins so."""
+    every = list(keys)
+    digits = text.lower()
+    by_digits = [one for one in every if len(digits) >= LEAST_DIGITS and one.fingerprint.startswith(digits[:DIGITS])]
+    return [one for one in every if one.name == text] or by_digits
+
+
+# --- New owner keys, of the kinds that `contrast generate` makes itself
+#
+# Rule of this file: bytes only; where they may be kept is for the caller. Sources:
+# docs/facts/contrast-manifest.md#keys (ECDSA P-384 in SEC1, RSA 4096 in PKCS#1), RFC 5915, RFC 8017, RFC 7468 (PEM).
+
+
+RSA_BITS = 4096
+
+
+class KeyPair(NamedTuple):
+    """private: PEM that Contrast's commands read. public: PEM that `workload_owner` or `seedshare_owner` takes."""
+
+    private: bytes
+    public: str
+
+    def __repr__(self) -> str:
+        """Show nothing of the private half, wherever the record may be shown."""
+        return f"KeyPair(public={self.public!r})"
+
+
+def new_workload_owner() -> KeyPair:
+    """Make an ECDSA key on P-384: `EC PRIVATE KEY` and `PUBLIC KEY`."""
+    from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, generate_private_key
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+    key = generate_private_key(SECP384R1())
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return KeyPair(private, public.decode("ascii"))
+
+
+def new_seedshare_owner() -> KeyPair:
+    """Make an RSA key of 4096 bits: `RSA PRIVATE KEY` and `RSA PUBLIC KEY`. Takes a second or so."""
+    from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+    key = generate_private_key(public_exponent=65537, key_size=RSA_BITS)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.PKCS1)
+    return KeyPair(private, public.decode("ascii"))

@@ -1,0 +1,220 @@
+"""The confidential platforms, and the names of runtime classes for them."""
+
+from collections.abc import Container, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+from krm_function.record import NamedTuple
+from krm_function.schema.nearest import nearest
+from krm_function.schema.values import Path
+
+# --- The closed set of confidential platforms: where one is added
+#
+# Source: docs/facts/contrast.md#platforms.
+
+
+class Platform(NamedTuple):
+    """One platform. name: as in runtime class names. marker: as in the manifest's `Platform` field.
+
+    rtmr0_by_vcpus: whether the first of the VM's measurements depends on its number of vCPUs (TDX only).
+    """
+
+    name: str
+    marker: str
+    tee: Literal["snp", "tdx"]
+    gpu: bool
+    rtmr0_by_vcpus: bool = False
+
+
+PLATFORMS: Mapping[str, Platform] = MappingProxyType(
+    {
+        platform.name: platform
+        for platform in (
+            Platform("metal-qemu-snp", "Metal-QEMU-SNP", "snp", gpu=False),
+            Platform("metal-qemu-snp-gpu", "Metal-QEMU-SNP-GPU", "snp", gpu=True),
+            Platform("metal-qemu-tdx", "Metal-QEMU-TDX", "tdx", gpu=False, rtmr0_by_vcpus=True),
+            Platform("metal-qemu-tdx-gpu", "Metal-QEMU-TDX-GPU", "tdx", gpu=True),  # of one vCPU, always
+        )
+    }
+)
+
+
+def find_platform(name: str) -> Platform | None:
+    """Find the platform of this name, letter case ignored as in `contrast generate --reference-values`."""
+    return PLATFORMS.get(name.lower())
+
+
+def with_gpu(platform: Platform) -> Platform:
+    """Return the variant of the same TEE with GPU; a GPU platform itself."""
+    return platform if platform.gpu else PLATFORMS[platform.name + "-gpu"]
+
+
+# --- Parse runtimeClassNames: a placeholder of a platform or of the default one, a handler, or no name of Contrast's
+#
+# Rule of this file: a name that is not matched exactly is unknown; nothing defaults. Source:
+# docs/facts/contrast.md#runtime-class-names, narrowed where Contrast's prefix test would accept a typo.
+
+
+class NotContrast(NamedTuple):
+    """A runtime class that is not Contrast's."""
+
+    name: str
+
+
+class Bare(NamedTuple):
+    """A placeholder that leaves the platform to the configuration."""
+
+    name: str
+
+
+class Insecure(NamedTuple):
+    """Contrast's runtime class without confidential computing."""
+
+    name: str
+
+
+class Unknown(NamedTuple):
+    """A name that looks like one of Contrast's and is none."""
+
+    name: str
+
+
+Parsed = NotContrast | Bare | Platform | Insecure | Unknown
+BARE = "contrast-cc"
+LEGACY_BARE = "kata-cc-isolation"
+FIELD = "runtimeClassName"
+LONGEST_PLACEHOLDER = 64  # characters, with blanks around it
+LONGEST_HASH = 16
+HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
+
+
+def placeholder(platform: Platform) -> str:
+    """Return the runtimeClassName by which a pod requests this platform."""
+    return f"{BARE}-{platform.name}"
+
+
+def parse_runtime_class(name: str) -> Parsed:
+    """Classify a runtimeClassName. Never raises.
+
+    Truth table (first row that matches; <p> a platform, <h> 1..16 of [0-9a-z], letter case ignored unless noted):
+
+    name                                   answer       why
+    contrast-cc            (exact case)    Bare         the configured platform
+    kata-cc-isolation      (exact case)    Bare         old spelling of the same
+    contrast-cc-<p>                        Platform     ...-snp-gpu is the GPU platform, never snp with hash "gpu"
+    contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
+    contrast-cc-<p>-gpu<any>               Unknown      Contrast reads the GPU platform, the grammar one without:
+                                                        two readings of one name, so none
+    contrast-insecure...                   Insecure     refused here, in any spelling
+    contrast-...                           Unknown      a typo must not run as an unsealed pod
+    contrast, contrast_cc, contrast.cc,    Unknown      same; refused before Kubernetes does
+      contrastcc, Contrast-CC, " contrast-cc", Kata-CC-Isolation
+    anything else, ""                      NotContrast  if no such class exists Kubernetes refuses the pod
+    """
+    if name in {BARE, LEGACY_BARE}:
+        return Bare(name)
+    folded = name.lower()
+    if folded.startswith(BARE + "-") and name.isascii():
+        return _explicit(folded.removeprefix(BARE + "-")) or Unknown(name)
+    if folded.startswith("contrast-insecure"):
+        return Insecure(name)
+    return Unknown(name) if _means_contrast(folded.strip()) else NotContrast(name)
+
+
+def _explicit(rest: str) -> Platform | None:
+    """Read `<platform>` or `<platform>-<hash>`, lower case."""
+    if rest in PLATFORMS:
+        return PLATFORMS[rest]
+    name, _, suffix = rest.rpartition("-")
+    if not 1 <= len(suffix) <= LONGEST_HASH or not HASH_ALPHABET.issuperset(suffix) or suffix.startswith("gpu"):
+        return None
+    return PLATFORMS.get(name)
+
+
+def _means_contrast(folded: str) -> bool:
+    if folded == LEGACY_BARE:
+        return True
+    if not folded.startswith("contrast"):
+        return False
+    rest = folded.removeprefix("contrast")
+    return not rest[:1].isalpha() or rest.startswith(("cc", "insecure"))
+
+
+def is_contrast_name(name: str) -> bool:
+    """Tell whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
+    return not isinstance(parse_runtime_class(name), NotContrast)
+
+
+def is_placeholder(name: str) -> bool:
+    """Tell whether a render must replace this name: Contrast's, and no handler like contrast-cc-<platform>-<hash>."""
+    match parse_runtime_class(name):
+        case NotContrast():
+            return False
+        case Platform() as platform:
+            return name.lower() == placeholder(platform)
+        case _:
+            return True
+
+
+def is_handler(name: str) -> bool:
+    """Tell whether a name is that of a release's handler: a platform and a hash."""
+    return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
+
+
+def suggest_placeholder(name: str) -> str:
+    """Return the placeholder that is closest to a name, or ""."""
+    known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
+    return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
+
+
+def reads_like_placeholder(text: str) -> bool:
+    """Tell whether a person who wrote this anywhere meant a placeholder: one but for case, blanks, `_` and `.`."""
+    if len(text) > LONGEST_PLACEHOLDER:
+        return False
+    folded = text.strip().lower().replace("_", "-").replace(".", "-")
+    before, _, platform = folded.partition(BARE + "-")
+    return folded in {BARE, LEGACY_BARE} or (not before and platform in PLATFORMS)
+
+
+def reads_like_field(key: str) -> bool:
+    """Tell whether a person who wrote this key meant `runtimeClassName`: it, or another case, or one letter off."""
+    folded = key.lower().replace("-", "").replace("_", "")
+    if "runtime" not in folded and "classname" not in folded:
+        return False
+    return any(_is_one_edit_away(folded, field) for field in (FIELD.lower(), "runtimeclass"))
+
+
+def _is_one_edit_away(left: str, right: str) -> bool:
+    """Tell whether at most one letter is missing, too many, another one, or changed places with the next."""
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    left, right = left[start:], right[start:]
+    exchanged = left[1::-1] + left[2:]
+    return right in (left, exchanged) or left[1:] in (right, right[1:]) or left == right[1:]
+
+
+def contrast_names_in(value: Any, path: Path = (), without: Container[Path] = ()) -> Iterator[tuple[Path, str]]:
+    """Yield what asks for a class of Contrast's in an object of any kind, with its path. path: that of `value`.
+
+    without: paths of what is not looked at.
+
+    Any name of Contrast's below a key that reads like `runtimeClassName`, and what reads like a placeholder, anywhere:
+    a value or a key.
+    """
+    if path in without:
+        return
+    if isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from contrast_names_in(part, (*path, index), without)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            below = (*path, key)
+            if isinstance(key, str) and reads_like_placeholder(key):
+                yield below, key
+            if isinstance(part, str) and isinstance(key, str) and reads_like_field(key) and is_contrast_name(part):
+                yield below, part
+            else:
+                yield from contrast_names_in(part, below, without)
+    elif isinstance(value, str) and reads_like_placeholder(value):
+        yield path, value

@@ -1,0 +1,519 @@
+"""Write one file, or several as one: complete under temporary names, then renamed into place."""
+
+import errno
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+from functools import partial
+from stat import S_ISCHR, S_ISDIR, S_ISREG
+from types import FrameType
+
+from krm_function.hosts.files import FileProblem
+from krm_function.record import NamedTuple
+
+# --- Defer SIGINT, SIGTERM and SIGHUP while files are written
+#
+# Rule of this file: no signal is lost. A deferred signal may stop the work between two steps, and is delivered at the
+# end of the block.
+
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def deferred_signals() -> Iterator[Callable[[], None]]:
+    """Yield a function to call between steps: it raises KeyboardInterrupt if a signal has come.
+
+    A signal that was ignored stays ignored. Other threads than the main one get no signals; nothing is deferred there.
+    """
+    caught: list[int] = []
+
+    def catch(number: int, _: FrameType | None) -> None:
+        caught.append(number)
+
+    def stop() -> None:
+        if caught:
+            raise KeyboardInterrupt
+
+    before = {}
+    try:
+        for number in ENDING:
+            if signal.getsignal(number) not in {signal.SIG_IGN, None}:
+                before[number] = signal.signal(number, catch)
+    except ValueError:
+        yield stop
+        return
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for came in caught[:1]:
+            signal.raise_signal(came)
+
+
+# --- Outputs that are named like files and are none: descriptors, such as /dev/stdout, and devices, such as /dev/null
+#
+# Rule of this file: only paths that stand for a descriptor of this process, and character devices, count; a shell's
+# `>(command)` is such a path. They are written to and never replaced, renamed or read. Any other pipe is no output: to
+# open one waits for its reader.
+
+
+NAMED = {"/dev/stdout": 1, "/dev/stderr": 2}
+DIRECTORIES = ("/dev/fd", "/proc/self/fd")
+
+
+def is_stream(path: str) -> bool:
+    """Tell whether an output of this path is written to as it is."""
+    return _descriptor(path) is not None or _is_device(path)
+
+
+def write_stream(path: str, data: bytes) -> None:
+    """Write all of the data. Raises OSError."""
+    known = _descriptor(path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY) if known is None else known
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    finally:
+        if known is None:
+            os.close(descriptor)
+
+
+def _descriptor(path: str) -> int | None:
+    """Return the number of the descriptor that a path stands for."""
+    directory, _, name = path.rpartition("/")
+    if directory in DIRECTORIES and name.isascii() and name.isdecimal() and len(name) < 10:
+        return int(name)
+    return NAMED.get(path)
+
+
+def _is_device(path: str) -> bool:
+    try:
+        return S_ISCHR(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+# --- Make temporary names beside a target, and remove what a killed run has left under such names
+#
+# Rule of this file: a process holds a lock on each temporary file or directory until it is in its place, and the system
+# releases that lock when the process ends. So a file with such a name that can be locked belongs to no running process,
+# and is removed; nothing else is. Process ids would not do: containers reuse them, and a shared volume has several sets
+# of them.
+
+
+MARK = ".contrast-krm-"
+END = ".tmp"
+TOKEN = 12  # hexadecimal digits
+LONGEST = 200  # bytes of the target's name that are kept, so that a long name has a temporary one
+
+
+def temporary_name(path: str) -> str:
+    """Make a new name beside a target: `.web.yaml.contrast-krm-0123456789ab.tmp`."""
+    directory, name = os.path.split(path)
+    return os.path.join(directory, f"{_stem(name)}{MARK}{os.urandom(TOKEN // 2).hex()}{END}")
+
+
+def claim(descriptor: int, path: str, directory: int | None = None) -> bool:
+    """Lock a file or directory that was just made at a path; False if another run has removed it as a leftover.
+
+    directory: the descriptor of the one that the path begins in, None for the current one.
+
+    On a file system without locks no file can be locked, so none is removed there.
+    """
+    with suppress(OSError):
+        flock(descriptor, LOCK_SH)
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, dir_fd=directory, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def temporary_directory(path: str) -> Iterator[str]:
+    """Make a new directory beside a target, for its owner alone; it is removed at the end unless it was renamed."""
+    import shutil
+
+    temporary = ""
+    descriptor = -1
+    try:
+        while descriptor < 0:
+            temporary = temporary_name(path)
+            os.mkdir(temporary, 0o700)
+            descriptor = os.open(temporary, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            if not claim(descriptor, temporary):
+                os.close(descriptor)
+                descriptor = -1
+        yield temporary
+    finally:
+        with deferred_signals():
+            shutil.rmtree(temporary, ignore_errors=True)
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+def sweep(paths: Iterable[str]) -> None:
+    """Remove what killed runs have left beside these targets. Never raises: a leftover file does no harm."""
+    stems: dict[str, set[str]] = {}
+    for path in paths:
+        directory, name = os.path.split(path)
+        stems.setdefault(directory, set()).add(_stem(name))
+    for directory, wanted in stems.items():
+        for name, stem in _left_in(directory):
+            if stem in wanted:
+                _remove(os.path.join(directory, name))
+
+
+def sweep_directory(directory: str) -> None:
+    """Remove what killed runs have left for any target in a directory that holds only files of contrast-krm."""
+    for name, _ in _left_in(directory):
+        _remove(os.path.join(directory, name))
+
+
+def _stem(name: str) -> str:
+    return "." + os.fsdecode(os.fsencode(name)[:LONGEST])
+
+
+def _left_in(directory: str) -> Iterator[tuple[str, str]]:
+    """Yield the temporary names in a directory, each with the part of its target's name that it holds."""
+    try:
+        names = os.listdir(directory or ".")
+    except OSError:
+        return
+    for name in names:
+        stem, mark, rest = name.rpartition(MARK)
+        token = rest.removesuffix(END)
+        if mark and rest.endswith(END) and len(token) == TOKEN and not token.strip("0123456789abcdef"):
+            yield name, stem
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        mode = os.lstat(path).st_mode
+        if not S_ISREG(mode) and not S_ISDIR(mode):
+            return  # contrast-krm makes neither links nor pipes
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+            if S_ISDIR(mode):
+                import shutil
+
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+        finally:
+            os.close(descriptor)
+
+
+# --- Write one file under a temporary name beside its target, ready to be renamed
+#
+# Rule of this file: from its first byte, only those can read the temporary file who may read the finished one.
+#
+#     the target        bits of the temporary file    bits, owner and group in the end
+#     exists            the target's, at once         the target's; if its group cannot be set, it gets others' bits
+#     is new            0600                          the requested mode, less the umask; the process's own
+#     must be new       0600                          exactly the requested mode; the process's own
+#
+# Nothing else of an old file is kept: no ACL, no extended attribute, no second name.
+#
+# The directory is opened once, and all names are names in it: whoever exchanges it meanwhile, for a link or another
+# one, gets neither the file nor a temporary one into the other, and the write fails.
+
+
+class NewFile(NamedTuple):
+    """A file to write. new: it must not exist yet, and the umask does not change its mode."""
+
+    path: str
+    data: bytes
+    mode: int = 0o644
+    new: bool = False
+
+
+class Staged(NamedTuple):
+    """A file that is complete under a temporary name. kept: another name of the old one, "" if there is none.
+
+    Both are names in `directory`.
+    """
+
+    file: NewFile
+    temporary: str
+    descriptor: int
+    replaces: bool
+    directory: int  # of all names: the descriptor of the one that the target was in at first
+    kept: str = ""
+    kept_descriptor: int = -1
+
+
+def stage(file: NewFile, *, alone: bool) -> Staged:
+    """Write one file under its temporary name. alone: nothing else is written with it. Raises FileProblem."""
+    directory = -1
+    try:
+        directory = os.open(os.path.dirname(file.path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+        old = _old(file, directory)
+        temporary, descriptor = _open(file.path, directory)
+    except OSError as problem:
+        if directory >= 0:
+            os.close(directory)
+        raise unwritable(file, problem) from problem
+    one = Staged(file, temporary, descriptor, old is not None, directory)
+    try:
+        if old is not None:
+            _as_before(descriptor, old)
+        rest = memoryview(file.data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if old is None:
+            os.fchmod(descriptor, file.mode if file.new else file.mode & ~_umask())
+        os.fsync(descriptor)
+        return one if alone or old is None else _with_old(one)
+    except OSError as problem:
+        drop(one)
+        raise unwritable(file, problem) from problem
+    except BaseException:
+        drop(one)
+        raise
+
+
+def must_be_regular(path: str) -> None:
+    """Raise FileProblem early for a target that cannot be replaced, such as a pipe, whose reading would block."""
+    try:
+        _old(NewFile(path, b""))
+    except OSError as problem:
+        raise unwritable(NewFile(path, b""), problem) from problem
+
+
+def _old(file: NewFile, directory: int | None = None) -> os.stat_result | None:
+    """Return the status of the old file, None without one. Raises FileProblem if it is not regular or must be new."""
+    name = file.path if directory is None else os.path.basename(file.path)
+    try:
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if file.new:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    if not S_ISREG(status.st_mode):
+        raise FileProblem(file.path, "not a regular file", writing=True)
+    return status
+
+
+def _open(path: str, directory: int) -> tuple[str, int]:
+    """Make a new temporary file, for its owner alone; returns its name and descriptor."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    while True:
+        temporary = os.path.basename(temporary_name(path))
+        descriptor = os.open(temporary, flags, 0o600, dir_fd=directory)
+        if claim(descriptor, temporary, directory):
+            return temporary, descriptor
+        os.close(descriptor)
+
+
+def must_be_in_place(one: Staged) -> None:
+    """Raise FileProblem if the directory of the target is another one by now."""
+    try:
+        there = os.path.samestat(os.stat(os.path.dirname(one.file.path) or "."), os.fstat(one.directory))
+    except OSError:
+        there = False
+    if not there:
+        raise FileProblem(one.file.path, "its directory was exchanged while it was written", writing=True)
+
+
+def _as_before(descriptor: int, old: os.stat_result) -> None:
+    """Set owner, group and bits to those of the old file, as far as the system allows."""
+    mode = old.st_mode & 0o777
+    mine = os.fstat(descriptor)
+    if old.st_uid != mine.st_uid:
+        with suppress(OSError):
+            os.fchown(descriptor, old.st_uid, -1)
+    if old.st_gid != mine.st_gid:
+        try:
+            os.fchown(descriptor, -1, old.st_gid)
+        except OSError:
+            mode = mode & 0o707 | (mode & 0o007) << 3  # the rights of the old group are not for another one
+    os.fchmod(descriptor, mode)
+
+
+def _umask() -> int:
+    """Return the umask; it can only be read by setting it."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
+def _with_old(one: Staged) -> Staged:
+    """Add a second name of the old file, by which a rename can be undone; none where the system has no links."""
+    kept, name = (os.path.basename(path) for path in (temporary_name(one.file.path), one.file.path))
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=one.directory)
+    except OSError:
+        return one
+    try:
+        flock(descriptor, LOCK_SH | LOCK_NB)  # without waiting: another program may hold a lock on it
+        os.link(name, kept, src_dir_fd=one.directory, dst_dir_fd=one.directory, follow_symlinks=False)
+    except OSError:
+        os.close(descriptor)
+        return one
+    return one._replace(kept=kept, kept_descriptor=descriptor)
+
+
+def drop(one: Staged) -> None:
+    """Remove the names that are not needed any more, then the locks."""
+    for name in filter(None, (one.temporary, one.kept)):
+        with suppress(OSError):  # it was renamed
+            os.unlink(name, dir_fd=one.directory)
+    for descriptor in (one.descriptor, one.kept_descriptor, one.directory):
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def unwritable(file: NewFile, problem: OSError, remaining: Sequence[str] = ()) -> FileProblem:
+    """Make the error for a file that cannot be written. remaining: paths that have their new bytes all the same."""
+    said = problem.problem if isinstance(problem, FileProblem) else problem.strerror or "not writable"
+    if remaining:
+        said += f"; written already: {', '.join(remaining)}"
+    return FileProblem(file.path, said, writing=True)
+
+
+# --- Write several files as one: first each complete beside its target, then each renamed into its place
+#
+# Rule of this file: a target has its old bytes or all of its new ones, and nothing is written through a symbolic link.
+# A failure before the first rename changes nothing; if a rename fails, those before it are undone, or named in the
+# error. A process that is killed between two renames leaves whole files, renamed in the order in which they were given;
+# a manifest, which has the digests of the others, comes last. Outputs that are no files, such as /dev/stdout, are
+# written before the first rename.
+
+
+SPARE = 64  # open files of everything else
+PLACED: list[str] = []  # what this process has written as a whole, for the message of an internal error
+WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+
+def write_files(files: Iterable[NewFile]) -> None:
+    """Write all or none. Raises FileProblem."""
+    with staged(files) as put:
+        put()
+
+
+def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
+    """Replace `path` by `data`, as a whole or not at all. Raises FileProblem.
+
+    An existing file keeps its permission bits. A symbolic link or anything but a regular file is refused.
+    """
+    write_files([NewFile(path, data, mode)])
+
+
+def create_file(path: str, data: bytes, mode: int) -> None:
+    """Write a file that must not exist yet, with exactly these permission bits. Raises FileProblem."""
+    write_files([NewFile(path, data, mode, new=True)])
+
+
+@contextmanager
+def staged(files: Iterable[NewFile]) -> Iterator[Callable[[], None]]:
+    """Write all files under temporary names; the function that is yielded renames them. Raises FileProblem.
+
+    The block does what must succeed together with these files, such as writing standard output.
+    """
+    every = list(files)
+    streams = [file for file in every if not file.new and is_stream(file.path)]
+    wanted = [file for file in every if file not in streams]
+    ready: list[Staged] = []
+    try:
+        with deferred_signals() as stop:
+            _make_room(len(wanted))
+            sweep(file.path for file in wanted)
+            for file in wanted:
+                stop()
+                ready.append(stage(file, alone=len(wanted) == 1))
+            stop()
+        yield partial(_put, ready, streams)
+    finally:
+        with deferred_signals():
+            for one in ready:
+                drop(one)
+
+
+def _make_room(count: int) -> None:
+    """Raise the limit of open files: each temporary file stays open to keep its lock."""
+    if count <= SPARE:
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = 3 * count + SPARE
+    if 0 <= soft < needed:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard < 0 else min(needed, hard), hard))
+
+
+def _put(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
+    """Write the streams, then rename all, or none: undo the renames before one that fails.
+
+    Raises FileProblem, and BrokenPipeError for a stream that nobody reads.
+    """
+    for file in streams:
+        try:
+            write_stream(file.path, file.data)
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            raise unwritable(file, problem) from problem
+    with deferred_signals():
+        done = 0
+        for step in (must_be_in_place, _place, must_be_in_place):
+            for one in ready:
+                try:
+                    step(one)
+                except OSError as problem:
+                    raise unwritable(one.file, problem, _undo_renames(ready[:done])) from problem
+                done += step is _place
+        PLACED.extend(one.file.path for one in ready)
+        for directory in dict.fromkeys(os.path.dirname(one.file.path) for one in ready):
+            _sync(directory or ".")
+
+
+def _place(one: Staged) -> None:
+    name, here = os.path.basename(one.file.path), one.directory
+    if not one.file.new:
+        os.rename(one.temporary, name, src_dir_fd=here, dst_dir_fd=here)
+        return
+    try:
+        os.link(
+            one.temporary, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False
+        )  # which replaces nothing, as a rename would
+    except OSError as problem:
+        if problem.errno not in WITHOUT_LINKS or os.path.lexists(one.file.path):
+            raise
+        os.rename(one.temporary, name, src_dir_fd=here, dst_dir_fd=here)
+
+
+def _undo_renames(done: Sequence[Staged]) -> list[str]:
+    """Undo renames, the last one first; returns the paths where that failed."""
+    remaining = []
+    for one in reversed(done):
+        name, here = os.path.basename(one.file.path), one.directory
+        try:
+            if one.kept:
+                os.rename(one.kept, name, src_dir_fd=here, dst_dir_fd=here)
+            elif one.replaces:
+                remaining.append(one.file.path)
+            else:
+                os.unlink(name, dir_fd=here)
+        except OSError:
+            remaining.append(one.file.path)
+    return remaining[::-1]
+
+
+def _sync(directory: str) -> None:
+    """Make renames durable where the file system can; without that, the new files are in place all the same."""
+    descriptor = -1
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)

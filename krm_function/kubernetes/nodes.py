@@ -1,0 +1,545 @@
+"""Nodes, and what decides where a pod may run: taints, affinity, requests."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.findings import Cause, Path
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.quantity import nano
+from krm_function.kubernetes.runtime_classes import toleration_parts
+from krm_function.record import NamedTuple
+
+# --- Taints of a node, and the tolerations with which a pod passes them
+#
+# Rule of this file: it answers as Kubernetes' scheduler does (component-helpers, scheduling/corev1; core/v1 helpers),
+# its oddities included. A toleration is plain data as parsed. Only NoSchedule and NoExecute keep a pod away;
+# PreferNoSchedule is a wish. Which of the tolerations that Kubernetes adds a pod gets, `demand` of
+# kubernetes/placement.py says.
+
+
+HARD = frozenset({"NoSchedule", "NoExecute"})
+EFFECTS = HARD | {"PreferNoSchedule"}
+
+# What the DefaultTolerationSeconds admission plugin gives a pod, for five minutes; see `given_by_default`.
+BY_DEFAULT: tuple[Mapping[str, Any], ...] = tuple(
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    for key in ("not-ready", "unreachable")
+)
+# What the DaemonSet controller gives each of its pods, for good.
+EVERY_DAEMON: tuple[Mapping[str, Any], ...] = tuple(
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
+    for key, effect in (
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    )
+)
+
+
+class Taint(NamedTuple):
+    """A taint. effect: one of EFFECTS."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        """Write `key=value:effect`, as kubectl writes it."""
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")  # what `kubectl cordon` amounts to
+
+
+def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
+    """Tell whether one toleration passes one taint.
+
+    Truth table, all columns must hold:
+
+    key                 effect              operator
+    equal               equal               Exists: whatever the value
+    or absent: any key  or absent: any one  absent or Equal: the values are equal, absent being ""
+                                            any other, such as Lt and Gt: never
+
+    tolerationSeconds does not count: such a pod is placed, and evicted later.
+    """
+    key, operator, value, effect, _ = toleration_parts(toleration)
+    if (effect and effect != taint.effect) or (key and key != taint.key):
+        return False
+    match operator:
+        case "" | "Equal":
+            return value == taint.value
+        case "Exists":
+            return True
+        case _:
+            return False
+
+
+def given_by_default(tolerations: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the tolerations that DefaultTolerationSeconds adds to a pod with these of its own.
+
+    One of the pod's with the same or no key, and the effect NoExecute or none, prevents it: whatever its operator and
+    value say, and so even if it tolerates nothing.
+    """
+    named = [toleration_parts(one) for one in tolerations]
+    taken = {key for key, _, _, effect, _ in named if effect in {"", "NoExecute"}}
+    return [one for one in BY_DEFAULT if "" not in taken and one["key"] not in taken]
+
+
+def untolerated(
+    taints: Iterable[Taint], tolerations: Sequence[Mapping[str, Any]], effects: frozenset[str] = HARD
+) -> list[Taint]:
+    """Return the taints of these effects that no toleration passes."""
+    return [
+        taint for taint in taints if taint.effect in effects and not any(tolerates(one, taint) for one in tolerations)
+    ]
+
+
+# --- Required node affinity: which nodes its terms match, and why they do not match another one
+#
+# Rule of this file: it answers as Kubernetes' scheduler does (component-helpers, nodeaffinity; apimachinery, labels).
+# Terms are alternatives, the requirements of a term must all hold, and whatever the API server would refuse matches
+# nothing. Preferred affinity never keeps a pod away, so it is not read.
+
+
+TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+NAME_FIELD = "metadata.name"  # the one field that matchFields knows
+
+
+def required_terms(pod_spec: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the alternatives of the required node affinity, None when there is none. An empty list matches no node."""
+    required = dig(dict(pod_spec), TERMS[:3])
+    return None if required is None else maps(mapping(required).get(TERMS[3]))
+
+
+def unmatched(terms: list[dict[str, Any]] | None, name: str, labels: Mapping[str, str]) -> str:
+    """Say why no term matches the node: the first requirement that each fails. "" when one does, or there are none."""
+    if terms is None:
+        return ""
+    failed: list[str] = []
+    for term in terms:
+        problem = _failed(term, name, labels)
+        if not problem:
+            return ""
+        failed.append(problem)
+    return " or ".join(dict.fromkeys(failed)) or "at least one term"
+
+
+def ruled_out(terms: list[dict[str, Any]] | None, selector: Mapping[str, str]) -> str:
+    """Say what of the terms no node with these labels can have: a requirement of each. "" when one may be matched.
+
+    Of the labels of a node nothing else is known, so only requirements on these keys count.
+    """
+    failed: list[str] = []
+    for term in terms or ():
+        expressions = maps(term.get("matchExpressions"))
+        impossible = [one for one in expressions if one.get("key") in selector and not holds(one, selector)]
+        if not impossible:
+            return ""
+        failed.append(requirement_text(impossible[0]))
+    return " or ".join(dict.fromkeys(failed))
+
+
+def _failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> str:
+    """Return the first requirement that a node fails, as text. A term without requirements matches no node."""
+    expressions, fields = maps(term.get("matchExpressions")), maps(term.get("matchFields"))
+    if not expressions and not fields:
+        return "an empty term, which matches no node"
+    for requirement in expressions:
+        if not holds(requirement, labels):
+            return requirement_text(requirement)
+    for requirement in fields:
+        if not _field_holds(requirement, name):
+            return requirement_text(requirement)
+    return ""
+
+
+def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Tell whether a node's labels satisfy one of matchExpressions.
+
+    Truth table:
+    operator        node has the label                              node lacks it
+    In              its value is one of values                      no
+    NotIn           its value is none of values                     yes
+    Exists          yes (values must be absent)                     no
+    DoesNotExist    no                                              yes (values must be absent)
+    Gt, Lt          both are integers of 64 bits, and the label's   no
+                      is greater, or less, than the one value
+    any other       no                                              no
+    """
+    key, values = requirement.get("key"), _values(requirement)
+    if not isinstance(key, str) or not key or values is None:
+        return False
+    value = labels.get(key)
+    match requirement.get("operator"):
+        case "In":
+            return bool(values) and value in values
+        case "NotIn":
+            return bool(values) and value not in values
+        case "Exists":
+            return not values and value is not None
+        case "DoesNotExist":
+            return not values and value is None
+        case "Gt" | "Lt" as operator:
+            mine, bound = _integer(value), _integer(values[0]) if len(values) == 1 else None
+            if mine is None or bound is None:
+                return False
+            return mine > bound if operator == "Gt" else mine < bound
+        case _:
+            return False
+
+
+def _field_holds(requirement: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a node's name satisfies one of matchFields: In or NotIn, with one value."""
+    values = _values(requirement)
+    if requirement.get("key") != NAME_FIELD or values is None or len(values) != 1:
+        return False
+    match requirement.get("operator"):
+        case "In":
+            return name == values[0]
+        case "NotIn":
+            return name != values[0]
+        case _:
+            return False
+
+
+def _values(requirement: Mapping[str, Any]) -> list[str] | None:
+    values = requirement.get("values")
+    if values is None:
+        return []
+    return values if isinstance(values, list) and all(isinstance(value, str) for value in values) else None
+
+
+def _integer(text: str | None) -> int | None:
+    """Read a label as Go's strconv.ParseInt does, in base 10 and 64 bits; None for an error."""
+    if text is None or not INTEGER.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def requirement_text(requirement: Mapping[str, Any]) -> str:
+    """Write a requirement as label selectors do, such as `zone in (a, b)`, `tee exists`, `cores > 8`."""
+    key = requirement.get("key")
+    values = ", ".join(_values(requirement) or ())
+    match requirement.get("operator"):
+        case "In":
+            return f"{key} in ({values})"
+        case "NotIn":
+            return f"{key} not in ({values})"
+        case "Exists":
+            return f"{key} exists"
+        case "DoesNotExist":
+            return f"{key} does not exist"
+        case "Gt":
+            return f"{key} > {values}"
+        case "Lt":
+            return f"{key} < {values}"
+        case other:
+            return f"{key} {other or 'without operator'}, which is no operator"
+
+
+# --- The resource requests of a pod, added up as the scheduler does
+#
+# Rule of this file: amounts are integers in nano units (model.quantity), and the rules are those of Kubernetes'
+# component-helpers (resource.PodRequests) and of the API server's defaults. A quantity that cannot be read counts as 0:
+# the stages report it.
+
+
+Amounts = dict[str, int]
+POD_LEVEL = ("cpu", "memory")  # and huge pages: the resources that spec.resources may name
+
+
+def pod_requests(pod_spec: Mapping[str, Any], overhead: Mapping[str, Any]) -> Amounts:
+    """Sum up what one pod takes from its node: resource name -> nano units.
+
+    overhead: of the pod after admission, as written. The steps, per resource:
+
+    1. a container's request; where it has only a limit, the limit (API defaults)
+    2. sum of all containers and of the native sidecars (init containers with restartPolicy Always)
+    3. at least the peak of the init phase: each init container plus the sidecars started before it
+    4. spec.resources, if it says anything about cpu, memory or huge pages, in place of that
+    5. plus the overhead
+    """
+    spec = dict(pod_spec)
+    total = _containers(spec)
+    for name, amount in _pod_level(spec, total).items():
+        total[name] = amount
+    _add(total, amounts(overhead))
+    return total
+
+
+def amounts(quantities: Any) -> Amounts:
+    """Read quantities as written into nano units; what cannot be read is 0."""
+    read: Amounts = {}
+    for name, quantity in mapping(dict(quantities) if isinstance(quantities, Mapping) else None).items():
+        try:
+            read[str(name)] = max(0, nano(quantity))
+        except ValueError:
+            read[str(name)] = 0
+    return read
+
+
+def _containers(spec: dict[str, Any]) -> Amounts:
+    """Take steps 1 to 3 of the module's list."""
+    total: Amounts = {}
+    for container in maps(spec.get("containers")):
+        _add(total, _effective(container))
+    sidecars: Amounts = {}
+    peak: Amounts = {}
+    for container in maps(spec.get("initContainers")):
+        mine = _effective(container)
+        if container.get("restartPolicy") == "Always":
+            _add(total, mine)
+            _add(sidecars, mine)
+            mine = sidecars
+        else:
+            _add(mine, sidecars)
+        _raise(peak, mine)
+    _raise(total, peak)
+    return total
+
+
+def _effective(container: Mapping[str, Any]) -> Amounts:
+    """Return the requests of one container: its own, and its limits where it has none."""
+    resources = mapping(container.get("resources"))
+    return {**amounts(mapping(resources.get("limits"))), **amounts(mapping(resources.get("requests")))}
+
+
+def _pod_level(spec: dict[str, Any], containers: Amounts) -> Amounts:
+    """Return what spec.resources puts in place of the sum: its requests; for a lone limit the containers', or it."""
+    requests = amounts(dig(spec, ("resources", "requests")))
+    limits = amounts(dig(spec, ("resources", "limits")))
+    demanded = {**limits, **{name: amount for name, amount in containers.items() if name in limits}, **requests}
+    return {name: amount for name, amount in demanded.items() if name in POD_LEVEL or name.startswith("hugepages-")}
+
+
+def _add(total: Amounts, more: Mapping[str, int]) -> None:
+    for name, amount in more.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _raise(total: Amounts, least: Mapping[str, int]) -> None:
+    for name, amount in least.items():
+        total[name] = max(total.get(name, 0), amount)
+
+
+# --- The versions of a machine's SEV-SNP firmware as text
+#
+#     BootloaderVersion=9,TEEVersion=0,SNPVersion=21,MicrocodeVersion=72
+#
+# Rule of this file: all four by the manifest's own names, or nothing. A version that is left out is not zero.
+
+
+VERSIONS = ("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion")
+LARGEST = 255
+
+
+def parse_tcb(text: str) -> dict[str, int] | None:
+    """Return the four versions of `Name=number,...` in their order, None if that is not what the text says."""
+    pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
+    versions = {name: int(number) for name, number in pairs}
+    whole = ",".join(f"{name}={number}" for name, number in pairs) == text
+    if not whole or len(pairs) != len(VERSIONS) or versions.keys() != set(VERSIONS) or max(versions.values()) > LARGEST:
+        return None
+    return {name: versions[name] for name in VERSIONS}
+
+
+# --- What a Node says of its machine in annotations: the versions of its firmware, and which chip it is
+#
+# Rule of this file: it reads and never judges. Kubernetes knows nothing of this, so whoever runs the machines writes
+# it: in annotations and not in labels, because a measurement is longer than a label may be. What is not said is
+# unknown.
+
+
+PREFIX = "node.contrast-krm.dev/"
+PRODUCT, TCB, CHIP = PREFIX + "snp-product", PREFIX + "snp-tcb", PREFIX + "snp-chip-id"
+SEAM, PIID = PREFIX + "tdx-mr-seam", PREFIX + "tdx-piid"
+HEXADECIMAL = {
+    CHIP: re.compile("[0-9a-fA-F]{128}"),
+    SEAM: re.compile("[0-9a-fA-F]{96}"),
+    PIID: re.compile("([0-9a-fA-F]{2})+"),
+}
+
+
+class Firmware(NamedTuple):
+    """What is known of a machine. tcb: version by name, None when unknown; the texts are "" then, or lower-case hex.
+
+    product: Milan or Genoa, as in the manifest's ProductName.
+    """
+
+    product: str = ""
+    tcb: Mapping[str, int] | None = None
+    chip_id: str = ""
+    mr_seam: str = ""
+    piid: str = ""
+
+    def beside(self, other: "Firmware") -> "Firmware":
+        """Return what either says; where both do, the other."""
+        return Firmware(
+            other.product or self.product,
+            other.tcb or self.tcb,
+            other.chip_id or self.chip_id,
+            other.mr_seam or self.mr_seam,
+            other.piid or self.piid,
+        )
+
+
+UNKNOWN = Firmware()
+
+
+def read_firmware(annotations: Mapping[Any, Any]) -> tuple[Firmware, list[tuple[str, Cause]]]:
+    """Read the annotations of a Node. Returns also the keys that are not valid, with their CC0314; they are unknown."""
+    said = {str(key): value for key, value in annotations.items() if str(key).startswith(PREFIX)}
+    faults: list[tuple[str, Cause]] = []
+    texts: dict[str, str] = {}
+    for key, value in said.items():
+        if key not in {PRODUCT, TCB, *HEXADECIMAL}:
+            faults.append((key, Cause("CC0314.fact", {"known": ", ".join((PRODUCT, TCB, *HEXADECIMAL))})))
+        elif not isinstance(value, str):
+            faults.append((key, Cause("CC0314.string")))
+        elif key in HEXADECIMAL and not HEXADECIMAL[key].fullmatch(value):
+            faults.append((key, Cause("CC0314.hexadecimal")))
+        else:
+            texts[key] = value.lower() if key in HEXADECIMAL else value
+    tcb = parse_tcb(texts[TCB]) if TCB in texts else None
+    if TCB in texts and tcb is None:
+        faults.append((TCB, Cause("CC0314.tcb")))
+    known = (texts.get(key, "") for key in (CHIP, SEAM, PIID))
+    return Firmware(texts.get(PRODUCT, ""), tcb, *known), faults
+
+
+# --- Nodes as `kubectl get nodes -o yaml` prints them, read for what decides where a pod may run
+#
+# Rule of this file: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
+# `allocatable` and `capacity` nothing is known about resources, without `runtimeHandlers` nothing about handlers.
+
+
+KINDS = frozenset({"Node", "NodeList"})
+
+
+class Node(NamedTuple):
+    """One node. allocatable: resource name -> nano units, None when unknown. handlers: None when unknown.
+
+    firmware: what its annotations say of the machine.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+    allocatable: Mapping[str, int] | None = None
+    handlers: frozenset[str] | None = None
+    firmware: Firmware = UNKNOWN
+
+
+class NodeProblem(NamedTuple):
+    """What is wrong with the node of this name, and where in the document. cause: CC0314 with a variant."""
+
+    name: str
+    path: Path
+    cause: Cause
+
+
+class ReadNodes(NamedTuple):
+    """The nodes of one document; parts that are not valid are left out of them and named in `problems`."""
+
+    nodes: tuple[Node, ...] = ()
+    problems: tuple[NodeProblem, ...] = ()
+
+
+def read_nodes(document: Any) -> ReadNodes:
+    """Read the nodes of a document: a Node, a NodeList, or a List that holds some. Never raises."""
+    nodes: list[Node] = []
+    problems: list[NodeProblem] = []
+    for path, value in _members(document):
+        name = dig(value, ("metadata", "name"))
+        if not isinstance(name, str) or not name:
+            problems.append(NodeProblem("", (*path, "metadata", "name"), Cause("CC0314.string")))
+            continue
+        faults: list[tuple[Path, Cause]] = []
+        labels = _labels(value, faults)
+        allocatable = _allocatable(value, faults)
+        taints = tuple(_taints(value, faults))
+        unschedulable = dig(value, ("spec", "unschedulable"))
+        if unschedulable is not None and not isinstance(unschedulable, bool):
+            faults.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
+        firmware, wrong = read_firmware(_map(value, ("metadata", "annotations"), faults))
+        faults += [(("metadata", "annotations", key), cause) for key, cause in wrong]
+        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value), firmware))
+        problems += [NodeProblem(name, path + where, cause) for where, cause in faults]
+    return ReadNodes(tuple(nodes), tuple(problems))
+
+
+def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield every node of a document with its path; the members of a NodeList need not say their kind."""
+    for path, value in objects(document):
+        around = mapping(dig(document, path[:-2])) if path else {}
+        if mapping(value).get("kind") == "Node" or around.get("kind") == "NodeList":
+            yield path, mapping(value)
+
+
+def _labels(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for key, label in _map(value, ("metadata", "labels"), faults).items():
+        if isinstance(label, str):
+            labels[str(key)] = label
+        else:
+            faults.append((("metadata", "labels", str(key)), Cause("CC0314.string")))
+    return labels
+
+
+def _allocatable(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, int] | None:
+    """Return what pods may take; where it is not said, the capacity, as the API server fills it in."""
+    for field in ("allocatable", "capacity"):
+        quantities = _map(value, ("status", field), faults)
+        if not quantities:
+            continue
+        amounts: dict[str, int] = {}
+        for key, quantity in quantities.items():
+            try:
+                amounts[str(key)] = nano(quantity)
+            except ValueError as problem:
+                faults.append((("status", field, str(key)), Cause("CC0314.quantity", {"error": str(problem)})))
+        return amounts
+    return None
+
+
+def _taints(value: Any, faults: list[tuple[Path, Cause]]) -> Iterator[Taint]:
+    entries = dig(value, ("spec", "taints"))
+    if entries is not None and not isinstance(entries, list):
+        faults.append((("spec", "taints"), Cause("CC0314.list")))
+        return
+    for index, entry in enumerate(entries or ()):
+        taint = mapping(entry)
+        key, mark, effect = taint.get("key"), taint.get("value") or "", taint.get("effect")
+        path: Path = ("spec", "taints", index)
+        if not isinstance(key, str) or not key:
+            faults.append(((*path, "key"), Cause("CC0314.string")))
+        elif not isinstance(mark, str):
+            faults.append(((*path, "value"), Cause("CC0314.string")))
+        elif not isinstance(effect, str) or effect not in EFFECTS:
+            faults.append(((*path, "effect"), Cause("CC0314.effect")))
+        else:
+            yield Taint(key, mark, effect)
+
+
+def _handlers(value: Any) -> frozenset[str] | None:
+    """Return the runtime handlers that the node's container runtime knows (Kubernetes 1.30 and later report them)."""
+    handlers = dig(value, ("status", "runtimeHandlers"))
+    if not isinstance(handlers, list) or not handlers:
+        return None
+    return frozenset(str(mapping(entry).get("name") or "") for entry in handlers)
+
+
+def _map(value: Any, path: Path, faults: list[tuple[Path, Cause]]) -> dict[Any, Any]:
+    content = dig(value, path)
+    if content is not None and not isinstance(content, dict):
+        faults.append((path, Cause("CC0314.map")))
+    return mapping(content)

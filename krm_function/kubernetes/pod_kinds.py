@@ -1,0 +1,754 @@
+"""The kinds that have pod templates: those of Kubernetes, the catalogue, and `spec.podTemplates`."""
+
+import functools
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+from krm_function.findings import Path, Ref
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS, REFUSED, Pattern, expand
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.quantity import nano, units
+from krm_function.record import Annotated, NamedTuple
+from krm_function.schema.check import faults
+from krm_function.schema.table import EMPTY as NOTHING
+from krm_function.schema.table import filled, read_value, table
+from krm_function.schema.values import Anything, Choice, Field, ListOf, MapOf, Number, Problems, Record, Text
+from krm_function.text.parse import read_value as read_yaml
+
+# --- A kind of objects with pod templates: where they stand, and what its controller makes of them
+#
+# Rule of this file: records, and how paths in them are written. Which kinds there are, pod_kinds.py says.
+
+
+EMPTY: Mapping[str, Any] = {}
+_KEY = "[A-Za-z][A-Za-z0-9_-]*"
+PATH = rf"{_KEY}(?:\[\*\])?(?:\.{_KEY}(?:\[\*\])?)*"  # of a template, in an entry
+OF_CONTROLLER = "the controller, as "  # how the source of an open variable begins of which the form is known
+
+
+class PodTemplate(NamedTuple):
+    """Where pod templates stand in an object, and what its controller makes of them.
+
+    path: from the object. part: the name of the workload behind `#`, "" if the object has but one; `{...}` stands for a
+    field. names: what the names of its pods look like, () for any name. adds: what the controller adds to each pod.
+    claims: where claim templates of the pods stand, as in a StatefulSet; () for none. conditions: of which objects all
+    of that is so. refuses: which objects of those no render seals, and why. warns: of which
+    it says what no policy covers. longest_name: characters of a name of which there will be pods, 0 for any.
+    """
+
+    path: Pattern
+    part: str = ""
+    names: tuple[str, ...] = ()
+    adds: Mapping[str, Any] = EMPTY
+    claims: Path = ()
+    conditions: Mapping[str, Any] = EMPTY
+    refuses: tuple[Mapping[str, Any], ...] = ()
+    warns: tuple[Mapping[str, Any], ...] = ()
+    longest_name: int = 0
+
+
+class PodKind(NamedTuple):
+    """A kind with pod templates. versions: those it was seen in, () for any. refused: why no render seals its pods.
+
+    instead: what to do then. source: who says so.
+    """
+
+    group: str
+    kind: str
+    templates: tuple[PodTemplate, ...] = ()
+    versions: tuple[str, ...] = ()
+    refused: str = ""
+    instead: str = ""
+    source: Literal["built-in", "catalogue", "configuration"] = "built-in"
+
+
+class PlacedTemplate(NamedTuple):
+    """One pod template of an object. path: from the object. part: as in an address. made_by: None for the eight."""
+
+    path: Path
+    part: str = ""
+    made_by: PodTemplate | None = None
+
+
+# --- Texts of an entry of spec.podTemplates: what a controller writes into pods, as far as the object says it
+#
+#     {metadata.name}                    the field of the object
+#     {spec.network.subdomain=web}       the field, or `web` where it is absent or empty
+#     {.groupName}                       the field of the list entry that the pod template stands in
+#     {.params['num-cpus']}              a key with other characters than letters and digits
+#     {.ports[name=http].containerPort}  a field of the entry of a list that has this name
+#     {rayStart}, {rayPods}              what a rule computes of the object (kubernetes/pod_kinds.py)
+#     {number}, {suffix}, {templateHash}, {hash}, {digest}, {uid}
+#                                        what only the cluster knows, of that form
+#     {index}                            the completion index of a Job, which stays where a name is cut
+#     {pod}                              the name of the pod
+#     {{ and }}                          braces
+#
+# Rule of this file: a form is as narrow as what controllers write, and there is none for any text. What is known is a
+# text of its own, and can never be read as a form: forms are markers until the policy is written.
+
+
+# what stands in braces -> the token of policy/expansion.py
+FORMS: Mapping[str, str] = {
+    "number": "pod-index",
+    "index": "completion-index",
+    "suffix": "generated",
+    "templateHash": "template-hash",
+    "hash": "controller-hash",
+    "pod": "sandbox-name",
+    "digest": "controller-digest",
+    "uid": "pod-uid",
+}
+RULES = ("rayStart", "rayPods")
+NAMESPACE = "metadata.namespace"
+FIELD = r"(?:metadata|spec)?(?:\.[A-Za-z][A-Za-z0-9]*|\['[A-Za-z0-9._/-]+'\]|\[name=[A-Za-z0-9.-]+\])+"
+PIECES = r"\{\{|\}\}|\{([^{}]*)\}|[{}]"
+REFERENCE = rf"({FIELD})(?:=([A-Za-z0-9._-]*))?"
+STEPS = r"\[name=([^\]]+)\]|([A-Za-z][A-Za-z0-9]*)|\['([^']+)'\]"
+AT_LEAST = ">="  # before a version, in a condition
+
+Known = Literal["form", "field", "rule", "text"]
+
+
+class MissingFieldError(ValueError):
+    """A field that a text needs is not in the object, or is neither a text nor a number."""
+
+
+class NotDerivedError(MissingFieldError):
+    """A rule does not know what the controller writes for this object. reason, instead: as in a finding."""
+
+    def __init__(self, reason: str, instead: str) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.reason, self.instead = reason, instead
+
+
+class Piece(NamedTuple):
+    """A piece of a text. value: the text, the name of a form or rule, or the path of a field. default: or None."""
+
+    known: Known
+    value: str
+    default: str | None = None
+
+
+def text_problem(text: str) -> str:
+    """Return what is wrong with a text of an entry, "" if nothing is."""
+    if "\0" in text:
+        return "holds a NUL"
+    try:
+        pieces(text)
+    except ValueError as problem:
+        return str(problem)
+    return ""
+
+
+@functools.lru_cache(maxsize=1024)  # the texts of an entry are those of all objects of its kind
+def pieces(text: str) -> tuple[Piece, ...]:
+    """Return the pieces of a text. Raises ValueError with what is wrong with it."""
+    return tuple(_pieces(text))
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    end = 0
+    for match in re.finditer(PIECES, text):
+        if match.start() > end:
+            yield Piece("text", text[end : match.start()])
+        end = match.end()
+        inside = match[1]
+        if inside is None:
+            if match[0] in "{}":
+                raise ValueError("has a brace without its other one; write {{ or }} for a brace")
+            yield Piece("text", match[0][0])
+        elif inside in FORMS:
+            yield Piece("form", inside)
+        elif inside in RULES:
+            yield Piece("rule", inside)
+        else:
+            found = re.fullmatch(REFERENCE, inside)
+            if found is None:
+                raise ValueError(f"has {{{inside}}}, which is no field of the object and none of {', '.join(FORMS)}")
+            yield Piece("field", found[1], found[2])
+    if end < len(text):
+        yield Piece("text", text[end:])
+
+
+def field_of(path: str, value: Any, template: Path) -> Any:
+    """Return a field of an object, or of the list entry around a pod template; None if it is not there."""
+    steps = field_steps(path)
+    if not path.startswith((".", "[")):
+        return _at(value, steps)
+    inner = next((index for index in reversed(range(len(template))) if isinstance(template[index], int)), None)
+    return None if inner is None else _at(dig(value, template[: inner + 1]), steps)
+
+
+def _at(value: Any, steps: tuple[str, ...]) -> Any:
+    """Return the value at the steps of a field; in a list, a step is the name of the first entry that has it."""
+    for step in steps:
+        if isinstance(value, list):
+            value = next((one for one in maps(value) if one.get("name") == step), None)
+        else:
+            value = mapping(value).get(step)
+    return value
+
+
+@functools.lru_cache(maxsize=1024)
+def field_steps(path: str) -> tuple[str, ...]:
+    """Return the keys and names of the path of a field.
+
+    >>> field_steps("metadata.annotations['ray.io/x']")
+    ('metadata', 'annotations', 'ray.io/x')
+    >>> field_steps(".ports[name=http].containerPort")
+    ('ports', 'http', 'containerPort')
+    """
+    return tuple(found[1] or found[2] or found[3] for found in re.finditer(STEPS, path))
+
+
+def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
+    """Tell whether the conditions of an entry hold for an object: `when` all of them, `unless` none."""
+    when, unless = entry.get("when") or {}, entry.get("unless") or {}
+    if not when and not unless:
+        return True
+    return all(_has(path, wanted, value, template) for path, wanted in when.items()) and not any(
+        _has(path, wanted, value, template) for path, wanted in unless.items()
+    )
+
+
+def _has(path: str, wanted: Any, value: Any, template: Path) -> bool:
+    found = field_of(path, value, template)
+    if isinstance(found, (dict, list)):
+        return False  # is no text, and to write a whole pod template as one takes long
+    text = "" if found is None else str(found).lower() if isinstance(found, bool) else str(found)
+    return text in wanted or any(_at_least(text, one) for one in wanted if one.startswith(AT_LEAST))
+
+
+def _at_least(text: str, wanted: str) -> bool:
+    """Tell whether a text begins with a version that is not before that of `>=1.2.3`."""
+    versions = [re.match(r"v?([0-9]+(?:\.[0-9]+)*)", one) for one in (text, wanted.removeprefix(AT_LEAST))]
+    if not all(versions):
+        return False
+    found, least = ([int(number) for number in one[1].split(".")] for one in versions if one)
+    size = max(len(found), len(least))
+    return [*found, *[0] * (size - len(found))] >= [*least, *[0] * (size - len(least))]
+
+
+def written(text: str, value: Any, template: Path, *, marked: bool = True) -> str:
+    """Return a text with its fields, and with markers for its forms.
+
+    value, template: the object and the path of the pod template in it. marked: else a form is MissingFieldError, too.
+    """
+    made = []
+    for piece in pieces(text):
+        match piece.known:
+            case "text":
+                made.append(piece.value)
+            case "form":
+                if not marked:
+                    raise MissingFieldError(piece.value)
+                made.append(f"\0{FORMS[piece.value]}\0")
+            case "rule":
+                made.append(RAY[piece.value](value, template))
+            case "field":
+                made.append(_scalar(piece, field_of(piece.value, value, template)))
+    return "".join(made)
+
+
+def _scalar(piece: Piece, found: Any) -> str:
+    if (found is None or found == "") and piece.default is not None:
+        return piece.default
+    if (found is None or found == "") and piece.value == NAMESPACE:
+        return "\0sandbox-namespace\0"  # what kubectl gives it
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    if isinstance(found, int) or (isinstance(found, str) and "\0" not in found):
+        return str(found)
+    raise MissingFieldError(piece.value)
+
+
+# --- Texts that KubeRay computes of a RayCluster: the command that starts Ray, and how the names of its pods begin
+#
+# Rule of this file: what the operator computes in another way than here is refused, never guessed. The address of the
+# head is left as `$(FQ_RAY_IP)`, a variable that the operator writes into the same container, so that the policy has
+# its value from one place. Source: docs/facts/controllers.md#kuberay.
+
+
+PORT = "6379"
+FLAGS = ("log-color", "include-dashboard")  # options whose value may be the word true or false
+COUNTED = ("google.com/tpu", "aws.amazon.com/neuroncore")  # what becomes JSON in the option `resources`
+LONGEST_PREFIX = 50  # characters of a pod's name before its role
+MADE = {"rayClusterSpec", "rayClusterConfig"}  # of a RayJob and a RayService, whose RayCluster has a suffix
+SUFFIX = "\0generated\0"
+_GPU = r".*gpu|.*nvidia\.com/mig-[0-9]+g\.[0-9]+gb"
+
+
+def ray_start(value: Any, template: Path) -> str:
+    """Return the command that the operator makes of rayStartParams and of the limits of the first container.
+
+    template: where the pod template of the group stands. Raises NotDerivedError.
+    """
+    is_head = "headGroupSpec" in template
+    params = _params(value, template[:-1])
+    if is_head:
+        params.setdefault("dashboard-host", "0.0.0.0")  # noqa: S104 (what the operator writes)
+    else:
+        head = _params(value, (*template[: template.index("workerGroupSpecs")], "headGroupSpec"))
+        params.setdefault("address", f"$(FQ_RAY_IP):{head.get('port', PORT)}")
+    params.setdefault("metrics-export-port", "8080")
+    params.setdefault("dashboard-agent-listen-port", "52365")
+    params["block"] = "true"
+    _count(params, mapping((maps(dig(value, (*template, "spec", "containers"))) or [{}])[0].get("resources")))
+    return f"ray start {'--head ' if is_head else ''}{''.join(map(_option, sorted(params.items())))}"
+
+
+def _params(value: Any, group: Path) -> dict[str, str]:
+    """Return rayStartParams of a group. Raises NotDerivedError if one of them is no text."""
+    given = mapping(dig(value, (*group, "rayStartParams")))
+    for name, text in given.items():
+        if not isinstance(text, str) or "\0" in text:
+            raise NotDerivedError(f"{name} of rayStartParams is no text", f'write {name} as a text: "1", and not 1')
+    return dict(given)
+
+
+def _count(params: dict[str, str], resources: Mapping[str, Any]) -> None:
+    """Add what the first container has: CPUs, memory, GPUs."""
+    limits, requests = (mapping(resources.get(name)) for name in ("limits", "requests"))
+    for option, amounts in (
+        ("num-cpus", (limits.get("cpu"), requests.get("cpu"))),
+        ("memory", (limits.get("memory"),)),
+    ):
+        found = next((amount for amount in amounts if _is_some(amount)), None)
+        if option not in params and found is not None:
+            params[option] = str(units(found))
+    counted = [name for name in COUNTED if name in limits]
+    if counted:
+        raise NotDerivedError(f"the operator counts {counted[0]} in its command", f"leave {counted[0]} out")
+    gpus = [name for name in sorted(limits) if re.fullmatch(_GPU, name) and _is_some(limits[name])]
+    if gpus:
+        params.setdefault("num-gpus", str(units(limits[gpus[0]])))
+
+
+def _is_some(amount: Any) -> bool:
+    """Tell whether a quantity is there and not zero. Raises NotDerivedError if it is none."""
+    try:
+        return amount is not None and nano(amount) != 0
+    except ValueError as problem:
+        raise NotDerivedError(f"an amount of resources {problem}", "write it as a quantity of Kubernetes") from problem
+
+
+def _option(option: tuple[str, str]) -> str:
+    """Write an option with the spaces of the operator: a word for true, nothing for false."""
+    name, text = option
+    if text.lower() in ("true", "false") and name not in FLAGS:
+        return f" --{name} " if text.lower() == "true" else ""
+    return f" --{name}={text} "
+
+
+def ray_pods(value: Any, template: Path) -> str:
+    """Return how the names of the pods of a group begin: the cluster and the group, cut, and the role."""
+    name = str(dig(value, ("metadata", "name")) or "")
+    size, suffix = len(name), ""
+    if MADE.intersection(map(str, template)):
+        suffix, size = f"-{SUFFIX}", size + 6
+    if size > LONGEST_PREFIX and suffix:
+        raise NotDerivedError(
+            "the name of its RayCluster is cut in the names of pods", "give it a name of 44 characters"
+        )
+    if "headGroupSpec" in template:
+        return f"{name[:LONGEST_PREFIX]}{suffix}-head".lower()
+    group = str(dig(value, (*template[:-1], "groupName")) or "")
+    rest = f"-{group}"[: max(0, LONGEST_PREFIX - size)]
+    return f"{name[:LONGEST_PREFIX]}{suffix}{rest}-worker".lower()
+
+
+RAY: Mapping[str, Callable[[Any, Path], str]] = {"rayStart": ray_start, "rayPods": ray_pods}
+
+
+# --- Which workload of its object a pod template is: the name behind `#` in an address
+#
+# Rule of this file: a name is unique in its object and can be typed. What the entry does not name has the words of its
+# path, and the name of the list entry that it stands in, or its number.
+#
+#     spec.template                      (none, if the object has no other template)
+#     spec.leader                        leader
+#     spec.workerGroupSpecs[*].template  workerGroupSpecs-gpu, for the entry with `name: gpu`
+
+
+_TYPED = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+_LEFT_OUT = ("spec", "template")
+
+
+def placed_templates(known: PodKind, value: object) -> list[PlacedTemplate]:
+    """Return the pod templates of an object of a kind of catalogue or configuration; only those that are there.
+
+    An entry lists what an object may have, and it need not have all of it. If none is there, the first counts.
+    """
+    every = [(one, path) for one in known.templates for path in expand(one.path, value)]
+    every = [(one, path) for one, path in every if applies(one.conditions, value, path)]
+    there = [(one, path) for one, path in every if dig(value, path) is not None] or every[:1]
+    alone = len(known.templates) == 1 and "*" not in known.templates[0].path and not known.templates[0].part
+    made: list[PlacedTemplate] = []
+    taken: set[str] = set()
+    for one, path in there:
+        part = "" if alone else _part(one, path, value)
+        if part in taken:
+            part = f"{part}-{len(made)}"
+        taken.add(part)
+        made.append(PlacedTemplate(path, part, one))
+    return made
+
+
+def _part(one: PodTemplate, path: Path, value: Any) -> str:
+    try:
+        part = written(one.part, value, path, marked=False) if one.part else ""
+    except MissingFieldError:
+        part = ""
+    return part if _TYPED.fullmatch(part) else _of_path(path, value)
+
+
+def _of_path(path: Path, value: Any) -> str:
+    words = []
+    for index, step in enumerate(path):
+        if isinstance(step, int):
+            name = dig(value, (*path[: index + 1], "name"))
+            words.append(name if isinstance(name, str) and _TYPED.fullmatch(name) else str(step))
+        elif step not in _LEFT_OUT:
+            words.append(step)
+    return "-".join(words) or "pod"
+
+
+# --- `podTemplates` of ContrastGenerate, and the catalogue, which has the same form: where objects of a kind have
+# pods
+#
+# Rule of this file: what an author of entries writes, and the kinds that it stands for. An entry never says what a pod
+# is allowed beside its template, only what the controller of its kind adds: a text known from the object, or a form
+# that is narrow (kubernetes/pod_kinds.py).
+
+
+GROUP = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+"
+VARIABLE = "[-._a-zA-Z][-._a-zA-Z0-9]*"
+TEXTS = Text("a text in which {FIELD} stands for a field of the object", check=text_problem)
+KEYS = Text("a label or annotation key", "[A-Za-z0-9./_-]+", 317)
+LINE = Text("a sentence, on one line", r"[^\r\n]+", 500)
+WHICH = ("all", "containers", "first", "initContainers")
+PLACES = ("first", "last", "missing")
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+
+CONDITIONS = MapOf(Text("a field of the object", FIELD), ListOf(Text()))
+WHEN = "only where each of these fields has one of these values; an empty text stands for an absent field"
+UNLESS = "not where one of these fields has one of these values"
+
+
+def _check_variable(entry: dict[str, Any]) -> Problems:
+    if (entry.get("value") is None) == (entry.get("fieldPath") is None):
+        return (((), "needs either value or fieldPath"),)
+    return ()
+
+
+VARIABLES = Record(
+    {
+        "name": Field(Text("the name of a variable", VARIABLE, 253), required=True),
+        "value": Field(TEXTS, "its value"),
+        "fieldPath": Field(
+            Text("a field of the pod", r"[^\0\r\n]+", 400), "the field of the pod that it has, as fieldRef"
+        ),
+        "containers": Field(
+            Choice(WHICH),
+            "all, init containers included; only containers; the first of these; or only init containers",
+            default="all",
+        ),
+        "place": Field(
+            Choice(PLACES),
+            "first: before the variables of the template, in place of one of its name; last: behind them; "
+            "missing: behind them, where the template has none of its name",
+            default="first",
+        ),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    },
+    check=_check_variable,
+)
+
+
+def _check_added(entry: dict[str, Any]) -> Problems:
+    """Look at what an added object has beside the fields of a pod spec."""
+    own = {name: entry[name] for name in BESIDE.fields if name in entry}
+    return tuple((fault.path, fault.problem) for fault in faults(BESIDE, own))
+
+
+COMMAND = ListOf(TEXTS)
+BESIDE = Record(
+    {
+        "containers": Field(Choice(WHICH), "of a mount: which containers get it"),
+        "place": Field(Choice(PLACES), "missing: only where the template has none of it"),
+        "like": Field(Choice(("first",)), "of an init container: it has what the first container has"),
+        "command": Field(COMMAND, "of an init container"),
+        "args": Field(COMMAND, "of an init container"),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    }
+)
+OBJECT = MapOf(Text(), Anything(), check=_check_added)
+PROCESS = Record(
+    {
+        "command": Field(COMMAND, "its command"),
+        "args": Field(COMMAND, "its arguments"),
+        "instead": Field(LINE, "what to do with a template that has a command of its own", required=True),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    }
+)
+PROBE = Record(
+    {
+        "name": Field(Choice(PROBES), "the field of the container", required=True),
+        "command": Field(COMMAND, "what the kubelet runs in the container", required=True),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    }
+)
+ADDS = Record(
+    {
+        "labels": Field(MapOf(KEYS, TEXTS), "labels of each pod, for variables that are made of them"),
+        "annotations": Field(MapOf(KEYS, TEXTS), "annotations of each pod, for variables that are made of them"),
+        "env": Field(ListOf(VARIABLES), "variables of its containers"),
+        "volumes": Field(ListOf(OBJECT), "volumes, as in a pod spec"),
+        "volumeMounts": Field(ListOf(OBJECT), "mounts of each container, as in a pod spec"),
+        "initContainers": Field(ListOf(OBJECT), "init containers behind those of the template, as in a pod spec"),
+        "process": Field(ListOf(PROCESS), "the command of the first container, of a template that has none"),
+        "probes": Field(ListOf(PROBE), "exec probes of the first container, of a template that has none of the name"),
+    }
+)
+REFUSAL = Record(
+    {
+        "reason": Field(LINE, "why no policy describes the pods, or what none covers", required=True),
+        "instead": Field(LINE, "what to do", required=True),
+        "when": Field(CONDITIONS, WHEN),
+        "unless": Field(CONDITIONS, UNLESS),
+    }
+)
+
+
+class TemplateEntry(NamedTuple):
+    """Where one pod template stands, and what becomes of it."""
+
+    path: Annotated[
+        str,
+        Field(
+            Text("a path such as spec.workers[*].template", PATH, 400, "spec.template"),
+            "from the object to the pod template; [*] stands for each entry of a list",
+        ),
+    ]
+    part: Annotated[
+        str,
+        Field(
+            Text("a short text", check=text_problem, longest=200),
+            "the name of the workload behind # in addresses, such as workers-{.groupName}; "
+            "absent: made of the path, none for an only template",
+        ),
+    ] = ""
+    names: Annotated[
+        tuple[str, ...],
+        Field(
+            ListOf(TEXTS),
+            "what names the controller gives to the pods; absent: any name. With {suffix} at its end it is a name that "
+            "the API server makes: cut at 58 characters, and five letters",
+        ),
+    ] = ()
+    longestName: Annotated[  # noqa: N815 (a field of the API)
+        int,
+        Field(
+            Number(1, 253), "characters of the longest name of an object of which there will be pods; absent: no limit"
+        ),
+    ] = 0
+    when: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, WHEN)] = NOTHING
+    unless: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, UNLESS)] = NOTHING
+    claims: Annotated[
+        str,
+        Field(
+            Choice(("spec.volumeClaimTemplates",)),
+            "where the claim templates of the pods are, if they are as in a StatefulSet",
+        ),
+    ] = ""
+    adds: Annotated[  # a map of ADDS, which a schema beside people's files would be too long with
+        Mapping[str, Any],
+        Field(
+            MapOf(
+                Text(f"one of {', '.join(ADDS.fields)}", "|".join(ADDS.fields)),
+                Anything(),
+            ),
+            "what the controller adds to each pod: labels, annotations, env, volumes, volumeMounts, initContainers, "
+            "process, probes",
+        ),
+    ] = NOTHING
+    refuses: Annotated[
+        tuple[Mapping[str, Any], ...],
+        Field(ListOf(REFUSAL), "objects that are refused, each with the reason and what to do"),
+    ] = ()
+    warns: Annotated[
+        tuple[Mapping[str, Any], ...],
+        Field(ListOf(REFUSAL), "objects that are sealed with a warning of what no policy covers, and what to do"),
+    ] = ()
+
+
+def _check_template(entry: dict[str, Any]) -> Problems:
+    return tuple((("adds", *fault.path), fault.problem) for fault in faults(ADDS, entry.get("adds") or {}))
+
+
+class KindEntry(NamedTuple):
+    """A kind of custom resources whose pods are sealed, or why they are not."""
+
+    group: Annotated[str, Field(Text("an API group, such as example.com", GROUP, 253), "of the kind")]
+    kind: Annotated[str, Field(Text("a kind, such as Thing", "[A-Z][A-Za-z0-9]*", 63), "of the objects")]
+    versions: Annotated[
+        tuple[str, ...], Field(ListOf(Text("a version, such as v1", "v[0-9][a-z0-9]*", 63)), "absent: any")
+    ] = ()
+    templates: Annotated[
+        tuple[TemplateEntry, ...], Field(ListOf(table(TemplateEntry, _check_template)), "its pod templates")
+    ] = ()
+    refused: Annotated[str, Field(Text("a reason, on one line", r"[^\r\n]+", 500), "why its pods cannot be sealed")] = (
+        ""
+    )
+    instead: Annotated[str, Field(Text("a remedy, on one line", r"[^\r\n]+", 500), "what to do in place of that")] = ""
+    sources: Annotated[
+        tuple[str, ...], Field(ListOf(Text("a source", r"[^\r\n]+", 500)), "where this is known from, for readers")
+    ] = ()
+
+
+def _check(entry: dict[str, Any]) -> Problems:
+    if bool(entry.get("templates")) == bool(entry.get("refused")):
+        return (((), "needs either templates or refused"),)
+    return ()
+
+
+def _check_once(entries: list[Any]) -> Problems:
+    keys = [(entry["group"], entry["kind"]) for entry in entries]
+    return tuple(((index,), "is there twice") for index, key in enumerate(keys) if key in keys[:index])
+
+
+KIND_ENTRY = table(KindEntry, _check)
+ENTRIES = ListOf(KIND_ENTRY, check=_check_once)
+
+
+def kinds_of(
+    entries: Iterable[KindEntry], source: Literal["catalogue", "configuration"]
+) -> Mapping[tuple[str, str], PodKind]:
+    """Return the kinds that entries stand for, by group and kind."""
+    return {
+        (one.group, one.kind): PodKind(
+            one.group,
+            one.kind,
+            tuple(_template(each) for each in one.templates),
+            one.versions,
+            one.refused,
+            one.instead,
+            source,
+        )
+        for one in entries
+    }
+
+
+def _template(entry: TemplateEntry) -> PodTemplate:
+    claims = tuple(entry.claims.split(".")) if entry.claims else ()
+    conditions = {"when": entry.when, "unless": entry.unless}
+    return PodTemplate(
+        _pattern(entry.path),
+        entry.part,
+        entry.names,
+        entry.adds,
+        claims,
+        conditions,
+        tuple(entry.refuses),
+        tuple(entry.warns),
+        entry.longestName,
+    )
+
+
+def _pattern(path: str) -> tuple[str, ...]:
+    return tuple(re.sub(r"\[\*\]", ".*", path).split("."))
+
+
+# --- Load the shipped catalogue: one file for each API group, in the form of spec.podTemplates
+#
+# Rule of this file: a file is read when an object of its group and of one of its kinds is there, and never before;
+# which kinds those are, `CATALOGUED` of kubernetes/kinds.py says.
+
+
+DIRECTORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "catalogue")
+
+
+def shipped(group: str, kind: str) -> PodKind | None:
+    """Return the kind of the catalogue, None if it has none of this group and name."""
+    return of_group(group).get((group, kind))
+
+
+@functools.cache
+def of_group(group: str) -> Mapping[tuple[str, str], PodKind]:
+    """Return the kinds of one group. Raises ValueError if the file, which is part of the package, is broken."""
+    with open(os.path.join(DIRECTORY, f"{group}.yaml"), encoding="utf-8") as file:
+        reading = read_value(ENTRIES, read_yaml(file.read())["podTemplates"])
+    if reading.faults:
+        raise ValueError(f"{group}: {reading.faults[0]}")
+    return kinds_of(filled(ENTRIES, reading.value), "catalogue")
+
+
+# --- The kinds that have pod templates, as one value: the eight, the shipped catalogue, and those of the
+# configuration
+#
+# Rule of this file: a kind is known by its group and its name, and what the configuration says of it counts in place of
+# what the catalogue says. The catalogue is loaded when an object of one of its kinds is there, and not before.
+#
+#     apiVersion and kind                         its pod templates are
+#     of one of the eight                         those of kubernetes/kinds.py, whatever the configuration says
+#     of an entry of spec.podTemplates            those of the entry, in the versions that it lists
+#     of an entry of the catalogue, not refused   those of the entry, in the versions that it lists
+#     of anything else                            none that a render seals
+
+
+class Kinds:
+    """All kinds with pod templates that one call knows. configured: by group and kind."""
+
+    __slots__ = ("configured", "names")
+
+    def __init__(self, configured: Mapping[tuple[str, str], PodKind] = EMPTY) -> None:  # type: ignore[assignment]
+        """Index the kinds of a configuration. names: of all kinds of which an object may have pod templates."""
+        self.configured = configured
+        self.names = frozenset((*KINDS, *CATALOGUED, *(kind for _, kind in configured)))
+
+    def of(self, ref: Ref) -> PodKind | None:
+        """Return the kind of an object, None if no render seals its pods."""
+        known = KINDS.get(ref.kind)
+        if known is not None and ref.api_version == known[0]:
+            return BUILT_IN[ref.kind]
+        entry = self.entry(ref)
+        version = ref.api_version.rpartition("/")[2]
+        if entry is None or entry.refused or (entry.versions and version not in entry.versions):
+            return None
+        return entry
+
+    def entry(self, ref: Ref) -> PodKind | None:
+        """Return what configuration or catalogue say of the group and kind of an object, in whichever version."""
+        group = ref.api_version.rpartition("/")[0]
+        if (group, ref.kind) in self.configured:
+            return self.configured[group, ref.kind]
+        if group not in CATALOGUED.get(ref.kind, ()) and ref.kind not in REFUSED.get(group, ()):
+            return None
+
+        return shipped(group, ref.kind)
+
+    def templates(self, ref: Ref, value: object) -> list[PlacedTemplate]:
+        """Return the pod templates of an object, present or not; none if no render seals it."""
+        known = self.of(ref)
+        if known is None:
+            return []
+        if known.source == "built-in":
+            return [PlacedTemplate(path) for one in known.templates for path in expand(one.path, value)]
+
+        return placed_templates(known, value)
+
+    def paths(self, ref: Ref, value: object) -> list[Path]:
+        """Return the paths of the pod templates of an object, as `templates` does."""
+        return [one.path for one in self.templates(ref, value)]
+
+
+BUILT_IN = {kind: PodKind("", kind, tuple(map(PodTemplate, patterns))) for kind, (_, *patterns) in KINDS.items()}
+SHIPPED = Kinds()

@@ -1,0 +1,311 @@
+"""A resource on its way through a render, the edits of it, and the file that it comes from."""
+
+from collections.abc import Container, Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.findings.origin import Origin
+from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
+from krm_function.record import NamedTuple
+from krm_function.text.changes import Change, Op
+from krm_function.text.errors import YamlError
+
+if TYPE_CHECKING:
+    from krm_function.text.parse import Document
+
+
+# --- Records of edits: the path, the value before and after, the code of the rule, and the reason
+#
+# Rule of this file: every stage answers with edits and findings and changes nothing itself. `plan`, `explain`, `diff`,
+# `uninject` and the KRM results all read these records.
+
+
+class Edit(NamedTuple):
+    """One change to one object. `path` starts at the root of the object's document."""
+
+    op: Op
+    path: Path
+    before: Any
+    after: Any
+    code: str
+    reason: str
+
+    @property
+    def change(self) -> Change:
+        """The edit as a change of its document."""
+        return self.change_in(())
+
+    def change_in(self, root: Path) -> Change:
+        """Return the edit as a change whose path starts at the object at `root` of the document."""
+        return Change(self.path[len(root) :], self.op, None if self.op == "remove" else self.after)
+
+
+class Outcome(NamedTuple):
+    """The edits and findings of one stage for one workload."""
+
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+class ObjectEdits(NamedTuple):
+    """All edits of one object of a resource. root: path from the document to the object, where their paths start."""
+
+    root: Path
+    ref: Ref
+    edits: tuple[Edit, ...]
+
+
+# --- A resource on its way through a render: its text and origin, what was read in it, and what the render makes of
+# it
+#
+# Rule of this file: text is authoritative. A resource that no stage edits keeps its text. Whoever wants to know what a
+# resource holds asks it, so that no text is parsed twice: `document` if it was read, else `parsed`.
+
+
+State = Literal[
+    "unread",  # only its header is known: nothing in it can matter, or nothing has asked
+    "given",  # parsed as it stands
+    "restored",  # parsed, and what an earlier render did to objects in it is undone
+    "added",  # an object that an earlier render added
+]
+Retired = Literal["", "spec", "status", "earlier"]
+
+
+class Copy(NamedTuple):
+    """What a controller made. origin: the workload that it was made of.
+
+    retired: what says that an object runs no pod, and so is not checked; "" if nothing does. "earlier": it is of an
+    earlier template of that workload, and runs.
+    """
+
+    origin: Any
+    retired: Retired = ""
+
+
+NO_COPIES: Mapping[Path, Copy] = MappingProxyType({})
+
+
+class Resource(NamedTuple):
+    """One document of a stream, or one item of a ResourceList.
+
+    What the host hands over. text: exactly the characters of the document, with its separator line and comments. line:
+    line of the text's first character in `file`, from 1. file: "" for standard input. api_version, kind, name: as the
+    document has them, "" if absent. certain: they can be trusted (see `yamltext.Chunk`).
+
+    kinds: those with pod templates that this call knows.
+
+    What was read. position: in the input, -1 while it is unread. document: its values and their positions, restored if
+    an earlier render is undone. undone: the objects in it whose undo records were applied, and are not proven yet.
+    copies: the objects in it that controllers made, by their paths.
+
+    What the render makes of it. edits: of its objects. rendered: the new text, None while it is the old one. dropped:
+    it has no place in the output.
+    """
+
+    text: str
+    line: int = 1
+    file: str = ""
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    certain: bool = True
+    position: int = -1
+    state: State = "unread"
+    document: "Document | None" = None
+    undone: tuple[Path, ...] = ()
+    copies: Mapping[Path, Copy] = NO_COPIES
+    edits: tuple[ObjectEdits, ...] = ()
+    rendered: str | None = None
+    dropped: bool = False
+    kinds: Kinds = SHIPPED
+
+    def may_be(self, kinds: Container[str]) -> bool:
+        """Tell whether the document may contain an object of these kinds: by its kind, or by an uncertain header."""
+        return not self.certain or self.kind in kinds
+
+    @property
+    def may_have_pods(self) -> bool:
+        """Whether the document may be an object with pod templates that a render seals."""
+        return not self.certain or self.kind in self.kinds.names
+
+    @property
+    def output(self) -> str | None:
+        """Its text in the output, None if it is dropped."""
+        if self.dropped:
+            return None
+        return self.text if self.rendered is None else self.rendered
+
+    @property
+    def value(self) -> Any:
+        """Its value: as read, else as the text has it. Raises YamlError."""
+        if self.document is not None:
+            return self.document.value
+        from krm_function.text.errors import YamlError
+        from krm_function.text.parse import read_value
+
+        try:
+            return read_value(self.text)
+        except YamlError:
+            return self.given().value  # raises the same, with the lines of the file
+
+    def parsed(self) -> "Resource":
+        """Return the resource with a document: what was read, else its text. Raises YamlError."""
+        return self if self.document is not None else self.given()
+
+    def given(self) -> "Resource":
+        """Return the resource as it stands in the input, parsed, with the record of an earlier render in it.
+
+        Nothing keeps it, as the input may be large. Raises YamlError.
+        """
+        if self.state in ("given", "added") and self.document is not None and self.document.node is not None:
+            return self
+        from krm_function.text.parse import parse
+
+        document = parse(self.text, line=self.line)
+        return self._replace(state="given", document=document, undone=(), edits=(), rendered=None)
+
+    def all_placed(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return findings about this resource, each placed; a text not read yet is parsed only if there are any."""
+        some = list(findings)
+        return list(map(self.parsed().placed, some)) if some else some
+
+    def placed(self, found: Finding) -> Finding:
+        """Return a finding about this resource with the line and column of its path, and the origin of the resource."""
+        if found.line or found.severity == "info" or self.document is None:
+            return found
+        from krm_function.text.parse import locate
+
+        line, column = locate(self.document, found.path)
+        origin = None if self.file else origin_of(self.text, self.document.value)
+        return found._replace(file=self.file, line=line, column=column, origin=origin)
+
+
+def knowing(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, ...]:
+    """Return resources that know these kinds with pod templates."""
+    if kinds is SHIPPED:
+        return tuple(resources)
+    return tuple(one._replace(kinds=kinds) for one in resources)
+
+
+# --- Find out which file an object of a stream comes from, as the tool that made the stream has noted it
+#
+#     who says it                          where                                               index
+#     kpt                                  internal.config.kubernetes.io/path, or without      the annotation `index`
+#                                          `internal.`
+#     Helm 4                               postrenderer.helm.sh/postrender-filename            not known
+#     kustomize with originAnnotations     config.kubernetes.io/origin, unless from a repo     not known
+#     Helm 3, `helm template`              the comment `# Source: PATH` above the object       not known
+#
+# The first row that has a usable path counts. Sources: docs/facts/krm-functions.md#bookkeeping-annotations,
+# docs/facts/helm.md#helm-3-stream, docs/facts/helm.md#helm-4-stream.
+#
+# Rule of this file: an author of the input can write all of these, so a path with anything that could be taken for
+# something else than a relative path is no path.
+
+
+LONGEST = 250  # characters of a path
+PATHS = ("internal.config.kubernetes.io/", "config.kubernetes.io/")  # + path, + index
+FILENAME = "postrenderer.helm.sh/postrender-filename"
+KUSTOMIZE = "config.kubernetes.io/origin"
+HELM_SOURCE = "# Source: "
+LONGEST_INDEX = 6  # digits
+
+
+def origin_of(text: str, value: Any = None) -> Origin | None:
+    """Return the origin of a document of a stream; None where nothing usable is said.
+
+    value: the parsed document, None if it cannot be parsed.
+    """
+    return origin_of_object(value) or _of_comment(text)
+
+
+def origin_of_object(value: Any) -> Origin | None:
+    """Return the origin that the annotations of an object name."""
+    annotations = mapping(dig(value, ("metadata", "annotations")))
+    for prefix in PATHS:
+        if path := _path(annotations.get(f"{prefix}path")):
+            return Origin(path, _index(annotations.get(f"{prefix}index")))
+    path = _path(annotations.get(FILENAME)) or _of_kustomize(annotations)
+    return Origin(path) if path else None
+
+
+def origin_of_line(text: str, line: int) -> Origin | None:
+    """Return the origin of a line, from 1, of a stream that cannot be cut: the nearest comment above it says it."""
+    above = text.split("\n", line - 1)[: line - 1] if line > 0 else []
+    comments = (one.rstrip("\r") for one in reversed(above) if one.startswith(HELM_SOURCE))
+    path = _path(next(comments, "").removeprefix(HELM_SOURCE).strip())
+    return Origin(path) if path else None
+
+
+def _of_kustomize(annotations: Mapping[Any, Any]) -> str:
+    """Return the path in kustomize's annotation, a small YAML text; "" for a file of another repository."""
+    said = annotations.get(KUSTOMIZE)
+    lines = said[: 4 * LONGEST].splitlines() if isinstance(said, str) else []
+    fields = dict(line.split(": ", 1) for line in lines if ": " in line)
+    return "" if "repo" in fields else _path(fields.get("path"))
+
+
+def _of_comment(text: str) -> Origin | None:
+    """Return the origin in a comment above the object."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        line = text[start : end if end >= 0 else len(text)]
+        if line.startswith(HELM_SOURCE):
+            path = _path(line.removeprefix(HELM_SOURCE).strip())
+            return Origin(path) if path else None
+        if end < 0 or (line.strip() and not line.startswith(("---", "#"))):
+            break
+        start = end + 1
+    return None
+
+
+def _index(said: Any) -> int | None:
+    """Return a claimed index if it is a number, else None."""
+    if not isinstance(said, str) or not said.isascii() or not said.isdecimal() or len(said) > LONGEST_INDEX:
+        return None
+    return int(said)
+
+
+def _path(said: Any) -> str:
+    """Return a claimed path if it is a relative path of printable characters, else ""."""
+    if not isinstance(said, str) or not 0 < len(said) <= LONGEST or not said.isprintable() or said != said.strip():
+        return ""
+    if said.startswith("/") or any(character in said for character in ':\\"<>|*?'):
+        return ""
+    return said
+
+
+# --- Turn a problem of a text into a finding with a code and a position
+#
+# Rule of this file: every YamlError becomes a finding here; a report never shows one as it is.
+
+
+CODES = {
+    "syntax": "CC0101",
+    "encoding": "CC0102",
+    "size": "CC0103",
+    "depth": "CC0104",
+    "alias": "CC0105",
+    "duplicate": "CC0106",
+    "tag": "CC0107",
+    "shape": "CC0108",
+    "splice": "CC0110",
+    "separator": "CC0112",
+    "template": "CC0119",
+}
+
+
+def yaml_finding(problem: YamlError, source: str | Resource, ref: Ref | None = None, path: Path = ()) -> Finding:
+    """Make the finding for one YamlError. source: the resource that has it, or the name of a file, "" for a stream."""
+    file = source if isinstance(source, str) else source.file
+    origin = None if isinstance(source, str) or file else origin_of(source.text)
+    found = finding(CODES[problem.code], ref, path, problem=problem.message)
+    return found._replace(line=problem.line, column=problem.column, file=file, origin=origin)
+
+
+def stream_finding(problem: YamlError, text: str) -> Finding:
+    """Make the finding for a YamlError of a stream that cannot be cut into documents."""
+    return yaml_finding(problem, "")._replace(origin=origin_of_line(text, problem.line))

@@ -1,0 +1,422 @@
+"""RuntimeClass objects, and what their admission does to a pod."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from krm_function.findings import Path
+from krm_function.kubernetes.lookup import is_dns_label, is_dns_subdomain, is_label_key, is_label_value, mapping, maps
+from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.quantity import MILLI, NANO, equal, nano
+from krm_function.record import NamedTuple
+
+# --- Parse RuntimeClass objects, and find what the API server would refuse in one
+#
+# Rule of this file: it follows the API server's own rules. What admission does with a class is in
+# kubernetes/runtime_classes.py; which objects a render edits or emits, in render/classes.py. A toleration is plain
+# data as parsed. Source: docs/facts/kubernetes.md#runtimeclass-objects.
+
+
+API_VERSION = "node.k8s.io/v1"
+KIND = "RuntimeClass"
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+# Labels that Kubernetes warns about in a RuntimeClass, and what replaced them.
+DEPRECATED_NODE_LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "beta.kubernetes.io/arch": "kubernetes.io/arch",
+        "beta.kubernetes.io/os": "kubernetes.io/os",
+        "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+        "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+        "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+        "node-role.kubernetes.io/master": "node-role.kubernetes.io/control-plane",
+    }
+)
+HUGE_PAGES = "hugepages-"
+UNQUALIFIED_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
+TOLERATION_FIELDS = frozenset({"key", "operator", "value", "effect", "tolerationSeconds"})
+
+
+class RuntimeClass(NamedTuple):
+    """A RuntimeClass. overhead: resource name -> quantity as written. tolerations: maps as written."""
+
+    name: str
+    handler: str
+    overhead: Mapping[str, Any] = EMPTY
+    node_selector: Mapping[str, str] = EMPTY
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+
+
+class ClassProblem(NamedTuple):
+    """A problem and its path, which starts at the checked object; the text is lower case, without the value."""
+
+    path: Path
+    problem: str
+
+
+class ParsedClass(NamedTuple):
+    """A parsed RuntimeClass; parts that are not valid are left out of it and named in `problems`."""
+
+    runtime_class: RuntimeClass
+    problems: tuple[ClassProblem, ...] = ()
+
+
+def parse_runtime_class_object(value: Any) -> ParsedClass:
+    """Parse a RuntimeClass object and validate it as the API server would. Never raises."""
+    root = mapping(value)
+    problems: list[ClassProblem] = []
+    name = mapping(root.get("metadata")).get("name")
+    if not isinstance(name, str) or not is_dns_subdomain(name):
+        problems.append(ClassProblem(("metadata", "name"), "must be a DNS subdomain"))
+        name = ""
+    if not isinstance(mapping(root.get("metadata")).get("annotations"), dict | None):
+        problems.append(ClassProblem(("metadata", "annotations"), "must be a map"))
+    handler = root.get("handler")
+    if not isinstance(handler, str) or not is_dns_label(handler):
+        problems.append(ClassProblem(("handler",), "must be a DNS label of at most 63 characters"))
+        handler = ""
+    overhead = _map(root, ("overhead", "podFixed"), problems)
+    node_selector = _map(root, ("scheduling", "nodeSelector"), problems)
+    tolerations = _tolerations(root, problems)
+    wrong_overhead = overhead_problems(overhead)
+    wrong_selector = selector_problems(node_selector)
+    wrong_tolerations = toleration_problems(tolerations)
+    problems += [ClassProblem(("overhead", "podFixed", *path), text) for path, text in wrong_overhead]
+    problems += [ClassProblem(("scheduling", "nodeSelector", *path), text) for path, text in wrong_selector]
+    problems += [ClassProblem(("scheduling", "tolerations", *path), text) for path, text in wrong_tolerations]
+    return ParsedClass(
+        RuntimeClass(
+            name,
+            handler,
+            _without(overhead, wrong_overhead),
+            _without(node_selector, wrong_selector),
+            tuple(_without(dict(enumerate(tolerations)), wrong_tolerations).values()),
+        ),
+        tuple(problems),
+    )
+
+
+def _without(entries: dict[Any, Any], problems: tuple[ClassProblem, ...]) -> dict[Any, Any]:
+    """Return the entries that have no problem."""
+    wrong = {problem.path[0] for problem in problems}
+    return {key: value for key, value in entries.items() if key not in wrong}
+
+
+def _map(root: dict[str, Any], path: tuple[str, str], problems: list[ClassProblem]) -> dict[str, Any]:
+    """Return the map at `path`; add a problem for a value of another type."""
+    value: Any = root
+    for depth, part in enumerate(path, 1):
+        value = value.get(part)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            problems.append(ClassProblem(path[:depth], "must be a map"))
+            return {}
+    return mapping(value)
+
+
+def _tolerations(root: dict[str, Any], problems: list[ClassProblem]) -> list[dict[str, Any]]:
+    value = mapping(root.get("scheduling")).get("tolerations")
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        problems.append(ClassProblem(("scheduling", "tolerations"), "must be a list"))
+        return []
+    return [entry if isinstance(entry, dict) else {"": entry} for entry in value]
+
+
+def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
+    """Find what Kubernetes would refuse in `overhead.podFixed`, by the rules of resource limits."""
+    problems: list[ClassProblem] = []
+    for key, value in overhead.items():
+        if not isinstance(key, str) or not is_label_key(key):
+            problems.append(ClassProblem((key,), "is not a resource name"))
+            continue
+        if key.startswith("requests.") and "/" in key:
+            problems.append(ClassProblem((key,), "must not begin with requests."))
+            continue
+        if "/" not in key and key not in UNQUALIFIED_RESOURCES and not key.startswith(HUGE_PAGES):
+            problems.append(ClassProblem((key,), "must be cpu, memory, ephemeral-storage or a name with a domain"))
+            continue
+        try:
+            amount = nano(value)
+        except ValueError as error:
+            problems.append(ClassProblem((key,), str(error)))
+            continue
+        if amount < 0:
+            problems.append(ClassProblem((key,), "must not be negative"))
+        elif "/" in key and -(-amount // MILLI) % 1000:  # the server looks at thousandths, rounded up
+            problems.append(ClassProblem((key,), "must be a whole number"))
+        elif key.startswith(HUGE_PAGES):
+            problems += _huge_page_problems(key, amount, overhead)
+    return tuple(problems)
+
+
+def _huge_page_problems(key: str, amount: int, overhead: Mapping[Any, Any]) -> list[ClassProblem]:
+    """Find what Kubernetes would refuse in an amount of huge pages, in nano units."""
+    try:
+        page = nano(key.removeprefix(HUGE_PAGES))
+    except ValueError:
+        page = 0
+    problems = []
+    if page <= 0 or page % NANO or -(-amount // NANO) * NANO % page:
+        problems.append(ClassProblem((key,), "must be a multiple of the page size"))
+    if not overhead.keys() & {"cpu", "memory"}:
+        problems.append(ClassProblem((key,), "needs cpu or memory beside it"))
+    return problems
+
+
+def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
+    """Find what Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
+    problems: list[ClassProblem] = []
+    for key, value in node_selector.items():
+        if not isinstance(key, str) or not is_label_key(key):
+            problems.append(ClassProblem((key,), "is not a label key"))
+        elif not isinstance(value, str):
+            problems.append(ClassProblem((key,), "must be a string"))
+        elif not is_label_value(value):
+            problems.append(ClassProblem((key,), "is not a label value"))
+    return tuple(problems)
+
+
+def toleration_problems(
+    tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]",
+) -> tuple[ClassProblem, ...]:
+    """Find what Kubernetes would refuse in a class's tolerations, each at its first fault.
+
+    Unique on key, operator, value and effect, as RuntimeClass validation requires. The operators Lt and Gt need a
+    feature gate and count as refused.
+    """
+    problems: list[ClassProblem] = []
+    seen: set[tuple[str, str, str, str]] = set()
+    for index, toleration in enumerate(tolerations):
+        found = _toleration_problem(toleration)
+        identity = toleration_parts(toleration)[:4]
+        if found is None and identity in seen:
+            found = ClassProblem((), "is there twice")
+        if found is not None:
+            problems.append(ClassProblem((index, *found.path), found.problem))
+        seen.add(identity)
+    return tuple(problems)
+
+
+def _toleration_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
+    return _toleration_type_problem(toleration) or _toleration_value_problem(toleration)
+
+
+def _toleration_type_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
+    for field, value in toleration.items():
+        if field not in TOLERATION_FIELDS:
+            return (
+                ClassProblem((field,), "is not a field of a toleration") if field else ClassProblem((), "must be a map")
+            )
+        if value is None:
+            continue
+        if field == "tolerationSeconds":
+            if isinstance(value, bool) or not isinstance(value, int):
+                return ClassProblem((field,), "must be an integer")
+        elif not isinstance(value, str):
+            return ClassProblem((field,), "must be a string")
+    return None
+
+
+def _toleration_value_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
+    key, operator, value, effect, seconds = toleration_parts(toleration)
+    if key and not is_label_key(key):
+        return ClassProblem(("key",), "is not a label key")
+    if not key and operator != "Exists":
+        return ClassProblem(("operator",), "must be Exists when key is empty, which means all keys")
+    if seconds is not None and effect != "NoExecute":
+        return ClassProblem(("effect",), "must be NoExecute when tolerationSeconds is set")
+    if operator not in {"", "Equal", "Exists"}:
+        return ClassProblem(("operator",), "must be Equal or Exists")
+    if operator == "Exists" and value:
+        return ClassProblem(("value",), "must be empty when operator is Exists")
+    if not is_label_value(value):
+        return ClassProblem(("value",), "is not a label value")
+    if effect not in {"", "NoSchedule", "PreferNoSchedule", "NoExecute"}:
+        return ClassProblem(("effect",), "must be NoSchedule, PreferNoSchedule or NoExecute")
+    return None
+
+
+def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str, int | None]:
+    """Return key, operator, value, effect, tolerationSeconds; what is absent or of another type is "" or None."""
+
+    def text(field: str) -> str:
+        value = toleration.get(field)
+        return value if isinstance(value, str) else ""
+
+    seconds = toleration.get("tolerationSeconds")
+    return text("key"), text("operator"), text("value"), text("effect"), seconds if isinstance(seconds, int) else None
+
+
+# --- Apply Kubernetes' RuntimeClass admission to a pod: node selector, tolerations, overhead
+#
+# Rule of this file: it follows the API server's own rules; the schedule stage decides what comes of the result. A pod
+# or toleration is plain data as parsed. Source: docs/facts/kubernetes.md#runtimeclass-admission.
+
+
+class Conflict(NamedTuple):
+    """A nodeSelector key to which pod and class give different values."""
+
+    key: str
+    pod: str
+    wanted: str
+
+
+class MergedSelector(NamedTuple):
+    """A pod's nodeSelector after admission, and every conflict (the API server names one of them at random)."""
+
+    node_selector: dict[str, str]
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def merge_node_selector(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> MergedSelector:
+    """Merge the class's nodeSelector into the pod's as admission does.
+
+    Truth table, per key of the class:
+
+    pod has the key    value            merged              conflict
+    no                                  the class's value   no
+    yes                the same         that value          no
+    yes                another          the pod's value     yes: the API server refuses the pod
+
+    The pod's keys come first, in its order; conflicts are sorted by key. Nothing else of the pod is consulted:
+    affinity, nodeName and topology spread may contradict the class and leave the pod Pending.
+    """
+    merged = {str(key): str(value) for key, value in mapping(pod_spec.get("nodeSelector")).items()}
+    conflicts = [
+        Conflict(key, merged[key], wanted)
+        for key, wanted in cls.node_selector.items()
+        if merged.setdefault(key, wanted) != wanted
+    ]
+    return MergedSelector(merged, tuple(sorted(conflicts)))
+
+
+def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[Mapping[str, Any], ...]:
+    """Merge tolerations as admission does: the pod's, then the class's, without those that another one covers.
+
+    Dropped is a toleration that one already kept covers (an equal one included), or that a later, different one covers.
+    So of equals the first stays; otherwise the order stays.
+    """
+    own = pod_spec.get("tolerations")
+    every: list[Mapping[str, Any]] = (
+        [entry for entry in own if isinstance(entry, dict)] if isinstance(own, list) else []
+    )
+    every += cls.tolerations
+    kept: list[Mapping[str, Any]] = []
+    for index, toleration in enumerate(every):
+        later = every[index + 1 :]
+        if any(covers(other, toleration) for other in kept) or any(
+            toleration_parts(other) != toleration_parts(toleration) and covers(other, toleration) for other in later
+        ):
+            continue
+        kept.append(toleration)
+    return tuple(kept)
+
+
+def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Tell whether `first` tolerates all that `second` does (Kubernetes' isSuperset, pkg/util/tolerations).
+
+    Truth table; equal tolerations cover each other, otherwise all three columns must hold:
+
+    key                                effect                             operator of first
+    equal                              equal                              Equal or "": second has Equal itself (not
+    or first's is "" with Exists       or first's is ""                     ""), and the values are equal
+                                       and, if first's is NoExecute with  Exists: always
+                                       seconds: second has seconds,       any other, such as Lt and Gt: never
+                                       and not more
+
+    An empty operator means Equal, but as `second` it is not recognised as such: that is Kubernetes' own oddity.
+    """
+    key, operator, value, effect, seconds = toleration_parts(first)
+    other_key, other_operator, other_value, other_effect, other_seconds = toleration_parts(second)
+    if toleration_parts(first) == toleration_parts(second):
+        return True
+    if key != other_key and (key or operator != "Exists"):
+        return False
+    if effect not in {"", other_effect}:
+        return False
+    if effect == "NoExecute" and seconds is not None and (other_seconds is None or other_seconds > seconds):
+        return False
+    match operator:
+        case "Equal" | "":
+            return other_operator == "Equal" and other_value == value
+        case "Exists":
+            return True
+        case _:
+            return False
+
+
+def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
+    """Tell whether admission accepts the pod's `overhead`.
+
+    pod's overhead     class's overhead    answer
+    absent             any                 yes: admission fills it in
+    empty              absent or empty     no: it is there, and the class has none
+    empty              set                 yes: admission fills it in
+    set                absent or empty     no
+    set                set                 when both name the same resources with equal values (250m is 0.25)
+    """
+    own = pod_spec.get("overhead")
+    if own is None or own == {}:
+        return own is None or bool(cls.overhead)
+    if not isinstance(own, dict) or own.keys() != cls.overhead.keys():
+        return False
+    return all(equal(own[key], cls.overhead[key]) for key in own)
+
+
+# --- Compare the nodeSelector and tolerations of a pod template with those of its RuntimeClass
+#
+# Rule of this file: the DaemonSet controller chooses nodes by the pod template alone; what admission adds from the
+# class comes after that, so a DaemonSet needs all of it in its template. A pod or toleration is plain data as parsed.
+# Source: docs/facts/kubernetes.md#scheduling.
+
+
+class Lacking(NamedTuple):
+    """Entries that one pod spec lacks and another place has. False if there are none."""
+
+    node_selector: dict[str, str]
+    tolerations: tuple[Mapping[str, Any], ...]
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is lacking."""
+        return bool(self.node_selector or self.tolerations)
+
+    def __str__(self) -> str:
+        """Write `nodeSelector tee=snp, toleration gpu:NoSchedule`."""
+        parts = [f"nodeSelector {key}={value}" for key, value in sorted(self.node_selector.items())]
+        return listed([*parts, *(f"toleration {_text(one)}" for one in self.tolerations)])
+
+
+def lacking(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> Lacking:
+    """Find what a pod template lacks of its class; a key that it has with another value is a conflict, not lacking.
+
+    A toleration is lacking if none of the template, and none before it in the class, covers it.
+    """
+    present = mapping(pod_spec.get("nodeSelector"))
+    selector = {key: value for key, value in cls.node_selector.items() if key not in present}
+    return Lacking(selector, _uncovered(cls.tolerations, maps(pod_spec.get("tolerations"))))
+
+
+def lost(before: Mapping[str, Any], after: Mapping[str, Any]) -> Lacking:
+    """Find what one pod spec has and a later one lacks; a nodeSelector key with another value is there."""
+    kept = mapping(after.get("nodeSelector"))
+    old = mapping(before.get("nodeSelector"))
+    selector = {str(key): str(value) for key, value in old.items() if key not in kept}
+    return Lacking(selector, _uncovered(maps(before.get("tolerations")), maps(after.get("tolerations"))))
+
+
+def _uncovered(wanted: Iterable[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
+    """Return the tolerations of `wanted` that neither one of `present` covers nor an earlier one of `wanted`."""
+    found: list[Mapping[str, Any]] = []
+    for toleration in wanted:
+        if not any(covers(other, toleration) for other in (*present, *found)):
+            found.append(toleration)
+    return tuple(found)
+
+
+def _text(toleration: Mapping[str, Any]) -> str:
+    """Write a toleration as kubectl writes a taint: `key=value:effect`; `*` for any key or any effect."""
+    key, _, value, effect, _ = toleration_parts(toleration)
+    return f"{key or '*'}{'=' if value else ''}{value}:{effect or '*'}"

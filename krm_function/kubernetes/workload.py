@@ -1,0 +1,372 @@
+"""A workload: one pod template of an object, with its containers and volumes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from krm_function.findings import Finding, Path, Ref
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds, PodTemplate, applies
+from krm_function.kubernetes.resource import Edit, Resource
+from krm_function.record import NamedTuple
+from krm_function.text.changes import ABSENT, Op, apply
+
+# --- A workload: one pod template of an object, which is a document or a member of a list
+#
+# Rule of this file: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
+# changes it, so what all stages need of it is looked up once. Its kinds are in `kinds`. An object with several
+# templates is several workloads, each with its own edits.
+
+
+PREFIX = "contrast.edgeless.systems/"
+POD_ROLE = PREFIX + "pod-role"
+INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
+ID_BLOCKS = tuple(  # beginnings of keys; the name of a product follows
+    f"io.katacontainers.config.hypervisor.snp_{name}" for name in ("id_block", "id_auth", "guest_policy")
+)
+ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the object's own metadata
+LOCAL_CONFIG = "config.kubernetes.io/local-config"  # what hosts keep out of the cluster
+RESOURCE_POLICY = "helm.sh/resource-policy"  # `keep`: Helm never deletes it (docs/facts/helm.md#objects)
+EMITTED = "contrast-krm.dev/emitted"  # on objects that a render adds and uninject removes
+
+
+class PodContainer(NamedTuple):
+    """A container and its position: `field` is initContainers or containers, `path` starts at the document."""
+
+    field: str
+    path: Path
+    container: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The container's name, "" when it has none."""
+        name = self.container.get("name")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def is_init(self) -> bool:
+        """Whether it is an init container or a native sidecar."""
+        return self.field == "initContainers"
+
+    @property
+    def mounts(self) -> list[dict[str, Any]]:
+        """Its volumeMounts, positions kept."""
+        return maps(self.container.get("volumeMounts"))
+
+
+class Workload(NamedTuple):
+    """One pod template that names a Contrast runtime class, in its object.
+
+    object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3).
+    template: path from the object to the pod template. All other paths start at the document; the data do not, so that
+    editing one member of a list does not copy the list. resource: where it stands, None if it is made up.
+    is_chosen: whether the render has chosen it as the coordinator (render/roles.py). made_by: what the controller
+    of a custom resource makes of the template, None for the kinds of Kubernetes.
+    """
+
+    object: dict[str, Any]
+    root: Path
+    ref: Ref
+    template: Path
+    resource: Resource | None = None
+    is_chosen: bool = False
+    made_by: PodTemplate | None = None
+
+    def at(self, path: Path) -> Any:
+        """Return the value at a path that starts at the document and leads into the object; None if there is none."""
+        return dig(self.object, path[len(self.root) :])
+
+    @property
+    def place(self) -> tuple[int, Path]:
+        """Where its object stands: the position of the resource in the input, -1 if unknown, and `root`."""
+        return (self.resource.position if self.resource else -1), self.root
+
+    @cached_property
+    def template_path(self) -> Path:
+        """Path from the document to the pod template (for a Pod: to the object)."""
+        return self.root + self.template
+
+    @cached_property
+    def metadata_path(self) -> Path:
+        """Path from the document to the pod template's metadata."""
+        return (*self.template_path, "metadata")
+
+    @cached_property
+    def spec_path(self) -> Path:
+        """Path from the document to the pod spec."""
+        return (*self.template_path, "spec")
+
+    @cached_property
+    def pod_metadata(self) -> dict[str, Any]:
+        """The pod template's metadata."""
+        return mapping(self.at(self.metadata_path))
+
+    @cached_property
+    def pod_spec(self) -> dict[str, Any]:
+        """The pod spec."""
+        return mapping(self.at(self.spec_path))
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """The pod template's annotations, the only ones that Contrast reads (docs/facts/contrast.md#annotations)."""
+        return mapping(self.pod_metadata.get("annotations"))
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The pod template's labels."""
+        return mapping(self.pod_metadata.get("labels"))
+
+    @property
+    def runtime_class(self) -> str:
+        """The pod's runtimeClassName, "" when unset."""
+        name = self.pod_spec.get("runtimeClassName")
+        return name if isinstance(name, str) else ""
+
+    @cached_property
+    def all_containers(self) -> tuple[PodContainer, ...]:
+        """Init containers, then regular ones: the order in which they start."""
+        return tuple(
+            PodContainer(field, (*self.spec_path, field, index), container)
+            for field in ("initContainers", "containers")
+            for index, container in enumerate(maps(self.pod_spec.get(field)))
+        )
+
+    @property
+    def containers(self) -> list[dict[str, Any]]:
+        """Regular containers, positions kept."""
+        return maps(self.pod_spec.get("containers"))
+
+    @property
+    def init_containers(self) -> list[dict[str, Any]]:
+        """Init containers including native sidecars, positions kept."""
+        return maps(self.pod_spec.get("initContainers"))
+
+    @property
+    def is_coordinator(self) -> bool:
+        """Whether it is the coordinator: chosen, or a StatefulSet with the label (docs/facts/contrast.md#selection)."""
+        is_stateful_set = self.ref.kind == "StatefulSet" and self.made_by is None
+        return self.is_chosen or (is_stateful_set and self.labels.get(POD_ROLE) == "coordinator")
+
+    def after(self, edits: "tuple[Edit, ...]") -> "Workload":
+        """Return the workload after `edits`."""
+        if not edits:
+            return self
+        return self._replace(object=apply(self.object, [edit.change_in(self.root) for edit in edits]))
+
+    def placed(self, found: Finding) -> Finding:
+        """Return a finding about this workload with its path, line and column in the input."""
+        return found if self.resource is None else self.resource.placed(self._as_written(found))
+
+    def _as_written(self, found: Finding) -> Finding:
+        """Return a finding with the init container's index in the input: injected ones come before the user's.
+
+        A finding about a container that the input does not have is about its pod spec.
+        """
+        path = (*self.spec_path, "initContainers")
+        size = len(path)
+        if found.path[:size] != path or len(found.path) == size:
+            return found
+        document = self.resource.document if self.resource else None
+        names = [entry.get("name") for entry in maps(dig(document.value if document else None, path))]
+        if names == [entry.get("name") for entry in self.init_containers]:
+            return found
+        name = self.at((*path, found.path[size], "name"))
+        if name not in names:
+            return found._replace(path=self.spec_path)
+        return found._replace(path=(*path, names.index(name), *found.path[size + 1 :]))
+
+    def annotate(self, values: Iterable[tuple[str, str, str]], code: str) -> "tuple[Edit, ...]":
+        """Make the edits that set annotations of the pod template; none for those that have their value already.
+
+        values: key, value and reason of each.
+        """
+        present = self.annotations
+        wanted = [one for one in values if present.get(one[0], ABSENT) != one[1]]
+        if not wanted:
+            return ()
+        made: list[Edit] = []
+        path: Path = (*self.metadata_path, "annotations")
+        metadata = self.at(self.metadata_path)
+        if not isinstance(metadata, dict) or not isinstance(metadata.get("annotations"), dict):
+            key, value, reason = wanted.pop(0)
+            made.append(self._first_annotation(metadata, {key: value}, code, reason))
+        for key, value, reason in wanted:
+            made.append(Edit("set", (*path, key), present.get(key, ABSENT), value, code, reason))
+        return tuple(made)
+
+    def _first_annotation(self, metadata: Any, annotations: dict[str, str], code: str, reason: str) -> "Edit":
+        """Make the edit that creates the annotations, and the metadata if there are none."""
+        if not isinstance(metadata, dict):
+            old = metadata if "metadata" in mapping(self.at(self.template_path)) else ABSENT
+            return Edit("set", self.metadata_path, old, {"annotations": annotations}, code, reason)
+        path = (*self.metadata_path, "annotations")
+        return Edit("set", path, metadata.get("annotations", ABSENT), annotations, code, reason)
+
+
+def workloads_of(
+    value: Any, root: Path, ref: Ref, resource: Resource | None = None, kinds: Kinds = SHIPPED
+) -> list[Workload]:
+    """Return the workload of each pod template of an object, whatever class it names. Parameters as of Workload.
+
+    kinds: those that are known, if there is no resource that says so.
+    """
+    return [
+        Workload(value, root, ref._replace(part=one.part) if one.part else ref, one.path, resource, made_by=one.made_by)
+        for one in (resource.kinds if resource else kinds).templates(ref, value)
+    ]
+
+
+# --- Look up containers and volumes of a pod by name, with their positions
+#
+# Rule of this file: it only reads. What a StatefulSet's claim templates add to a pod counts as its volumes.
+
+
+USER_FIELDS = ("runAsUser", "runAsGroup", "runAsNonRoot")  # who a process is: of a container, else of the pod
+
+
+def indexes_named(entries: Any, name: str) -> list[int]:
+    """Return the indexes of the entries of this name in a list."""
+    return [index for index, entry in enumerate(maps(entries)) if entry.get("name") == name]
+
+
+class MountOf(NamedTuple):
+    """A mount of a volume: the container, and its position among the container's mounts."""
+
+    container: PodContainer
+    position: int
+    mount: dict[str, Any]
+
+
+def mounts_of(workload: Workload, volume: str) -> list[MountOf]:
+    """Return the mounts of one volume, in the order in which containers start."""
+    return [
+        MountOf(each, index, mount)
+        for each in workload.all_containers
+        for index, mount in enumerate(each.mounts)
+        if mount.get("name") == volume
+    ]
+
+
+def may_have_devices(workload: Workload) -> bool:
+    """Tell whether a pod may have a block device; cheap, for any pod."""
+    return any(each.container.get("volumeDevices") for each in workload.all_containers)
+
+
+def claim_names(workload: Workload) -> tuple[str, ...]:
+    """Return the names of a StatefulSet's volumeClaimTemplates; a claim replaces a volume of the same name."""
+    return tuple(str(mapping(claim.get("metadata")).get("name")) for claim in claim_templates(workload))
+
+
+def claim_templates(workload: Workload) -> list[dict[str, Any]]:
+    """Return a StatefulSet's volumeClaimTemplates, positions kept; those of a custom resource, if its kind has any."""
+    if workload.made_by:
+        return maps(dig(workload.object, workload.made_by.claims)) if workload.made_by.claims else []
+    if workload.ref.kind != "StatefulSet":
+        return []
+    return maps(mapping(workload.object.get("spec")).get("volumeClaimTemplates"))
+
+
+def volume_sources(volume: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the sources of a volume; Kubernetes allows one.
+
+    A volume without a source, or with null in its place, is an emptyDir: docs/facts/kubernetes.md#volumes.
+    """
+    return tuple(key for key, value in volume.items() if key != "name" and value is not None) or ("emptyDir",)
+
+
+def sets_user(context: Mapping[str, Any]) -> bool:
+    """Tell whether a pod's securityContext has a user, a group or runAsNonRoot: true, which all its containers get."""
+    return any(context.get(key) is not None for key in ("runAsUser", "runAsGroup")) or bool(context.get("runAsNonRoot"))
+
+
+# --- A workload together with the digest of its initdata
+
+
+class SealedWorkload(NamedTuple):
+    """A workload and the sha256 of its initdata document in hex; "" if it has none yet."""
+
+    workload: Workload
+    digest: str
+
+    @property
+    def role(self) -> str:
+        """The workload's role in the manifest: the pod's label contrast.edgeless.systems/pod-role, "" if absent."""
+        return str(self.workload.labels.get(POD_ROLE) or "")
+
+
+# --- Collect the edits of one workload, and apply each as it is made
+#
+# Rule of this file: each edit is made on the result of those before it, so that the list can be applied in order.
+
+
+class Draft:
+    """The edits so far, and the workload after them. All paths start at the document."""
+
+    def __init__(self, workload: Workload) -> None:
+        """Start without edits."""
+        self.workload = workload
+        self.edits: list[Edit] = []
+
+    def edit(self, op: Op, path: Path, after: Any, code: str, reason: str) -> None:
+        """Make one edit; the parent of `path` must exist."""
+        before = ABSENT
+        if op != "insert":
+            parent, last = self.workload.at(path[:-1]), path[-1]
+            before = parent[last] if isinstance(last, int) or last in parent else ABSENT
+        made = Edit(op, path, before, after, code, reason)
+        self.edits.append(made)
+        self.workload = self.workload.after((made,))
+
+    def add(self, edits: tuple[Edit, ...]) -> None:
+        """Take edits that were made on the workload as it is now."""
+        self.edits += edits
+        self.workload = self.workload.after(edits)
+
+    def put(self, path: Path, index: int, entry: Any, code: str, reason: str) -> None:
+        """Insert an entry into a list, which is made if it is absent or null."""
+        if self.workload.at(path) is None:
+            self.edit("set", path, [entry], code, reason)
+        else:
+            self.edit("insert", (*path, index), entry, code, reason)
+
+    def drop(self, path: Path, name: str, code: str, reason: str) -> None:
+        """Remove all entries of this name from a list, the last one first."""
+        for index in reversed(indexes_named(self.workload.at(path), name)):
+            self.edit("remove", (*path, index), ABSENT, code, reason)
+
+
+# --- What the controller of a custom resource adds to a pod, and of that its init containers: name, image, limits
+#
+# Rule of this file: what a template does not have is in its pod all the same, so whoever counts containers asks here.
+
+
+Json = dict[str, Any]
+LIKE = ("image", "imagePullPolicy", "env", "volumeMounts", "securityContext")  # what one has of the first container
+
+
+def added_init_containers(workload: Workload) -> list[Json]:
+    """Return the init containers that come behind those of the template; one with `like` has what the first has."""
+    entries = maps(workload.made_by.adds.get("initContainers")) if workload.made_by else []
+    if not entries:
+        return []
+    first = next(iter(workload.containers), {})
+    shared = {key: first[key] for key in LIKE if key in first}
+    return [{**shared, **one} if "like" in one else one for one in that_apply(entries, workload)]
+
+
+def not_replaced(own: Iterable[Json], added: Sequence[Json]) -> list[Json]:
+    """Return the init containers of a template that stay beside added ones; of a name, one without `like` replaces."""
+    replaced = {one.get("name") for one in added if "like" not in one}
+    return [one for one in own if one.get("name") not in replaced]
+
+
+def applied(adds: Mapping[str, Any], workload: Workload) -> dict[str, list[Json]]:
+    """Return of the lists of what a controller adds the entries whose conditions hold for a workload."""
+    return {key: list(that_apply(entries, workload)) for key, entries in adds.items() if isinstance(entries, list)}
+
+
+def that_apply(entries: object, workload: Workload) -> Iterator[Json]:
+    """Yield the entries of a list, added, refused or warned of, whose conditions hold for a workload."""
+    for one in maps(entries):
+        if applies(one, workload.object, workload.template):
+            yield one

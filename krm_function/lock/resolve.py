@@ -1,0 +1,292 @@
+"""One image, or all of a run: from references to entries of the lock."""
+
+import collections
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from threading import Event
+from typing import Any, Protocol, TypeVar
+
+from krm_function.findings import Finding, finding
+from krm_function.kubernetes.image import Image
+from krm_function.lock.layers import Layer, Shared, accounts, decompressed, scan
+from krm_function.lock.media import (
+    MALFORMED,
+    MISSING,
+    Budget,
+    Descriptor,
+    ImageConfig,
+    Index,
+    LockProblem,
+    Manifest,
+    choose,
+    chunks,
+    decode_manifest,
+    image_config,
+    malformed,
+    refuse_too_large,
+    whole,
+)
+from krm_function.lock.tar_archives import LAYER
+from krm_function.record import NamedTuple
+
+# --- One image: from its reference to its entry in the lock
+#
+# Rule of this file: the chain of digests is followed link by link (reference, index, manifest, configuration, layers),
+# and nothing is taken from a part before the part above it was verified. Where parts come from is a Source's business.
+
+
+MANIFEST_LIMIT = 4 << 20  # bytes; what registries accept (OCI distribution specification 1.1)
+CONFIG_LIMIT = 8 << 20
+T = TypeVar("T")
+Consume = Callable[[Iterable[bytes]], T]
+
+
+class LockLimits(NamedTuple):
+    """How much is read. layer: bytes of a layer, as it comes and uncompressed; seconds: for one image.
+
+    sizes: every layer, for how much it is unpacked, and not only those that have the files of users.
+    """
+
+    layer: int = 8 << 30
+    seconds: float = 900
+    sizes: bool = False
+
+
+class Found(NamedTuple):
+    """A manifest or index as a source has it, not verified yet; digest: of the image, "" to compute it from data.
+
+    loose: the image was found by its name, in an archive that has no manifests; nothing vouches for the digest.
+    """
+
+    data: bytes
+    media_type: str = ""
+    loose: bool = False
+
+
+class ImageSource(Protocol):
+    """Where images come from. All methods raise LockProblem."""
+
+    def find(self, image: Image, digest: str, budget: Budget) -> Found:
+        """Find the manifest or index of a digest, or of the image's tag for "". Raises LockProblem (MISSING)."""
+
+    def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
+        """Hand the bytes of a part to `consume`, again after the network failed, and return its result."""
+
+
+class Locked(NamedTuple):
+    """An image and its entry: `name` is the reference that pods have to use, always with the digest."""
+
+    name: str
+    entry: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+
+
+class SharedState(NamedTuple):
+    """What all images of a run share: sources, credentials, layers."""
+
+    sources: Sequence[ImageSource]
+    limits: LockLimits
+    layers: Shared
+
+
+def resolve_image(image: Image, shop: SharedState, known: dict[str, dict[str, Any]], budget: Budget) -> Locked:
+    """Make the entry of one image. known: entries by digest, which are never fetched again. Raises LockProblem."""
+    if image.digest in known:
+        return Locked(str(image), known[image.digest])
+    source, answer = _find(image, image.digest, shop.sources, budget)
+    digest = image.digest
+    if not digest:
+        digest = _digest_of(answer)
+    elif not answer.loose:
+        whole([answer.data], Descriptor("", digest, -1), "the manifest", MANIFEST_LIMIT)
+    name = str(image if image.digest else image._replace(digest=digest))
+    notes: tuple[Finding, ...] = ()
+    if not image.digest:
+        notes += (finding("CC1201", image=str(image), digest=digest, pinned=name),)
+    if answer.loose:
+        notes += (finding("CC1207", image=str(image)),)
+    if digest in known:
+        return Locked(name, known[digest], notes)
+    manifest = _manifest(image, answer, source, budget)
+    entry = {"digest": digest, **_facts(image, manifest, source, shop, budget)}
+    if answer.loose:  # these layers never were compressed; those that a node pulls are
+        for layer in entry.get("layers", ()):
+            layer.pop("compressedSize", None)
+    return Locked(name, entry, notes)
+
+
+def _find(image: Image, digest: str, sources: Sequence[ImageSource], budget: Budget) -> tuple[ImageSource, Found]:
+    """Try one source after the other."""
+    for source in sources[:-1]:
+        try:
+            return source, source.find(image, digest, budget)
+        except LockProblem as problem:
+            if problem.code != MISSING:
+                raise
+    return sources[-1], sources[-1].find(image, digest, budget)
+
+
+def _digest_of(answer: Found) -> str:
+    import hashlib
+
+    if answer.loose:
+        raise LockProblem("CC1209")
+    return f"sha256:{hashlib.sha256(answer.data).hexdigest()}"
+
+
+def _manifest(image: Image, answer: Found, source: ImageSource, budget: Budget) -> Manifest:
+    """Fetch the manifest, through an index if there is one."""
+    top = decode_manifest(answer.data, answer.media_type)
+    if isinstance(top, Manifest):
+        return top
+    chosen = choose(top)
+    refuse_too_large(chosen, "the manifest", MANIFEST_LIMIT)
+    inner = source.find(image, chosen.digest, budget)
+    manifest = decode_manifest(
+        whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
+    )
+    if isinstance(manifest, Index):
+        raise malformed("CC1204.nested-index", "the index")
+    return manifest
+
+
+def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedState, budget: Budget) -> dict[str, Any]:
+    """Collect everything of the entry but the digest."""
+    limits = shop.limits
+    for layer in manifest.layers:
+        refuse_too_large(layer, LAYER, limits.layer)
+
+    def small(data: Iterable[bytes]) -> bytes:
+        return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
+
+    refuse_too_large(manifest.config, "the image configuration", CONFIG_LIMIT)
+    config = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
+
+    def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
+        what = f"layer {part.digest}"
+
+        def consume(data: Iterable[bytes]) -> Layer:
+            verified = chunks(data, part, LAYER, limits.layer)
+            try:
+                scanned = scan(decompressed(verified), watched, limits.layer, budget)
+            except LockProblem as problem:
+                if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
+                    collections.deque(verified, maxlen=0)
+                    problem.values["what"] = what
+                raise
+            for _ in verified:  # nothing is left, or the digest would not have been looked at
+                raise malformed("CC1204.behind", what)
+            return scanned
+
+        return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
+
+    files = accounts(manifest.layers, config.diff_ids, layer_of, every=limits.sizes)
+    entry: dict[str, Any] = {
+        "config": dict(config.settings),
+        "passwd": files.passwd or "",  # without the file as with an empty one: an entry that is silent knows neither
+        "group": files.group or "",
+    }
+    if manifest.layers:
+        entry["layers"] = _layers(manifest, config, files.sizes)
+    return entry
+
+
+def _layers(manifest: Manifest, config: ImageConfig, sizes: Any) -> list[dict[str, Any]]:
+    """Return the layers as the lock names them, with the sizes that are known."""
+    rows = []
+    for layer, diff_id in zip(manifest.layers, config.diff_ids, strict=True):
+        row: dict[str, Any] = {"diffID": diff_id}
+        if layer.size >= 0:
+            row["compressedSize"] = layer.size
+        if diff_id in sizes:
+            row["uncompressedSize"] = sizes[diff_id]
+        rows.append(row)
+    return rows
+
+
+# --- All images of a run, several at a time
+#
+# Rule of this file: the result does not depend on which image came first. Workers are bounded, every failure is a
+# finding of its own image, but what is wrong with a registry is reported once, with the first of its images; and when
+# the run is over (also by Ctrl-C) no worker goes on.
+
+
+NAMED_IMAGES = 4  # images that a finding about several names
+
+
+class Run(NamedTuple):
+    """Entries by reference in the order of the images; findings: of each image; fetched: how many were not known.
+
+    digests: of each image, "" for one that was not found.
+    """
+
+    entries: dict[str, dict[str, Any]]
+    findings: tuple[tuple[Finding, ...], ...]
+    fetched: int
+    digests: tuple[str, ...] = ()
+
+
+def resolve_all(
+    images: Sequence[Image],
+    sources: Sequence[ImageSource],
+    known: Mapping[str, dict[str, Any]],
+    limits: LockLimits,
+    jobs: int,
+    progress: Callable[[int], object],
+) -> Run:
+    """Resolve the images. known: entries by digest; jobs: workers.
+
+    progress: called in this thread, twice a second, with how many images are done since the last time.
+    """
+    stop = Event()
+    shop = SharedState(sources, limits, Shared())
+    old = dict(known)
+
+    def work(image: Image) -> Locked | LockProblem:
+        try:
+            return resolve_image(image, shop, old, Budget(limits.seconds, stop))
+        except LockProblem as problem:
+            return problem.with_traceback(None)  # which would keep connections
+
+    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lock")
+    try:
+        futures = [pool.submit(work, image) for image in images]
+        rest = set(futures)
+        while rest:
+            finished, rest = wait(rest, timeout=0.5, return_when=FIRST_COMPLETED)
+            progress(len(finished))
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+    results = [future.result() for future in futures]
+    locked = [result for result in results if isinstance(result, Locked)]
+    findings = tuple(_findings(images, results))
+    fetched = len({one.entry["digest"] for one in locked} - old.keys())
+    entries = {one.name: one.entry for one in locked}
+    digests = tuple(one.entry["digest"] if isinstance(one, Locked) else "" for one in results)
+    return Run(entries, findings, fetched, digests)
+
+
+def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) -> Iterator[tuple[Finding, ...]]:
+    """Yield the findings of each image. One problem of a registry is one finding, with the first of its images."""
+    together: dict[tuple[str, ...], list[Image]] = {}
+    for image, result in zip(images, results, strict=True):
+        if isinstance(result, LockProblem) and result.about_registry:
+            together.setdefault(result.key, []).append(image)
+    for image, result in zip(images, results, strict=True):
+        if isinstance(result, Locked):
+            yield result.findings
+        elif not result.about_registry:
+            yield (result.finding(str(image)),)
+        else:
+            same = together.pop(result.key, None)
+            yield (result.finding(_named(same)),) if same else ()
+
+
+def _named(images: Sequence[Image]) -> str:
+    """Write `a`, `a and b`, or `a, b, c and 45 more`."""
+    names = [str(image) for image in images[:NAMED_IMAGES]]
+    more = len(images) - len(names)
+    if more:
+        return f"{', '.join(names)} and {more} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

@@ -1,1 +1,0 @@
-"""The terms of Contrast and Kubernetes as data: workload, platform, runtime class, image, mesh, quantity, edit."""

@@ -1,0 +1,616 @@
+"""Say why a pod does not start: the stages of its start, and the first that has something to say."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.check.drift import IDENTITY
+from krm_function.check.pods import Checked, Pod, check_pod, check_workload, in_its_owner
+from krm_function.config.references import References
+from krm_function.contrast.platforms import Platform, parse_runtime_class
+from krm_function.contrast.vm_size import vcpus
+from krm_function.findings import Cause, Finding, Ref, dotted, finding
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import controller_of, reference
+from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workloads_of
+from krm_function.operations.evidence import Evidence, is_ready
+from krm_function.operations.replay_log import DENIED
+from krm_function.policy.controllers import INDEX
+from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
+from krm_function.policy.made_pod import name_difference
+from krm_function.policy.rules import profile_of_data
+from krm_function.policy.service_variables import denied_services, is_service
+from krm_function.record import NamedTuple
+from krm_function.report.findings import on_one_line
+
+# --- Tables of what a cluster says: pattern of its words -> code of the cause
+#
+# Sources: docs/facts/pod-status.md#admission, docs/facts/pod-status.md#scheduling, docs/facts/pod-status.md#images,
+# docs/facts/pod-status.md#sandbox, docs/facts/pod-status.md#volumes.
+#
+# Rule of this file: data, and the one function that reads it. Of several rows the first that fits counts; a group `by`
+# is the name of what refuses. A table without a row for everything leaves the message to the next table.
+
+
+LONGEST = 300  # characters of a server's words in a sentence
+
+Table = tuple[tuple[str, str], ...]
+
+# why the API server refused to create a pod
+ADMISSION: Table = (
+    (r'admission webhook "(?P<by>[^"]{1,253})" denied the request', "CC1160.webhook"),
+    (r"ValidatingAdmissionPolicy '(?P<by>[^']{1,253})' (with binding '[^']*' )?denied request", "CC1160.policy"),
+    (r'failed calling webhook "(?P<by>[^"]{1,253})"', "CC1160.webhook-down"),
+    (r'violates PodSecurity "(?P<by>[^"]{1,253})"', "CC1160.pod-security"),
+    (r"exceeded quota: (?P<by>[^, ]{1,253})", "CC1160.quota"),
+    (r"failed quota: (?P<by>[^: ]{1,253})", "CC1160.quota-unset"),
+    (r"(maximum|minimum) \S+ usage per (Container|Pod) is", "CC1160.limit-range"),
+    (r'RuntimeClass "(?P<by>[^"]{1,253})" not found', "CC1160.no-class"),
+    (r"pod rejected: .*(RuntimeClass|[Oo]verhead|node selector)", "CC1160.class"),
+    (r'serviceaccount "(?P<by>[^"]{1,253})" not found', "CC1160.account"),
+    (r"no PriorityClass with name (?P<by>\S{1,253}) was found", "CC1160.priority"),
+    (r"", "CC1160.other"),
+)
+
+# why the scheduler found no node: reasons of which each stands for a number of nodes
+SCHEDULING: Table = (
+    (r"node affinity/selector|node selector", "CC1161.selector"),
+    (r"untolerated taint", "CC1161.taint"),
+    (r"volume node affinity|persistentvolumeclaim|PersistentVolumeClaim|available persistent volumes", "CC1161.volume"),
+    (r"Insufficient |Too many pods", "CC1161.resources"),
+    (r"", "CC1161.other"),
+)
+
+# reason of a pod in phase Failed, which the kubelet or a controller gave
+REFUSED: Table = (
+    (r"UnexpectedAdmissionError", "CC1162.device"),
+    (r"NodeAffinity|NodeName|OutOf[a-z]+|NodePorts|TopologyAffinityError", "CC1162.fit"),
+    (r"Evicted|NodeShutdown|Terminated|Preempting", "CC1162.evicted"),
+    (r"DeadlineExceeded", "CC1162.deadline"),
+    (r"", "CC1162.other"),
+)
+
+# `reason: message` of a container that waits for its image
+IMAGES: Table = (
+    (r"^InvalidImageName", "CC1163.name"),
+    (r"^ErrImageNeverPull", "CC1163.never"),
+    (
+        r"unexpected (commit )?digest|digest mismatch|does not match.*digest|content digest .* not found",
+        "CC1163.digest",
+    ),
+    (r"\b(401|403)\b|[Uu]nauthorized|authorization failed|denied|no basic auth credentials", "CC1163.login"),
+    (r"manifest unknown|not found|\b404\b|does not exist", "CC1163.absent"),
+    (r"dial tcp|no such host|timeout|connection refused|i/o|TLS|x509|EOF", "CC1163.network"),
+    (r"", "CC1163.other"),
+)
+
+# messages of the runtime about a sandbox or a container
+SANDBOX: Table = (
+    (r'no runtime for "(?P<by>[^"]{1,253})" is configured', "CC1166.handler"),
+    (r'RuntimeHandler "(?P<by>[^"]{1,253})" not supported', "CC1166.handler"),
+    (r'runtimeclass\.node\.k8s\.io "(?P<by>[^"]{1,253})" not found', "CC1166.class"),
+    (r'RuntimeClass "(?P<by>[^"]{1,253})" not found', "CC1166.class"),
+    (
+        r"SNP_LAUNCH|LAUNCH_FINISH|LAUNCH_UPDATE|[Ii][Dd][- _]?[Bb]lock|SEV-SNP.*(fail|error)|TDX.*(fail|error)",
+        "CC1166.measured",
+    ),
+    (r"[Cc]annot allocate memory|set up guest memory|not enough memory|os error 12|ENOMEM", "CC1166.memory"),
+    (r"vfio|VFIO|no such device|cold.?plug", "CC1166.device"),
+    (
+        (
+            r"failed to create shim( task)?: not found|containerd-shim-\S+\":"
+            r" (file|executable file)? ?(does not exist|not found)|invalid runtime name"
+        ),
+        "CC1166.shim",
+    ),
+    (r"vsock|grpc server is working|DeadlineExceeded|deadline exceeded|[Tt]imed out|timeout", "CC1166.timeout"),
+    (r"failed to (setup|set up) network|plugin type=|\bcni\b|CNI", "CC1166.network"),
+    (r"", "CC1166.other"),
+)
+# a pull inside of the VM fails when the container is made
+GUEST_PULL = re.compile(
+    r"(image_guest_pull|guest.?pull|pull(ing)? (the )?image|pull manifest|image-rs|confidential-data-hub)",
+    re.IGNORECASE,
+)
+
+CONFIG = re.compile(r'(?P<kind>configmap|secret) "(?P<name>[^"]{1,253})" not found')
+KEY = re.compile(r"couldn't find key (?P<key>\S{1,253}) in (?P<kind>ConfigMap|Secret) (?P<name>\S{1,507})")
+
+
+def cause_of(message: str, table: Iterable[tuple[str, str]]) -> Cause | None:
+    """Return the cause that a table has for a message; `by` and `said` are among its values. None without a row."""
+    for pattern, code in table:
+        match = re.search(pattern, message)
+        if match:
+            return Cause(code, {"by": match.groupdict().get("by") or "", "said": quoted(message)})
+    return None
+
+
+def quoted(message: str) -> str:
+    """Return a server's words, cut; what follows a denial by a policy is left out, because values may stand there."""
+    text = re.sub(r"(is blocked by policy).*", r"\1", message)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+# --- What a pod's conditions, phase and container statuses say, each as findings
+#
+# Sources: docs/facts/pod-status.md#scheduling, docs/facts/pod-status.md#images, docs/facts/pod-status.md#containers.
+#
+# Rule of this file: one reader for each part of a status; a reader that has nothing to say returns nothing.
+
+
+INITIALIZER = "contrast-initializer"
+PULLS = re.compile(r"ErrImage|ImagePull|InvalidImageName|ImageInspectError|RegistryUnavailable|SignatureValidation")
+SANDBOX_REASONS = ("FailedCreatePodSandBox", "FailedCreatePodContainer", "FailedSandboxCreate")
+
+
+class Container(NamedTuple):
+    """A container's status. state: waiting | running | terminated, or "" for none yet."""
+
+    name: str
+    image: str
+    state: str
+    reason: str
+    message: str
+    exit: int
+    last_reason: str
+    last_message: str
+    last_exit: int
+    restarts: int
+    ready: bool
+
+
+def containers(pod: Any) -> Iterator[Container]:
+    """Yield the statuses of a pod's containers, init containers first."""
+    status = mapping(mapping(pod).get("status"))
+    for key in ("initContainerStatuses", "containerStatuses"):
+        for one in maps(status.get(key)):
+            state, inside = next(iter(mapping(one.get("state")).items()), ("", {}))
+            last = mapping(mapping(one.get("lastState")).get("terminated"))
+            within = mapping(inside)
+            yield Container(
+                str(one.get("name") or ""),
+                str(one.get("image") or ""),
+                state,
+                str(within.get("reason") or ""),
+                " ".join(str(within.get("message") or "").split()),
+                _number(within.get("exitCode")),
+                str(last.get("reason") or ""),
+                " ".join(str(last.get("message") or "").split()),
+                _number(last.get("exitCode")),
+                _number(one.get("restartCount")),
+                one.get("ready") is True,
+            )
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def admission(evidence: Evidence) -> list[Finding]:
+    """Return why controllers could not create a pod: of their events and conditions the latest that is no success."""
+    for event in evidence.owner_events:
+        if event.reason == "SuccessfulCreate":
+            return []
+        if event.reason in ("FailedCreate", "ReplicaFailure"):
+            return _told(evidence, event.message, ADMISSION)
+    for owner in evidence.owners:
+        for condition in maps(dig(owner, ("status", "conditions"))):
+            if condition.get("type") == "ReplicaFailure" and condition.get("status") == "True":
+                return _told(evidence, " ".join(str(condition.get("message") or "").split()), ADMISSION)
+    return []
+
+
+def scheduling(evidence: Evidence) -> list[Finding]:
+    """Return why the scheduler found no node."""
+    status = mapping(mapping(evidence.pod).get("status"))
+    condition = next((one for one in maps(status.get("conditions")) if one.get("type") == "PodScheduled"), {})
+    if condition.get("status") == "True" or dig(evidence.pod, ("spec", "nodeName")):
+        return []
+    if condition.get("reason") == "SchedulingGated":
+        return [finding("CC1161.gated", evidence.ref, ("spec", "schedulingGates"))]
+    told = str(condition.get("message") or "")
+    if not told:
+        told = next((one.message for one in evidence.pod_events if one.reason == "FailedScheduling"), "")
+    if not told:
+        return []
+    reasons = _reasons(" ".join(told.split()))
+    return _told(evidence, reasons, SCHEDULING)
+
+
+def _reasons(message: str) -> str:
+    """Return the scheduler's words without what it says of preemption, which asks the same once more."""
+    return re.split(r"\.?\s+(preemption:|no new claims to deallocate)", message, maxsplit=1)[0].rstrip(". ")
+
+
+def refused_by_node(evidence: Evidence) -> list[Finding]:
+    """Return why a kubelet, or a controller, ended the pod."""
+    status = mapping(mapping(evidence.pod).get("status"))
+    reason = str(status.get("reason") or "")
+    if status.get("phase") != "Failed" or not reason:
+        return []
+    cause = cause_of(reason, REFUSED)
+    said = quoted(" ".join(str(status.get("message") or "").split())) or "nothing more"
+    return [finding(cause.code, evidence.ref, ("status",), reason=reason, said=said)] if cause else []
+
+
+def images(evidence: Evidence) -> list[Finding]:
+    """Return which image cannot be had, on the node or in the VM."""
+    out = []
+    for one in containers(evidence.pod):
+        if one.state == "waiting" and PULLS.search(one.reason):
+            # a back-off has no words of the registry; the event before it does
+            words = next(
+                (
+                    e.message
+                    for e in evidence.pod_events
+                    if "Failed to pull image" in e.message and one.image in e.message
+                ),
+                "",
+            )
+            message = f"{one.reason}: {one.message} {words}"
+            cause = cause_of(message, IMAGES)
+            if cause:
+                out.append(finding(cause.code, evidence.ref, (), image=one.image, container=one.name))
+    return out
+
+
+def created(evidence: Evidence) -> list[Finding]:
+    """Return why the runtime could not make the VM or a container in it, denials by the policy left out."""
+    for one in containers(evidence.pod):
+        message = one.message if one.state == "waiting" else ""
+        if one.reason == "CreateContainerConfigError" or (one.reason == "CreateContainerError" and _missing(message)):
+            return [_config(evidence, one.name, message)]
+        if one.reason in ("CreateContainerError", "RunContainerError") and message and not DENIED.search(message):
+            if GUEST_PULL.search(message):
+                return [finding("CC1163.guest", evidence.ref, (), image=one.image, container=one.name)]
+            return _told(evidence, message, SANDBOX)
+    latest = next(
+        (e for e in evidence.pod_events if e.reason in (*SANDBOX_REASONS, "FailedMount", "Failed", "Started")), None
+    )
+    if latest is None or latest.reason in ("Started", "Failed") or DENIED.search(latest.message):
+        return []
+    if latest.reason == "FailedMount":
+        missing = _missing(latest.message)
+        values: dict[str, Any] = {"container": "of the pod", "said": quoted(latest.message)}
+        if missing:
+            return [finding("CC1168.mount", evidence.ref, (), **values, **missing)]
+        return [finding("CC1168.volume", evidence.ref, (), **values)]
+    return _told(evidence, latest.message, SANDBOX)
+
+
+def _missing(message: str) -> dict[str, Any]:
+    match = CONFIG.search(message) or KEY.search(message)
+    if not match:
+        return {}
+    kind = {"configmap": "ConfigMap", "secret": "Secret"}.get(match["kind"].lower(), match["kind"])
+    key = match.groupdict().get("key")
+    return {"kind": f"key {key} in {kind}" if key else kind, "name": match["name"]}
+
+
+def _config(evidence: Evidence, container: str, message: str) -> Finding:
+    missing = _missing(message) or {"kind": "configuration", "name": "that the node can use"}
+    return finding("CC1168.config", evidence.ref, (), container=container, **missing)
+
+
+def own_process(evidence: Evidence) -> list[Finding]:
+    """Return which container runs in its VM and ends, or does not become ready, by its own doing."""
+    out = []
+    for one in containers(evidence.pod):
+        if one.name == INITIALIZER or DENIED.search(one.message) or DENIED.search(one.last_message):
+            continue
+        ended = one.state == "terminated" and one.exit != 0
+        if ended or (one.state == "waiting" and one.reason == "CrashLoopBackOff"):
+            reason, code = (one.reason, one.exit) if ended else (one.last_reason, one.last_exit)
+            variant = "CC1169.oom" if reason == "OOMKilled" else "CC1169.exit"
+            out.append(finding(variant, evidence.ref, (), container=one.name, exit=code))
+        elif one.state == "running" and not one.ready:
+            probe = next((e for e in evidence.pod_events if e.reason == "Unhealthy"), None)
+            if probe and not DENIED.search(probe.message):
+                name = probe.message.partition(" ")[0].lower()
+                out.append(finding("CC1169.probe", evidence.ref, (), container=one.name, probe=name))
+    return out
+
+
+def _told(evidence: Evidence, message: str, table: tuple[tuple[str, str], ...]) -> list[Finding]:
+    cause = cause_of(message, table)
+    return [finding(cause.code, evidence.ref, (), **cause.values)] if cause else []
+
+
+# --- A denial by the policy: what was denied, and which field of pod, VM or Services is not what was sealed
+#
+# Sources: docs/facts/pod-status.md#policy, docs/facts/kata-rules.md#verdicts.
+#
+# Rule of this file: the agent's message says which request; of what the rules print behind it only names are read. The
+# field is found by comparing the pod that runs with the policy that it carries, by the functions of `check`. The pod is
+# compared as one of the workload that it was made of, whose kind and name its policy has.
+
+
+NAMED = re.compile(r'io\.kubernetes\.cri\.container-name[\\"]+: [\\"]+([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)[\\"]')
+COMMANDS = ("ExecProcessRequest", "WriteStreamRequest", "CloseStdinRequest")
+ID_BLOCK = "CC1103"
+
+
+class Sealed(NamedTuple):
+    """The policy that a pod carries. digest: as the manifest has it."""
+
+    workload: Workload
+    checked: Checked
+    digest: str
+    data: Mapping[str, Any]
+
+
+def sealed_policy(evidence: Evidence) -> Sealed | None:
+    """Return the policy of the pod, None for a pod without one that can be read."""
+    value = dig(evidence.pod, ("metadata", "annotations", INITDATA))
+    if not isinstance(value, str):
+        return None
+    try:
+        toml = from_annotation(value)
+        data = read_policy_data(decode_toml(toml).data[POLICY])
+    except (ValueError, KeyError):
+        return None
+    references = References(evidence.objects)
+    tried = [(one, check_workload(one, references)) for one in _as_made(evidence)]
+    workload, checked = min(tried, key=lambda one: len(one[1].moved))
+    return Sealed(workload, checked, digest(toml), data)
+
+
+def denied_requests(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return kind of request, and of what, for each that the policy denies by the latest words of the cluster."""
+    messages = [(one.name, text) for one in containers(evidence.pod) for text in (one.message, one.last_message)]
+    failed = ("Failed", "FailedCreatePodSandBox", "Unhealthy", "FailedPostStartHook", "FailedPreStopHook", "BackOff")
+    messages += [("", one.message) for one in evidence.pod_events if one.reason in failed]
+    out: dict[tuple[str, str], None] = {}
+    for name, message in messages:
+        match = DENIED.search(message)
+        if match:
+            inside = NAMED.search(message)
+            sandbox = "start sandbox" in message or '"sandbox' in message or "pod sandbox" in message
+            who = name or (inside[1] if inside else "")
+            out[(match[1], f"container {who}" if who else "the sandbox" if sandbox else "a container")] = None
+    known = {kind for kind, what in out if what != "a container"}
+    return [(kind, what) for kind, what in out if what != "a container" or kind not in known]
+
+
+def denials(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
+    """Return what the policy denies, and the fields and Services that make it so."""
+    denied = denied_requests(evidence)
+    if not denied:
+        return []
+    differing = [*differences(evidence, sealed), *services(evidence, sealed)] if sealed else []
+    out = []
+    for kind, what in denied:
+        code = "CC1164.exec" if kind in COMMANDS else "CC1164.known" if differing else "CC1164.unknown"
+        out.append(finding(code, evidence.ref, (), kind=kind, what=what))
+    return [*out, *differing]
+
+
+def differences(evidence: Evidence, sealed: Sealed) -> Iterator[Finding]:
+    """Yield the fields in which the pod is not what was sealed. The names that a controller gives are none."""
+    path = ("metadata", "annotations", INITDATA)
+    for field in sealed.checked.moved:
+        if field not in IDENTITY.values() and field.rpartition(": ")[2] not in IDENTITY.values():
+            yield finding("CC1165", evidence.ref, path, field=field)
+    difference = name_difference(evidence.ref.name, sealed.checked.allowed_names)
+    if difference:
+        yield finding("CC1165", evidence.ref, path, field=difference)
+
+
+def services(evidence: Evidence, sealed: Sealed) -> list[Finding]:
+    """Return the Services whose variables the policy denies."""
+    links = dig(evidence.pod, ("spec", "enableServiceLinks")) is not False
+    seen = [one for one in evidence.services if is_service(one) and (links or _is_api_server(one))]
+    whole = profile_of_data(sealed.data).narrowed
+    return [
+        finding(one.code, evidence.ref, ("spec",), service=one.service, variable=one.variable)
+        for one in denied_services(seen, sealed.data, whole=whole)
+    ]
+
+
+def vm_differences(evidence: Evidence, sealed: Sealed) -> list[Finding]:
+    """Return what makes the VM another one than was measured: vCPUs, or the ID block."""
+    count = vcpus(sealed.workload)
+    pod = Pod(sealed.workload, sealed.checked, count if isinstance(count, int) else 0, sealed.workload.ref)
+    out: dict[str, Finding] = {}
+    for manifest in evidence.manifests:
+        found = [one for one in check_pod(pod, None, manifest) if one.code == ID_BLOCK]
+        if not found:
+            return []
+        field = found[0].message.partition(": ")[2]
+        out.setdefault(field, finding("CC1166.block", evidence.ref, ("spec",), field=field, by=""))
+    return list(out.values())
+
+
+def _is_api_server(service: Any) -> bool:
+    ref = reference(service)
+    return (ref.namespace, ref.name) == ("default", "kubernetes")
+
+
+def _as_made(evidence: Evidence) -> Iterator[Workload]:
+    """Yield the pod as one of each workload that it may have been made of: of the outermost owner, if any is known."""
+    pod, template = evidence.pod, {key: evidence.pod.get(key) for key in ("metadata", "spec")}
+    if evidence.owners:
+        origin = evidence.owners[-1]
+        yield from (in_its_owner(pod, one) for one in workloads_of(origin, (), reference(origin)))
+        return
+    yield Workload(pod, (), reference(pod), ())
+    owner = controller_of(pod)
+    for kind in _outer(owner.kind) if owner else ():
+        version, path, *_ = KINDS[kind]
+        name = owner.name if owner and kind == owner.kind else (owner.name if owner else "").rpartition("-")[0]
+        ref = Ref(version, kind, evidence.ref.namespace, name)
+        *outer, last = path
+        value: Any = {last: template}
+        if dig(pod, ("metadata", "annotations", INDEX)) is not None:
+            value["completionMode"] = "Indexed"
+        for step in reversed(outer):
+            value = {step: value}
+        whole = {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": ref.namespace}, **value}
+        yield Workload(whole, (), ref, tuple(path))
+
+
+def _outer(kind: str) -> tuple[str, ...]:
+    """Return the kinds of which a workload may be whose pods a controller of a kind owns."""
+    outer = {"ReplicaSet": ("Deployment", "ReplicaSet"), "Job": ("Job", "CronJob")}
+    return outer.get(kind, (kind,) if kind in mapping(KINDS) else ())
+
+
+# --- Why an initializer waits: its policy is in no manifest, or the coordinator has none that is set
+#
+# Source: docs/facts/pod-status.md#initializer.
+#
+# Rule of this file: which manifest a coordinator has cannot be read out of objects; so a manifest among them says what
+# is to be set, and whether its pod is ready says whether any is.
+#
+#     policy in a manifest   coordinator's pod   cause
+#     no manifest known      not ready           not-ready
+#     no manifest known      ready or unknown    unknown
+#     in none                any                 not-in-manifest
+#     in one                 none, all pods seen no-coordinator
+#     in one                 not ready           not-ready
+#     in one                 ready or unknown    set
+
+
+SHORT = 16  # digits of a digest in a sentence
+
+
+def initializer(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
+    """Return why the pod's initializer has not ended."""
+    one = next((each for each in containers(evidence.pod) if each.name == INITIALIZER), None)
+    if one is None:
+        return []
+    failed = one.exit if one.state == "terminated" else one.last_exit if one.reason == "CrashLoopBackOff" else 0
+    waits = one.state == "running"
+    if not waits and not failed:
+        return []
+    code, values = _cause(evidence, sealed.digest if sealed else "")
+    out = [finding(code, evidence.ref, (), **values)]
+    if failed:
+        out.insert(0, finding("CC1167.failed", evidence.ref, (), exit=failed))
+    return out
+
+
+def _cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
+    where = f"namespace {evidence.ref.namespace}" if evidence.ref.namespace else "what was looked at"
+    values: dict[str, Any] = {"digest": digest[:SHORT], "where": where}
+    coordinators = [
+        one
+        for one in evidence.objects
+        if reference(one).kind == "Pod" and dig(one, ("metadata", "labels", POD_ROLE)) == "coordinator"
+    ]
+    idle = next((reference(one).name for one in coordinators if not is_ready(one)), "")
+    if evidence.manifests and not any(digest in mapping(one.get("Policies")) for one in evidence.manifests):
+        return "CC1167.not-in-manifest", values
+    if idle:
+        return "CC1167.not-ready", {**values, "name": idle}
+    if not evidence.manifests:
+        return "CC1167.unknown", values
+    many = sum(reference(one).kind == "Pod" for one in evidence.objects) > 1
+    return ("CC1167.set" if coordinators or not many else "CC1167.no-coordinator"), values
+
+
+# --- Say why a pod does not start: the stages of its start in their order, and the first that has something to say
+#
+#     stage                        looked at                                        findings
+#     the pod is made              events and conditions of its controllers         CC1160
+#     a node takes it              condition PodScheduled, events                   CC1161, CC1162
+#     its VM and containers start  container statuses, events, policy, Services     CC1163 to CC1168
+#     the coordinator knows it     the initializer's status, manifests              CC1167
+#     its programs run             container statuses                               CC1169
+#
+# Rule of this file: a later stage is asked only where the earlier ones have nothing to say, because its words are then
+# older ones.
+
+
+def why(evidence: Evidence) -> list[Finding]:
+    """Return the causes, or one finding of severity info for a pod that runs."""
+    if evidence.pod is None:
+        return admission(evidence) or scheduling(evidence) or created(evidence) or [_unknown(evidence)]
+    if is_ready(evidence.pod):
+        return [finding("CC1171", evidence.ref, ("status",), state=state_of(evidence))]
+    sealed = sealed_policy(evidence)
+    return (
+        refused_by_node(evidence)
+        or scheduling(evidence)
+        or images(evidence)
+        or denials(evidence, sealed)
+        or _started(evidence, sealed)
+        or initializer(evidence, sealed)
+        or own_process(evidence)
+        or _suspects(evidence, sealed)
+        or plain(evidence)
+        or [_unknown(evidence)]
+    )
+
+
+def _started(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
+    """Return why the VM did not come up, with what of the pod explains it."""
+    causes = created(evidence)
+    if sealed and any(one.code == "CC1166" for one in causes):
+        return [*causes, *vm_differences(evidence, sealed)]
+    return causes
+
+
+def _suspects(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
+    """Return what will keep the pod from starting though nothing has said so yet; not of one whose containers run."""
+    if sealed is None or any(one.state == "running" or one.restarts for one in containers(evidence.pod)):
+        return []
+    return [*differences(evidence, sealed), *services(evidence, sealed), *vm_differences(evidence, sealed)]
+
+
+def plain(evidence: Evidence) -> list[Finding]:
+    """Return CC1173 for a pod that is not confidential, or not sealed: no other cause is Contrast's."""
+    name = str(dig(evidence.pod, ("spec", "runtimeClassName")) or "")
+    if not isinstance(parse_runtime_class(name), Platform):
+        return [finding("CC1173.no-class", evidence.ref, ("spec", "runtimeClassName"))]
+    if not dig(evidence.pod, ("metadata", "annotations", INITDATA)):
+        return [finding("CC1173.no-policy", evidence.ref, ("metadata", "annotations", INITDATA), name=name)]
+    return []
+
+
+def _unknown(evidence: Evidence) -> Finding:
+    return finding("CC1170", evidence.ref, ("status",), state=state_of(evidence))
+
+
+def state_of(evidence: Evidence) -> str:
+    """Describe the pod in the words of its status."""
+    if evidence.pod is None:
+        return "there is no pod" if not evidence.pod_events else "the pod is gone"
+    phase = str(mapping(evidence.pod.get("status")).get("phase") or "no phase")
+    waiting = [
+        f"{one.name} {one.reason or one.state or 'waiting'}" for one in containers(evidence.pod) if not one.ready
+    ]
+    return f"{phase}{', ' if waiting else ''}{', '.join(waiting)}"
+
+
+# --- Why a pod does not start, as text and JSON: the pod with its state, and a block for each cause
+#
+#     Pod shop/web-7c5ddbdf54-x2v9k: Pending, web CreateContainerError
+#
+#     CC1164 the policy denies CreateContainerRequest of container web
+#       remedy: the findings beside this one say by which field; render again with what the cluster really runs
+#
+# Rule of this file: names and words come from the cluster, so their control characters are made visible.
+
+
+def diagnosis_text(ref: Ref, state: str, causes: Sequence[Finding]) -> str:
+    """Write a heading, and each cause with its remedy."""
+    lines = [f"{ref.kind} {ref}: {state}"]
+    for cause in causes:
+        where = f" [{dotted(cause.path)}]" if cause.path and cause.path != ("status",) else ""
+        lines += ["", f"{cause.code}{where} {cause.message}"]
+        lines += [f"  remedy: {cause.hint}"] if cause.hint else []
+    return "".join(f"{on_one_line(line)}\n" for line in lines)
+
+
+def diagnosis_json(ref: Ref, state: str, causes: Sequence[Finding]) -> str:
+    """Write `{"version": 1, "pod": {...}, "state": ..., "causes": [{"code", "message", "remedy", "path"}]}`."""
+    told = [
+        {"code": one.code, "message": on_one_line(one.message), "remedy": one.hint, "path": dotted(one.path)}
+        for one in causes
+    ]
+    pod = {"kind": ref.kind, "namespace": ref.namespace, "name": on_one_line(ref.name)}
+    return json.dumps({"version": 1, "pod": pod, "state": on_one_line(state), "causes": told}, indent=2) + "\n"

@@ -1,0 +1,213 @@
+"""The pod that is meant among some objects, what belongs to it, and the events about it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.contrast.manifest import ManifestError, decode
+from krm_function.findings import Finding, Ref, finding
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import controller_of, reference
+from krm_function.record import NamedTuple
+from krm_function.render.copies import known_controllers
+from krm_function.render.make_manifest import manifest_of
+
+# --- An event of a cluster, of either version of the API, and those about an object
+#
+# Source: docs/facts/pod-status.md#events.
+#
+# Rule of this file: nothing but what a message needs is kept, on one line and cut; an event without an object is none.
+
+
+LONGEST = 16_384  # characters of a message that are looked at; the API server takes 1 KiB
+
+
+class Event(NamedTuple):
+    """kind, namespace, name, uid: of the object it is about; uid may be "". time: as text, which sorts."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    reason: str
+    message: str
+    time: str
+
+
+def events(objects: Iterable[Any]) -> Iterator[Event]:
+    """Yield the events among some objects."""
+    for value in objects:
+        if not isinstance(value, dict) or value.get("kind") != "Event":
+            continue
+        about = mapping(value.get("involvedObject") or value.get("regarding"))
+        if not about.get("name"):
+            continue
+        message = str(value.get("message") or value.get("note") or "")
+        series = mapping(value.get("series"))
+        times = (series.get("lastObservedTime"), value.get("lastTimestamp"), value.get("deprecatedLastTimestamp"))
+        first = (value.get("eventTime"), mapping(value.get("metadata")).get("creationTimestamp"))
+        yield Event(
+            str(about.get("kind") or ""),
+            str(about.get("namespace") or ""),
+            str(about["name"]),
+            str(about.get("uid") or ""),
+            str(value.get("reason") or ""),
+            " ".join(message[:LONGEST].split()),
+            str(next((time for time in (*times, *first) if time), "")),
+        )
+
+
+def about(value: Any, all_events: Iterable[Event]) -> list[Event]:
+    """Return the events about an object, the latest first; those of an earlier one of its name are none."""
+    metadata = mapping(mapping(value).get("metadata"))
+    names = (value.get("kind"), metadata.get("namespace") or "", metadata.get("name"))
+    uid = metadata.get("uid")
+    chosen = [
+        one
+        for one in all_events
+        if (one.kind, one.namespace or names[1], one.name) == names and (not uid or not one.uid or one.uid == uid)
+    ]
+    return sorted(chosen, key=lambda one: one.time, reverse=True)
+
+
+# --- Find the pod that is meant among some objects, and what belongs to it: its owners, their events, its namespace
+#
+# Rule of this file: a name is one object's or a finding; nothing is taken from another namespace but the manifest.
+
+
+# as kubectl shortens them
+SHORT = {
+    "po": "Pod",
+    "deploy": "Deployment",
+    "sts": "StatefulSet",
+    "ds": "DaemonSet",
+    "rs": "ReplicaSet",
+    "cj": "CronJob",
+    "rc": "ReplicationController",
+}
+
+
+class Evidence(NamedTuple):
+    """What is known of a pod that does not start.
+
+    pod: None if there is none, with its owners as all that is left. owners: nearest first. pod_events, owner_events:
+    the latest first. services: of its namespace. manifests: decoded. coordinators: the pods that have this role.
+    """
+
+    ref: Ref
+    pod: Any
+    owners: tuple[Any, ...]
+    pod_events: tuple[Event, ...]
+    owner_events: tuple[Event, ...]
+    services: tuple[Any, ...] = ()
+    manifests: tuple[Mapping[str, Any], ...] = ()
+    objects: tuple[Any, ...] = ()
+
+
+def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | Finding:
+    """Return what is known of KIND/NAME, or a finding. namespace: of the call, "" for any."""
+    kind, space, name = _parsed(address, namespace)
+    if not kind:
+        return finding("CC1172.address", address=address)
+    every = tuple(events(objects))
+    named = [value for value in objects if _is(value, kind, space, name)]
+    spaces = sorted(
+        {reference(one).namespace for one in named} | {one.namespace for one in _of(every, kind, space, name)}
+    )
+    if len(spaces) > 1:
+        return finding("CC1172.several", address=address, namespaces=", ".join(spaces))
+    if not named and not spaces:
+        return finding("CC1172.absent", address=address)
+    if not named:
+        told = sorted(_of(every, kind, space, name), key=lambda one: one.time, reverse=True)
+        ref = Ref("v1" if kind == "Pod" else "", kind, spaces[0], name)
+        return _with_surroundings(Evidence(ref, None, (), tuple(told), ()), objects)
+    known = known_controllers(objects)
+    value = named[0]
+    if kind != "Pod":
+        below = [one for one in objects if _is(one, "Pod", "", "") and value in _owners(one, known)]
+        pod = _worst(below)
+        if pod is None:
+            made = [one for one in objects if value in _owners(one, known)]
+            parts = (*made, value)
+            told = [event for one in parts for event in about(one, every)]
+            return _with_surroundings(Evidence(reference(value), None, parts, (), tuple(told)), objects)
+        value = pod
+    owners = tuple(_owners(value, known))
+    told = [event for one in owners for event in about(one, every)]
+    found = Evidence(reference(value), value, owners, tuple(about(value, every)), tuple(told))
+    return _with_surroundings(found, objects)
+
+
+def _with_surroundings(found: Evidence, objects: Sequence[Any]) -> Evidence:
+    space = found.ref.namespace
+    services = [
+        one
+        for one in objects
+        if reference(one).kind == "Service"
+        and (reference(one).namespace in ("", space) or (reference(one).namespace, reference(one).name) == _API_SERVER)
+    ]
+    return found._replace(services=tuple(services), manifests=tuple(_manifests(objects)), objects=tuple(objects))
+
+
+_API_SERVER = ("default", "kubernetes")
+
+
+def _manifests(objects: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+    for value in objects:
+        text = manifest_of(value) if reference(value).kind == "ConfigMap" else None
+        if text is not None:
+            try:
+                yield decode(text.encode("utf-8"))
+            except ManifestError:
+                continue
+
+
+def _parsed(address: str, namespace: str) -> tuple[str, str, str]:
+    """Return kind, namespace and name of `pod/NAME` or `pod/NAMESPACE/NAME`; kind "" for what is neither."""
+    kinds = {kind.lower(): kind for kind in KINDS}
+    kinds |= {f"{short}s": kind for short, kind in kinds.items()} | SHORT
+    match address.split("/"):
+        case [kind, name] if kind.lower() in kinds and name:
+            return kinds[kind.lower()], namespace, name
+        case [kind, space, name] if kind.lower() in kinds and space and name:
+            return kinds[kind.lower()], space, name
+        case _:
+            return "", "", ""
+
+
+def _is(value: Any, kind: str, namespace: str, name: str) -> bool:
+    ref = reference(value)
+    return ref.kind == kind and (not namespace or ref.namespace == namespace) and (not name or ref.name == name)
+
+
+def _of(every: Sequence[Event], kind: str, namespace: str, name: str) -> list[Event]:
+    return [
+        one
+        for one in every
+        if (one.kind, one.name) == (kind, name) and (not namespace or one.namespace in ("", namespace))
+    ]
+
+
+def _owners(value: Any, known: Mapping[Any, Any]) -> list[Any]:
+    """Return the controllers of an object that are known, nearest first."""
+    found: list[Any] = []
+    while (owner := controller_of(value)) is not None and owner in known and len(found) < len(known):
+        value = known[owner]
+        found.append(value)
+    return found
+
+
+def _worst(pods: Sequence[Any]) -> Any:
+    """Return the pod to look at: one that is not ready, and not being deleted; of several the newest. None for none."""
+    newest = sorted(pods, key=lambda pod: str(dig(pod, ("metadata", "creationTimestamp")) or ""), reverse=True)
+    return min(newest, key=lambda pod: (is_ready(pod), bool(dig(pod, ("metadata", "deletionTimestamp")))), default=None)
+
+
+def is_ready(pod: Any) -> bool:
+    """Tell whether a pod serves, or has done its work."""
+    status = mapping(mapping(pod).get("status"))
+    conditions = {one.get("type"): one.get("status") for one in maps(status.get("conditions"))}
+    return status.get("phase") == "Succeeded" or (
+        status.get("phase") == "Running" and conditions.get("Ready") == "True"
+    )

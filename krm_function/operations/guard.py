@@ -1,0 +1,328 @@
+"""Admission policies by which an API server refuses honest mistakes at the door."""
+
+from collections.abc import Iterable, Mapping
+
+from krm_function.contrast.guarded_namespaces import CONFIDENTIAL, DOMAIN, LABEL, PLAIN
+from krm_function.contrast.platforms import BARE
+from krm_function.findings import Finding
+from krm_function.kubernetes.pod_kinds import Kinds
+from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.operations.guard_cel import (
+    CLASS,
+    IS_CONTRAST,
+    IS_HANDLER,
+    IS_UNRESOLVED,
+    Guarded,
+    Json,
+    a_list,
+    binding,
+    ephemeral_containers,
+    field,
+    guarded,
+    is_text,
+    maps_at,
+    pod_variables,
+    policy,
+    refuse,
+    rules,
+    text,
+    texts,
+)
+from krm_function.operations.live import MARKS, Host
+from krm_function.record import NamedTuple
+
+# --- The policy for namespaces with the label: every pod is confidential, or has an exception that somebody may give
+#
+# Rule of this file: an exception stands on the pod or its template, with its reason, and RBAC says who may write one.
+# What had the same exceptions before may keep them, whoever changes the object.
+#
+#     a pod in a namespace with guard.contrast-krm.dev/pods: confidential        answer
+#     names a class of Contrast's                                                the policy `sealed-pods` decides
+#     has no annotation guard.contrast-krm.dev/plain, or an empty one            refused
+#     has one, and the object had the same before                                admitted
+#     has one, and a controller of Kubernetes makes the pod                      admitted: its template was asked about
+#     has one, and the author may `create plainpods.guard.contrast-krm.dev`      admitted
+#     has one, otherwise                                                         refused
+
+
+RESOURCE, VERB = "plainpods", "create"  # what RBAC decides about
+ACCOUNTS = "system:serviceaccount:kube-system:"  # Kubernetes' controllers make pods of templates that were asked about
+MANAGER = "system:kube-controller-manager"  # the same, where they have no accounts of their own
+EXCEPTION = f"p.?metadata.?annotations[?{text(PLAIN)}]"
+IS_EXCEPTED = is_text(EXCEPTION, 't.trim() != ""')
+MAY = f'authorizer.group("{DOMAIN}").resource("{RESOURCE}").namespace(request.namespace).check("{VERB}").allowed()'
+
+
+def confidential_namespaces(known: Guarded) -> Json:
+    """Return the policy."""
+    reasons = f'.map(p, {EXCEPTION}.orValue(""))'
+    user = "request.userInfo.username"
+    of_kubernetes = f'{user}.startsWith("{ACCOUNTS}") || {user} == "{MANAGER}"'
+    variables = {
+        **pod_variables(known),
+        "plain": f"variables.judged ? variables.pods.filter(p, !{is_text(CLASS, IS_CONTRAST)}) : []",
+        "open": f"variables.plain.filter(p, !{IS_EXCEPTED})",
+        "excepted": f"variables.plain.filter(p, {IS_EXCEPTED})",
+        "isKept": f'request.operation == "UPDATE" && variables.pods{reasons} == variables.before{reasons}',
+        "mayExcept": f"variables.isKept || {of_kubernetes} || {MAY}",
+        "unreviewed": "variables.excepted.size() == 0 || variables.mayExcept ? [] : variables.excepted",
+    }
+    validations = [
+        refuse(
+            "open",
+            f"the namespace has the label {LABEL}: {CONFIDENTIAL}, and the pod runs outside of a VM",
+            f"namespace {{}} has the label {LABEL}: {CONFIDENTIAL}, and the pod runs outside of a VM: write "
+            f"runtimeClassName: {BARE} and render it, or, for an exception, annotation {PLAIN} with the reason",
+            "request.namespace",
+        ),
+        refuse(
+            "unreviewed",
+            f"annotation {PLAIN} is for those who may {VERB} {RESOURCE}.{DOMAIN}",
+            f"{{}} may except no pod in namespace {{}}: annotation {PLAIN} is for those who may {VERB} "
+            f"{RESOURCE}.{DOMAIN}",
+            *("request.userInfo.username", "request.namespace"),
+        ),
+    ]
+    matched = {"namespaceSelector": {"matchLabels": {LABEL: CONFIDENTIAL}}, "resourceRules": rules(known.pods)}
+    return policy("confidential-namespaces", matched, variables, validations)
+
+
+def role_of_exceptions() -> Json:
+    """Return the role that lets somebody write exceptions, bound to nobody."""
+    rule = {"apiGroups": [DOMAIN], "resources": [RESOURCE], "verbs": [VERB]}
+    metadata = {"name": f"{RESOURCE}.{DOMAIN}"}
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": metadata,
+        "rules": [rule],
+    }
+
+
+# --- The policy for pods of a class of Contrast's: that they are sealed
+#
+# Rule of this file: what is refused cannot start, and the sentence names the step that is missing.
+#
+#   in an object with pods                                            refused as
+#   a name of Contrast's that is no handler of a known platform       a placeholder
+#   the same, or a handler, in a kind whose pods nobody seals         asked for in vain, with the reason and the way out
+#   a handler, and no initdata                                        not sealed
+#   a handler and initdata, and an image without digest               changed after it was sealed: no VM pulls it
+#   a handler, and an ephemeral container put into the pod            in no sealed policy
+
+
+STEPS: Mapping[Host, str] = {
+    "gitops": "Argo CD or Flux applied it without the step contrast-krm",
+    "kpt": "kpt applied it without contrast-krm as its last mutator (kpt fn render --allow-exec)",
+    "helm": "Helm ran without --post-renderer contrast-krm",
+    "kubectl": "it was applied without a render (contrast-krm generate, or kustomize build with --enable-alpha-plugins "
+    "--enable-exec)",
+}
+SEALED = f"p.?metadata.?annotations[?{text(INITDATA)}]"
+IS_SEALED = is_text(SEALED, 't != ""')
+UNPINNED = f"!{is_text('c.?image', 't.contains(' + text('@sha256:') + ')')}"
+
+
+def containers(pod: str) -> str:
+    """Write the init containers and containers of a pod."""
+    init, more = (a_list(field(pod, ("spec", name))) for name in ("initContainers", "containers"))
+    return f"({init} + {more})"
+
+
+def classes(maps: str, path: str, condition: str) -> str:
+    """Write the class names of a list of maps for which a condition holds."""
+    return f'{maps}.map(p, {path}.orValue("")).filter(t, type(t) == string && {condition})'
+
+
+def sealed_pods(known: Guarded) -> Json:
+    """Return the policy."""
+    judged = "variables.judged ? "
+    unpinned = f"{containers('p')}.exists(c, {UNPINNED})"
+    variables = {
+        **pod_variables(known),
+        "unresolved": f"{judged}{classes('variables.pods', CLASS, IS_UNRESOLVED)} : []",
+        "asked": classes(maps_at("variables.it", known.classes), "p.?runtimeClassName", IS_CONTRAST),
+        "askedBefore": 'request.operation == "CREATE" ? [] : '
+        + classes(maps_at("variables.was", known.classes), "p.?runtimeClassName", IS_CONTRAST),
+        "inVain": "variables.asked.filter(t, !(t in variables.askedBefore))",
+        "confidential": f"{judged}variables.pods.filter(p, {is_text(CLASS, IS_HANDLER)}) : []",
+        "unsealed": f"variables.confidential.filter(p, !{IS_SEALED})",
+        "unpinned": f"variables.confidential.filter(p, {IS_SEALED} && {unpinned})",
+        "debugged": f"variables.confidential.filter(p, {a_list('p.?spec.?ephemeralContainers')}.size() > 0)",
+        "step": _step(),
+        "reason": _reason(known),
+    }
+    matched = [*rules((*known.pods, *known.classes), "*"), ephemeral_containers()]
+    return policy("sealed-pods", {"resourceRules": matched}, variables, _validations())
+
+
+def _validations() -> list[Json]:
+    container = f"{containers('variables.unpinned[0]')}.filter(c, {UNPINNED})[0].name"
+    return [
+        refuse(
+            "unresolved",
+            "a placeholder of Contrast's is left, as no render has replaced it",
+            "runtimeClassName {} is a placeholder, or no handler of a platform that contrast-krm knows: {}",
+            *("variables.unresolved[0]", "variables.step"),
+        ),
+        refuse(
+            "inVain",
+            "a class of Contrast's is asked for in vain, as no render seals pods of this kind",
+            "runtimeClassName {} is asked for in vain, as no render seals pods of this kind: {}",
+            *("variables.inVain[0]", "variables.reason"),
+        ),
+        refuse(
+            "unsealed",
+            f"annotation {INITDATA} is missing, without which a VM of Contrast's starts nothing",
+            f"runtimeClassName {{}} is a VM of Contrast's, which starts nothing without annotation {INITDATA}: {{}}",
+            *("variables.unsealed[0].spec.runtimeClassName", "variables.step"),
+        ),
+        refuse(
+            "unpinned",
+            "an image has no digest, so no sealed policy lists it",
+            "container {} has an image without digest, so no sealed policy lists it: it was added or changed after the "
+            "render; change the input, and render again",
+            container,
+        ),
+        refuse(
+            "debugged",
+            "an ephemeral container is in no sealed policy, so its VM refuses it",
+            "an ephemeral container is in no sealed policy, so its VM refuses it: read the logs, or put the container "
+            "into the input, and render again",
+        ),
+    ]
+
+
+def _step() -> str:
+    """Write which step is missing, by what hosts write into the objects that they apply."""
+    cases = [
+        f"variables.it.metadata.?{where}.orValue({{}}).exists(k, k == {text(key)}) ? {text(STEPS[host])} : "
+        for where, key, host in MARKS
+    ]
+    return "".join(cases) + text(STEPS["kubectl"])
+
+
+def _reason(known: Guarded) -> str:
+    """Write why no render seals the pods of a refused kind, and what to do."""
+    by_reason: dict[str, list[str]] = {}
+    for key, reason in known.reasons.items():
+        by_reason.setdefault(reason, []).append(key)
+    cases = [f"variables.kind in {texts(keys)} ? {text(reason)} : " for reason, keys in by_reason.items()]
+    return "".join(cases) + '""'
+
+
+# --- The policy that knows which containers a sealed pod has, and the ConfigMaps that tell it
+#
+# Rule of this file: CEL cannot read a sealed policy, so the names and digests of rendered output are written beside it,
+# under the end of the pod's initdata, which has the checksum of its gzip. A pod whose initdata is not listed is not
+# judged: it is of an earlier render, or of another release.
+#
+#     guard --sealed rendered.yaml     a ConfigMap for each namespace, with lines `name sha256:…` below END
+#     a pod with initdata …END         each of its containers has a line, or it is refused by name
+
+
+SELECTOR = {f"{DOMAIN}/sealed-containers": "true"}  # the labels of the ConfigMaps
+END = 40  # characters of initdata, 8 bytes of which are checksum and size
+LEAST = 64  # shorter ones have no policy
+REPLACED: dict[str, str | int | None] = {"+": "-", "/": "_", "=": "."}  # what a key of a ConfigMap cannot have
+MOST = 200_000  # bytes of a ConfigMap, below what `kubectl apply` writes into an annotation
+PARAMETERS = {"apiVersion": "v1", "kind": "ConfigMap"}
+KEY = f"t.substring(t.size() - {END})" + "".join(
+    f".replace({text(one)}, {text(str(new))})" for one, new in REPLACED.items()
+)
+LINES = f'variables.sealed[{KEY}].split("\\n")'  # one list for all containers, as CEL counts what each text costs
+DIGEST = '(string(c.image).contains("@") ? string(c.image).split("@", 2)[1] : "")'
+IS_STRANGE = f'!(string(c.name) + " " + {DIGEST} in lines)'
+
+
+def key_of(initdata: str) -> str:
+    """Return the key of a pod's initdata."""
+    return initdata[-END:].translate(str.maketrans(REPLACED))
+
+
+def line_of(name: str, image: str) -> str:
+    """Return the line of a container."""
+    return f"{name} {image.partition('@')[2]}\n"
+
+
+def config_maps(workloads: Iterable[Workload], name: str) -> tuple[Json, ...]:
+    """Return the ConfigMaps about sealed workloads: by namespace, of at most MOST bytes each."""
+    by_namespace: dict[str, dict[str, str]] = {}
+    for workload in workloads:
+        initdata = workload.annotations.get(INITDATA)
+        if isinstance(initdata, str) and len(initdata) >= LEAST:
+            lines = [line_of(one.name, str(one.container.get("image", ""))) for one in workload.all_containers]
+            data = by_namespace.setdefault(workload.ref.namespace, {})
+            data[key_of(initdata)] = "".join(dict.fromkeys(lines))
+    return tuple(
+        _config_map(f"{name}-{number}" if number else name, namespace, part)
+        for namespace, data in sorted(by_namespace.items())
+        for number, part in enumerate(_parts(data))
+    )
+
+
+def _parts(data: dict[str, str]) -> list[dict[str, str]]:
+    parts: list[dict[str, str]] = [{}]
+    size = 0
+    for key, lines in sorted(data.items()):
+        size += len(key) + len(lines)
+        if size > MOST and parts[-1]:
+            parts.append({})
+            size = len(key) + len(lines)
+        parts[-1][key] = lines
+    return parts
+
+
+def _config_map(name: str, namespace: str, data: dict[str, str]) -> Json:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), "labels": dict(SELECTOR)}
+    return {**PARAMETERS, "metadata": metadata, "data": data}
+
+
+def sealed_containers(known: Guarded) -> Json:
+    """Return the policy. Its parameters are the ConfigMaps of the object's namespace, one after the other."""
+    has_lines = is_text(SEALED, f"t.size() >= {LEAST} && {KEY} in variables.sealed")
+    strange = f"[{LINES}].exists(lines, {containers('p')}.exists(c, {IS_STRANGE}))"
+    names = f"[{LINES}].map(lines, {containers('p')}.filter(c, {IS_STRANGE}).map(c, c.name).join(' '))[0]"
+    variables = {
+        **pod_variables(known),
+        "sealed": "params.?data.orValue({})",
+        "listed": f"variables.judged ? variables.pods.filter(p, {is_text(CLASS, IS_HANDLER)} && {has_lines}) : []",
+        "strange": f"variables.listed.filter(p, {is_text(SEALED, strange)})",
+        "names": f"variables.strange.map(p, [string({SEALED}.orValue(''))].map(t, {names})[0])",
+    }
+    validation = refuse(
+        "strange",
+        "a container is not among those that were sealed",
+        "not among the sealed containers of this pod, or with another image: {}. Undo the change, keep the webhook "
+        "that adds it away from the pod, or change the input, and render again",
+        "variables.names[0]",
+    )
+    return policy("sealed-containers", {"resourceRules": rules(known.pods)}, variables, [validation], PARAMETERS)
+
+
+# --- The command `guard`: admission policies by which an API server refuses honest mistakes at the door
+#
+# Rule of this package: what it knows of names, kinds and annotations is `model`'s, written as CEL; it asks no cluster.
+# An update that leaves the pod templates as they are is never refused, so that no controller is stopped half-way; nor
+# is what a controller made, but for its pods. The host's API server is not trusted (docs/explanation/threat-model.md):
+# what holds is the sealed policy in the VM.
+
+
+class Guard(NamedTuple):
+    """The objects in the order in which to apply them. findings: what is not guarded."""
+
+    objects: tuple[Json, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def guard(kinds: Kinds, *, warn: bool = False) -> Guard:
+    """Return the policies, each with its binding, and the role of exceptions. warn: they warn and refuse nothing."""
+    known = guarded(kinds)
+    objects: list[Json] = []
+    for admission_policy, parameters in (
+        (sealed_pods(known), None),
+        (sealed_containers(known), SELECTOR),
+        (confidential_namespaces(known), None),
+    ):
+        objects += [admission_policy, binding(admission_policy, parameters, warn=warn)]
+    return Guard((*objects, role_of_exceptions()), known.findings)

@@ -1,0 +1,323 @@
+"""Pieces of CEL, in which admission policies say what is a confidential pod."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from krm_function.contrast.guarded_namespaces import DOMAIN
+from krm_function.contrast.platforms import BARE, LEGACY_BARE, LONGEST_HASH, PLATFORMS
+from krm_function.findings import Finding, finding
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS, Pattern
+from krm_function.kubernetes.lookup import LONGEST_SUBDOMAIN
+from krm_function.kubernetes.pod_kinds import Kinds, PodKind, of_group, shipped
+from krm_function.record import NamedTuple
+
+# --- Write pieces of CEL, the language of ValidatingAdmissionPolicies
+#
+# Rule of this file: no expression fails where a field is absent, null or of another type, because a failure refuses the
+# request with words that nobody understands. Source: docs/facts/kubernetes.md#validating-admission-policies.
+
+
+RESERVED = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
+    )
+)
+
+
+def text(value: str) -> str:
+    """Write a string."""
+    return json.dumps(value)
+
+
+def texts(values: Iterable[str]) -> str:
+    """Write a list of strings."""
+    return f"[{', '.join(map(text, values))}]"
+
+
+def field(value: str, path: Iterable[str]) -> str:
+    """Write the optional field of a value, which `.orValue(...)` makes a value."""
+    return value + "".join(f".?{step}" if _is_name(step) else f"[?{text(step)}]" for step in path)
+
+
+def _is_name(step: str) -> bool:
+    """Tell whether a key can be written as a field: letters, digits and `_`, and no word that CEL keeps for itself."""
+    return step.isidentifier() and step not in RESERVED
+
+
+def a_list(value: str) -> str:
+    """Write the list that an optional value is: an empty one where it is none."""
+    return f"[{value}.orValue([])].map(l, type(l) == list ? l : [])[0]"
+
+
+def is_text(value: str, condition: str) -> str:
+    """Write whether an optional value is a string `t` for which a condition holds."""
+    return f'[{value}.orValue("")].exists(t, type(t) == string && {condition})'
+
+
+def sentence(words: str, *values: str) -> str:
+    """Write a sentence with a value in the place of each `{}`."""
+    first, *others = words.split("{}")
+    parts = [text(first)]
+    for value, more in zip(values, others, strict=True):
+        parts += [f"string({value})", *([text(more)] if more else [])]
+    return " + ".join(parts)
+
+
+def listed(values: Iterable[str]) -> str:
+    """Write the entries of several lists as one list."""
+    return " + ".join(values) or "[]"
+
+
+# --- Say in CEL what a runtimeClassName means
+#
+# Rule of this file: `contrast/platforms.py` decides; each row of its truth table is asked of a real API server
+# too (tests/cluster/test_guard.py). A string `t` is what is asked about. No class has more characters than LONGEST.
+
+
+LONGEST = LONGEST_SUBDOMAIN
+_PLATFORMS = "|".join(PLATFORMS)
+_CONTRAST = rf"^(?s:{LEGACY_BARE}|contrast([^\pL].*)?|contrast(cc|insecure).*)$"
+_HANDLER = f"^{BARE}-({_PLATFORMS})-[0-9a-z]{{1,{LONGEST_HASH}}}$"
+_NO_HASH = f"^{BARE}-({_PLATFORMS})-gpu[0-9a-z]*$"
+
+IS_CONTRAST = f"(t.size() <= {LONGEST} && t.lowerAscii().trim().matches({text(_CONTRAST)}))"
+IS_HANDLER = (
+    f"(t.size() <= {LONGEST} && t.lowerAscii().matches({text(_HANDLER)}) && !t.lowerAscii().matches({text(_NO_HASH)}))"
+)
+IS_UNRESOLVED = f"({IS_CONTRAST} && !{IS_HANDLER})"
+
+
+# --- Where objects of the catalogue's refused kinds name a runtime class: the paths to the maps that have the field
+#
+# Rule of this file: a table, as their own documentation has the fields; `[]` stands for each entry of a list, `{}` for
+# each value of a map. Kinds that name a class in a text only (a podSpecPatch, a profile of an operator) have no row:
+# the pods that their controllers make are refused instead.
+
+
+LIST, MAP = "[]", "{}"
+
+
+def _paths(*written: str) -> tuple[Pattern, ...]:
+    return tuple(tuple(one.replace("[]", ".[]").replace("{}", ".{}").split(".")) for one in written)
+
+
+_RAY = ("headGroupSpec.template.spec", "workerGroupSpecs[].template.spec")
+_ROLES = ("TFJob", "tf"), ("XGBoostJob", "xgb"), ("PaddleJob", "paddle"), ("MPIJob", "mpi")
+_TRAINED = _paths("spec.template.spec.replicatedJobs[].template.spec.template.spec")
+
+REFUSED_PLACES: Mapping[str, Mapping[str, tuple[Pattern, ...]]] = {
+    "apps.nvidia.com": {"NIMService": _paths("spec")},
+    "kubeflow.org": {kind: _paths(f"spec.{name}ReplicaSpecs{{}}.template.spec") for kind, name in _ROLES},
+    "ray.io": {
+        "RayJob": _paths(*(f"spec.rayClusterSpec.{path}" for path in _RAY)),
+        "RayService": _paths(*(f"spec.rayClusterConfig.{path}" for path in _RAY)),
+    },
+    "serving.knative.dev": {
+        "Service": _paths("spec.template.spec"),
+        "Configuration": _paths("spec.template.spec"),
+        "Revision": _paths("spec"),
+    },
+    "serving.kserve.io": {
+        "InferenceService": _paths("spec.predictor", "spec.transformer", "spec.explainer"),
+        "ServingRuntime": _paths("spec"),
+        "ClusterServingRuntime": _paths("spec"),
+        "LLMInferenceService": _paths("spec.template", "spec.worker", "spec.prefill.template", "spec.prefill.worker"),
+    },
+    "trainer.kubeflow.org": {"TrainingRuntime": _TRAINED, "ClusterTrainingRuntime": _TRAINED},
+}
+
+
+# --- Say in CEL where the pods of an object are, and which requests of an API server are about such objects
+#
+# Rule of this file: kinds and paths are those of `kubernetes/pod_kinds.py`. An API server asks by resource, and of a
+# custom resource only the kind is known: so every resource of its group is asked for, and the kind decides.
+#
+#     kind                                    guarded
+#     the eight kinds of Kubernetes           yes
+#     of the catalogue or spec.podTemplates   yes, in every version
+#     refused by the catalogue                where `operations/guard_cel.py` knows the places of its classes
+#     with a path through two lists           not there: CC1370, as CEL cannot make one list of them
+
+
+Places = Mapping[str, tuple[Pattern, ...]]  # group/Kind -> paths from the object; () is the object itself
+Rule = dict[str, Any]
+GROUPS = frozenset(known[0].rpartition("/")[0] for known in KINDS.values())  # of Kubernetes itself
+
+
+class Guarded(NamedTuple):
+    """The kinds that a guard knows. pods: paths of their pod templates.
+
+    classes: of the kinds whose pods nobody seals, paths of the maps that have a runtimeClassName. reasons: why not.
+    """
+
+    pods: Places
+    classes: Places
+    reasons: Mapping[str, str]
+    findings: tuple[Finding, ...] = ()
+
+
+def guarded(kinds: Kinds) -> Guarded:
+    """Return what is known of all kinds with pods."""
+    pods: dict[str, tuple[Pattern, ...]] = {
+        _key(known[0].rpartition("/")[0], kind): known[1:] for kind, known in KINDS.items()
+    }
+    findings = []
+    for known in _sealed_kinds(kinds):
+        paths = tuple(dict.fromkeys(tuple(step.replace("*", LIST) for step in one.path) for one in known.templates))
+        deep = [path for path in paths if path.count(LIST) > 1]
+        findings += [finding("CC1370", kind=known.kind, group=known.group, place=_written(path)) for path in deep]
+        if left := tuple(path for path in paths if path not in deep):
+            pods[_key(known.group, known.kind)] = left
+    classes: dict[str, tuple[Pattern, ...]] = {}
+    reasons: dict[str, str] = {}
+    for group, of in REFUSED_PLACES.items():
+        for kind, paths in of.items():
+            refused = shipped(group, kind)
+            if (group, kind) not in kinds.configured and refused is not None and refused.refused:
+                classes[_key(group, kind)] = paths
+                reasons[_key(group, kind)] = f"{refused.refused}; {refused.instead}"
+    return Guarded(pods, classes, reasons, tuple(findings))
+
+
+def _sealed_kinds(kinds: Kinds) -> list[PodKind]:
+    """Return the kinds of catalogue and configuration whose pods are sealed, in the order of their names."""
+    groups = {group for groups in CATALOGUED.values() for group in groups}
+    every = {key: known for group in groups for key, known in of_group(group).items()}
+    every.update(kinds.configured)
+    return [known for _, known in sorted(every.items()) if not known.refused]
+
+
+def _key(group: str, kind: str) -> str:
+    return f"{group}/{kind}"
+
+
+def _written(path: Pattern) -> str:
+    return ".".join(path).replace(f".{LIST}", "[*]")
+
+
+def maps_at(value: str, places: Places) -> str:
+    """Write the list of the maps at the places of an object, by its kind, the variable `kind`."""
+    by_paths: dict[tuple[Pattern, ...], list[str]] = {}
+    for key, paths in places.items():
+        by_paths.setdefault(paths, []).append(key)
+    cases = [
+        f"variables.kind in {texts(keys)} ? {listed(_maps(value, path) for path in paths)} : "
+        for paths, keys in by_paths.items()
+    ]
+    return f"({''.join(cases)}[]).filter(p, type(p) == map)"
+
+
+def _maps(value: str, path: Pattern) -> str:
+    if MAP in path:
+        of, below = _cut(value, path, MAP)
+        each = f"m.map(k, {_at('m[k]', below)})"
+        return f"[{of}.orValue({{}})].map(m, type(m) == map ? {each} : [])[0]"
+    if LIST in path:
+        of, below = _cut(value, path, LIST)
+        return f"{a_list(of)}.map(e, {_at('e', below)})"
+    return f"[{_at(value, path)}]"
+
+
+def _cut(value: str, path: Pattern, mark: str) -> tuple[str, Pattern]:
+    size = path.index(mark)
+    return field(value, path[:size]), path[size + 1 :]
+
+
+def _at(value: str, path: Pattern) -> str:
+    return f"{field(value, path)}.orValue({{}})" if path else value
+
+
+def rules(places: Iterable[str], scope: str = "Namespaced") -> list[Rule]:
+    """Return the rules by which an API server asks for objects of these kinds (group/Kind); of pods, new ones only."""
+    by_version: dict[str, list[str]] = {}
+    for kind, known in KINDS.items():
+        if kind != "Pod":
+            by_version.setdefault(known[0], []).append(f"{kind.lower()}s")
+    changed = ["CREATE", "UPDATE"]
+    custom = sorted({key.partition("/")[0] for key in places} - GROUPS)
+    return [
+        _rule("", "v1", ["CREATE"], ["pods"]),
+        *(
+            _rule(version.rpartition("/")[0], version.rpartition("/")[2], changed, sorted(resources))
+            for version, resources in by_version.items()
+        ),
+        *([{**_rule("", "*", changed, ["*"], scope), "apiGroups": custom}] if custom else []),
+    ]
+
+
+def ephemeral_containers() -> Rule:
+    """Return the rule for containers that are put into a pod that runs."""
+    return _rule("", "v1", ["UPDATE"], ["pods/ephemeralcontainers"])
+
+
+def _rule(group: str, version: str, operations: list[str], resources: list[str], scope: str = "Namespaced") -> Rule:
+    return {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "operations": operations,
+        "resources": resources,
+        "scope": scope,
+    }
+
+
+# --- The form of a ValidatingAdmissionPolicy, and what all policies of a guard have in common
+#
+# Rule of this file: an expression that fails refuses the request (`failurePolicy: Fail`), and so does one that costs
+# too much; where a message cannot be made, the plain sentence counts. Source:
+# docs/facts/kubernetes.md#validating-admission-policies.
+
+
+Json = dict[str, Any]
+API_VERSION = "admissionregistration.k8s.io/v1"
+CLASS = "p.?spec.?runtimeClassName"  # of a pod `p`
+CONDITIONS = {
+    "of-no-controller": 'request.kind.kind == "Pod" || !object.metadata.?ownerReferences.orValue([])'
+    ".exists(o, o.?controller.orValue(false))",
+    "not-on-its-way-out": "!has(object.metadata.deletionTimestamp)",
+}
+
+
+def pod_variables(known: Guarded) -> dict[str, str]:
+    """Return the variables about an object: its kind, its pods, those before, and whether they are judged."""
+    return {
+        "it": "dyn(object)",
+        "was": "dyn(oldObject)",
+        "kind": 'request.kind.group + "/" + request.kind.kind',
+        "pods": maps_at("variables.it", known.pods),
+        "before": f'request.operation == "CREATE" ? [] : {maps_at("variables.was", known.pods)}',
+        "judged": 'request.operation == "CREATE" || variables.pods != variables.before',
+    }
+
+
+def refuse(offenders: str, plain: str, words: str, *values: str) -> Json:
+    """Return a validation. offenders: a variable with a list. words: with `{}` for values. plain: if these fail."""
+    said = {"message": plain, "messageExpression": sentence(words, *values)}
+    return {"expression": f"variables.{offenders}.size() == 0", **said, "reason": "Forbidden"}
+
+
+def policy(
+    name: str, matched: Json, variables: Mapping[str, str], validations: Sequence[Json], parameters: Json | None = None
+) -> Json:
+    """Return a policy. matched: which requests it is asked about. parameters: the kind of its parameters."""
+    spec: Json = {
+        "failurePolicy": "Fail",
+        **({"paramKind": parameters} if parameters else {}),
+        "matchConstraints": matched,
+        "matchConditions": [{"name": key, "expression": value} for key, value in CONDITIONS.items()],
+        "variables": [{"name": key, "expression": value} for key, value in variables.items()],
+        "validations": list(validations),
+    }
+    metadata = {"name": f"{name}.{DOMAIN}"}
+    return {"apiVersion": API_VERSION, "kind": "ValidatingAdmissionPolicy", "metadata": metadata, "spec": spec}
+
+
+def binding(of: Json, selector: Json | None, *, warn: bool) -> Json:
+    """Return the binding that puts a policy into force. selector: of its parameters. warn: nothing is refused."""
+    name = of["metadata"]["name"]
+    spec: Json = {"policyName": name, "validationActions": ["Warn", "Audit"] if warn else ["Deny"]}
+    if selector is not None:
+        spec["paramRef"] = {"selector": {"matchLabels": selector}, "parameterNotFoundAction": "Allow"}
+    kind = "ValidatingAdmissionPolicyBinding"
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}

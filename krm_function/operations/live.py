@@ -1,0 +1,462 @@
+"""Compare the workloads, the manifest and the RuntimeClasses of rendered output with those of a cluster."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+from krm_function.check.drift import differing_fields
+from krm_function.check.output import manifest_difference, paths_text
+from krm_function.check.pods import check_workload
+from krm_function.check.running_pods import RunningPods, last_writer, sealed_digest
+from krm_function.config.references import References
+from krm_function.contrast.manifest import ManifestError, decode
+from krm_function.contrast.platforms import Platform, is_contrast_name, parse_runtime_class
+from krm_function.contrast.vm_size import vcpus
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.findings.cc11_check import APPLY, REPAIR
+from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import listed, reference
+from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
+from krm_function.kubernetes.quantity import equal
+from krm_function.kubernetes.runtime_classes import (
+    API_VERSION,
+    KIND,
+    RuntimeClass,
+    parse_runtime_class_object,
+    toleration_parts,
+)
+from krm_function.kubernetes.workload import INITDATA, LOCAL_CONFIG, Workload
+from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
+from krm_function.record import NamedTuple
+from krm_function.render.classes import schedule, unscheduled_daemon_set
+from krm_function.render.copies import controllers, copies, known_controllers
+from krm_function.render.make_manifest import manifest_of
+from krm_function.render.rendered import Planned
+from krm_function.render.select import select
+from krm_function.render.unsealed import check_handler
+from krm_function.text.changes import ABSENT, Alike, differing_paths
+
+# --- Tell by what an object has in a cluster who applies it, since that decides what puts it right
+#
+# Rule of this file: what the host itself writes counts, in the order of this table; what a chart or a package may write
+# does not. Sources: docs/facts/helm.md#objects, docs/facts/delivery.md#what-hosts-write-into-objects.
+#
+#     the live object has                                              it is applied by
+#     annotation argocd.argoproj.io/tracking-id                        gitops
+#     label kustomize.toolkit.fluxcd.io/name or helm.toolkit.…/name    gitops
+#     annotation config.k8s.io/owning-inventory                        kpt
+#     annotation meta.helm.sh/release-name                             helm
+#     nothing of that                                                  kubectl
+
+
+Host = Literal["kubectl", "helm", "kpt", "gitops"]
+
+MARKS: tuple[tuple[str, str, Host], ...] = (
+    ("annotations", "argocd.argoproj.io/tracking-id", "gitops"),
+    ("labels", "kustomize.toolkit.fluxcd.io/name", "gitops"),
+    ("labels", "helm.toolkit.fluxcd.io/name", "gitops"),
+    ("annotations", "config.k8s.io/owning-inventory", "kpt"),
+    ("annotations", "meta.helm.sh/release-name", "helm"),
+)
+
+
+def applied_by(live: Any) -> Host:
+    """Return who applies an object. live: as the cluster has it."""
+    return next((host for field, key, host in MARKS if dig(live, ("metadata", field, key)) is not None), "kubectl")
+
+
+def applied_together(every: Iterable[Any]) -> Host:
+    """Return who applies what is not there yet: whoever applies the first of the others that has a mark."""
+    return next((host for host in map(applied_by, every) if host != "kubectl"), "kubectl")
+
+
+# --- Name the fields of an object that a cluster has otherwise or no longer: what it has in addition is not looked at
+#
+# Rule of this file: whatever the API server writes by itself is an addition, so this needs no list of defaults. What is
+# empty or false may be missing there, and an amount is its value: the server writes 1024Mi as 1Gi.
+
+
+AMOUNTS: dict[Path, Alike] = {
+    **{("**", name, "*"): equal for name in ("limits", "requests")},
+    **{("**", name): equal for name in ("sizeLimit", "divisor")},
+}
+
+
+def changed_fields(ours: Any, theirs: Any) -> list[Path]:
+    """Return the deepest paths of ours at which theirs is otherwise; a list of another length is one as a whole."""
+    return differing_paths(ours, theirs, AMOUNTS, pairs=_of_one_length, equal=_kept)
+
+
+def _of_one_length(ours: list[Any], theirs: list[Any]) -> bool:
+    return len(ours) == len(theirs)
+
+
+def _kept(ours: Any, theirs: Any) -> bool:
+    if ours is ABSENT or (not ours and theirs in (None, ABSENT)):
+        return True
+    return not isinstance(ours, dict | list) and type(ours) is type(theirs) and bool(ours == theirs)
+
+
+# --- Compare the RuntimeClasses of a cluster with those of a render, and ask what admission says of the pods then
+#
+# Rule of this file: pure. The API server merges the class that the cluster has into every pod, whatever the
+# configuration says, and an administrator may have patched it.
+
+
+def differing_classes(
+    workloads: Iterable[Workload], wanted: Mapping[str, RuntimeClass], live: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Return the findings about the classes that some workloads name. wanted: as the render made them, if it is known.
+
+    live: the objects of the cluster by name.
+    """
+    for name, users in _users(workloads).items():
+        ref, value = _ref(name), live.get(name)
+        if value is None:
+            yield finding("CC1120.no-runtime-class", ref, names=_addresses(users))
+            continue
+        yield from check_handler(ref, (), value)
+        there = parse_runtime_class_object(value).runtime_class
+        if name in wanted and (fields := differing_class_fields(wanted[name], there)):
+            yield finding("CC1120.runtime-class", ref, fields=", ".join(fields))
+        for workload in users:
+            yield from _admission(workload, there)
+
+
+class LiveClasses(NamedTuple):
+    """The classes of a cluster for a plan, by name, and the findings about them."""
+
+    classes: Mapping[str, RuntimeClass]
+    findings: tuple[Finding, ...] = ()
+
+
+def planned_classes(plan: Sequence[Planned], live: Mapping[str, Any], applied: Iterable[str]) -> LiveClasses:
+    """Return the classes that admission will use. applied: names of classes that this deployment has itself."""
+    found: dict[str, RuntimeClass] = {}
+    findings: list[Finding] = []
+    scheduled = {one.workload.ref: one.scheduled for one in plan if one.workload is not None}
+    for name, users in _users(one.workload for one in plan if one.workload is not None).items():
+        if name in applied:
+            continue
+        ref, value = _ref(name), live.get(name)
+        if value is None:
+            findings.append(finding("CC0319.absent", ref, names=_addresses(users)))
+            continue
+        there = found[name] = parse_runtime_class_object(value).runtime_class
+        wanted = scheduled[users[0].ref]
+        fields = differing_class_fields(wanted, there) if wanted is not None else []
+        if fields:
+            findings.append(finding("CC0319.differs", ref, fields=", ".join(fields)))
+        if fields or wanted is None:
+            findings += [each for workload in users for each in _admission(workload, there)]
+    return LiveClasses(found, tuple(findings))
+
+
+def differing_class_fields(first: RuntimeClass, second: RuntimeClass) -> list[str]:
+    """Return the fields by which two classes differ for admission, such as `scheduling.nodeSelector`.
+
+    No difference: `250m` and `0.25`, an absent map and an empty one, tolerations in another order, an operator that is
+    absent and `Equal`.
+    """
+    paths = differing_paths(
+        _as_admission_reads(first), _as_admission_reads(second), {("overhead.podFixed", "*"): equal}
+    )
+    return list(dict.fromkeys(str(path[0]) for path in paths))
+
+
+def _as_admission_reads(cls: RuntimeClass) -> dict[str, Any]:
+    tolerations = map(toleration_parts, cls.tolerations)
+    return {
+        "handler": cls.handler,
+        "overhead.podFixed": dict(cls.overhead),
+        "scheduling.nodeSelector": dict(cls.node_selector),
+        "scheduling.tolerations": {(key, operator or "Equal", *rest) for key, operator, *rest in tolerations},
+    }
+
+
+def _admission(workload: Workload, cls: RuntimeClass) -> Iterator[Finding]:
+    yield from (*schedule(workload, cls).findings, *unscheduled_daemon_set(workload, cls))
+
+
+def _users(workloads: Iterable[Workload]) -> dict[str, list[Workload]]:
+    """Return the workloads by the name of their class."""
+    users: dict[str, list[Workload]] = {}
+    for workload in workloads:
+        if is_contrast_name(workload.runtime_class):
+            users.setdefault(workload.runtime_class, []).append(workload)
+    return dict(sorted(users.items()))
+
+
+def _ref(name: str) -> Ref:
+    return Ref(API_VERSION, KIND, "", name)
+
+
+def _addresses(workloads: Iterable[Workload]) -> str:
+    return listed([f"{one.ref.kind}/{one.ref.name}" for one in workloads])
+
+
+# --- Find what a cluster has left of an earlier render: pods, and workloads that would make some
+#
+# Rule of this file: pure; what has ended does not count, nor a ReplicaSet that makes no pods. An initdata that
+# cannot be read counts as left.
+
+
+ENDED = ("Succeeded", "Failed")  # phases of a pod
+OVER = ("Complete", "Failed")  # conditions of a Job
+
+
+def earlier(objects: Iterable[Any], old: Collection[str], classes: Collection[str]) -> list[Ref]:
+    """Return what has one of the old policies, or one of Contrast's classes that is none of these.
+
+    old: digests. classes: names of the RuntimeClasses of this render.
+    """
+    out = []
+    for value in objects:
+        ref = reference(value)
+        templates = [dig(value, path) for path in SHIPPED.paths(ref, value)]
+        if not _has_ended(ref.kind, value) and any(_is_earlier(one, old, classes) for one in templates):
+            out.append(ref)
+    return out
+
+
+def _is_earlier(template: Any, old: Collection[str], classes: Collection[str]) -> bool:
+    name = str(dig(template, ("spec", "runtimeClassName")) or "")
+    if isinstance(parse_runtime_class(name), Platform) and name not in classes:
+        return True
+    value = dig(template, ("metadata", "annotations", INITDATA))
+    if not isinstance(value, str):
+        return False
+    try:
+        return digest(from_annotation(value)) in old
+    except ValueError:
+        return True
+
+
+def _has_ended(kind: str, value: Any) -> bool:
+    status = dig(value, ("status",))
+    match kind:
+        case "Pod":
+            return dig(status, ("phase",)) in ENDED
+        case "ReplicaSet":
+            return dig(value, ("spec", "replicas")) == 0 and not dig(status, ("replicas",))
+        case "Job":
+            conditions = dig(status, ("conditions",))
+            listed = conditions if isinstance(conditions, list) else []
+            return any(dig(one, ("type",)) in OVER and dig(one, ("status",)) == "True" for one in listed)
+        case _:
+            return False
+
+
+# --- Compare the Contrast workloads, the manifest and the RuntimeClasses of rendered output with those of a cluster
+#
+# Rule of this file: pure; the objects of the cluster come in as plain data. Policies are compared by their digests, and
+# where these differ, the fields are named; no value is shown. What the cluster has beside this output counts only if
+# Contrast runs it and no manifest knows it, so that another release beside this one is no difference.
+
+
+SHORT = 16  # digits of a digest in a sentence
+PODS = "CC1103"  # a field of a pod is not as its policy describes
+
+
+class Rendered(NamedTuple):
+    """What rendered output has. manifests: its objects that carry one. classes: as the render made them, by name.
+
+    kinds: those with pod templates.
+    """
+
+    workloads: Sequence[Workload]
+    manifests: Mapping[Ref, Any]
+    classes: Mapping[str, RuntimeClass]
+    kinds: Kinds = SHIPPED
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Where the cluster has the workloads and manifests; `default` if no object names one."""
+        refs = [*(one.ref for one in self.workloads), *self.manifests]
+        return sorted({ref.namespace for ref in refs if ref.namespace}) or ["default"]
+
+    @property
+    def refs(self) -> frozenset[Ref]:
+        """What its workloads and manifests may be in the cluster."""
+        every = (*(one.ref for one in self.workloads), *self.manifests)
+        return frozenset(placed for ref in every for placed in self.placed(ref))
+
+    def placed(self, ref: Ref) -> list[Ref]:
+        """Return what an object of the output may be in the cluster: without a namespace, it may be in each."""
+        names = [ref.namespace] if ref.namespace else self.namespaces
+        return [ref._replace(namespace=name, part="") for name in names]
+
+
+def compare_live(
+    output: Rendered,
+    objects: Sequence[Any],
+    classes: Mapping[str, Any] | None,
+    references: References,
+    pods: RunningPods | None = None,
+) -> list[Finding]:
+    """Return a finding for each difference.
+
+    objects: all workloads and ConfigMaps of the namespaces. pods: has taken their pods; None: they are among the
+    objects. classes: the RuntimeClass objects by name; None: unknown.
+    """
+    if pods is None:
+        pods = RunningPods(objects, references, output.refs, output.kinds)
+        for value in objects:
+            if reference(value).kind == "Pod":
+                pods.add(value)
+    live = {reference(value): value for value in objects} | dict(pods.bare)
+
+    def there(ref: Ref) -> Any:
+        return next((live[one] for one in output.placed(ref) if one in live), None)
+
+    others = applied_together(value for value in map(there, output.refs) if value is not None)
+    findings: list[Finding] = []
+    for workload in output.workloads:
+        value = there(workload.ref)
+        if value is not None or not _is_local(workload.object):
+            findings += _workload(workload, value, references, others)
+    for ref, value in output.manifests.items():
+        if (found := there(ref)) is not None or not _is_local(value):
+            findings += _manifest(ref, str(manifest_of(value)), found, others)
+    differing = {one for found in findings if found.ref is not None for one in output.placed(found.ref)}
+    findings += _beside(output, [*objects, *pods.strays.values()], pods, differing)
+    reported = {one for found in findings if found.ref is not None for one in output.placed(found.ref)}
+    findings += pods.findings(output.refs, reported)
+    return [*findings, *(differing_classes(output.workloads, output.classes, classes) if classes is not None else ())]
+
+
+def described(output: Rendered, context: str, *, classes: bool, pods: int = 0, beside: int = 0) -> str:
+    """Return the line that says what was compared. classes: whether RuntimeClasses were. pods: how many were judged.
+
+    beside: policies of the manifest whose workloads only the cluster has.
+    """
+    count = len(output.workloads)
+    parts = [
+        f"{count} workload{'' if count == 1 else 's'}{f' and {pods} pod' if pods else ''}{'s' if pods > 1 else ''}"
+    ]
+    parts += [
+        f"manifest {_short_digest(str(manifest_of(value)))}{', which no host applies' if _is_local(value) else ''}"
+        for value in output.manifests.values()
+    ]
+    if beside:
+        parts.append(f"{beside} of whose policies belong to workloads that the cluster alone has")
+    if classes:
+        known = output.classes.keys() >= {one.runtime_class for one in output.workloads}
+        parts.append("their RuntimeClasses" if known else "that their RuntimeClasses admit them")
+    return f"compared with the cluster of context {context}: {', '.join(parts)}\n"
+
+
+def sealed_in_the_cluster(objects: Iterable[Any], kinds: Kinds) -> set[str]:
+    """Return the digests of the policies of all Contrast workloads among some objects of a cluster.
+
+    What a controller made of one of them is none of its own: an old ReplicaSet has the policy of an earlier render.
+    """
+    every = list(objects)
+    by_owner = known_controllers(every, kinds)
+    own = [value for value in every if not controllers(value, by_owner)]
+    return {sealed_digest(workload) for value in own for workload in select(value, kinds=kinds).workloads} - {""}
+
+
+def _is_local(value: Any) -> bool:
+    """Tell whether an object is a file of a package, which no host applies (docs/facts/krm-functions.md)."""
+    return dig(value, ("metadata", "annotations", LOCAL_CONFIG)) not in (None, "false")
+
+
+def _short_digest(text: str) -> str:
+    return sha256(text.encode("utf-8")).hexdigest()[:SHORT]
+
+
+def _workload(workload: Workload, value: Any, references: References, others: Host) -> list[Finding]:
+    """Compare one workload with the one in the cluster, of the same kind and name. others: who applies the others."""
+    ref, wanted_class = workload.ref, workload.runtime_class
+    if value is None:
+        return [finding("CC1120.absent", ref, apply=APPLY[others])]
+    there = Workload(value, (), ref, workload.template, made_by=workload.made_by)
+    host = applied_by(value)
+    repair = REPAIR[host]
+    if not there.runtime_class:
+        return [finding("CC1120.no-class", ref, wanted=wanted_class, repair=repair)]
+    if there.runtime_class != wanted_class:
+        return [finding("CC1120.class", ref, found=there.runtime_class, wanted=wanted_class, repair=repair)]
+    ours, theirs = (one.annotations.get(INITDATA) for one in (workload, there))
+    try:
+        wanted = from_annotation(str(ours))
+        if theirs is None:
+            return [finding("CC1120.no-policy", ref, wanted=digest(wanted)[:SHORT], repair=repair)]
+        found = from_annotation(str(theirs))
+        if wanted == found:
+            return _changed(workload, there, digest(wanted)[:SHORT], references, repair)
+        data = [read_policy_data(decode_toml(toml).data[POLICY]) for toml in (wanted, found)]
+        fields = ", ".join(differing_fields(data[0], data[1])) or "what is not in its containers"
+    except (ValueError, KeyError):
+        return [finding("CC1120.unreadable", ref, repair=repair)]
+    digests = [digest(toml)[:SHORT] for toml in (wanted, found)]
+    return [finding("CC1120.policy", ref, wanted=digests[0], found=digests[1], fields=fields, apply=APPLY[host])]
+
+
+def _changed(ours: Workload, there: Workload, wanted: str, references: References, repair: str) -> list[Finding]:
+    """Return what was changed in a pod that still has this output's policy, as one finding; and what else is wrong.
+
+    Its own policy shows what somebody added. Only this output shows what was taken away, and other numbers of vCPUs.
+    """
+    checked = check_workload(there, references)
+    fields = list(checked.moved)
+    if not fields and (paths := changed_fields(_template(ours), _template(there))):
+        fields = [paths_text(paths)]
+    counts = [vcpus(one) for one in (ours, there)]
+    if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
+        fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
+    others = [found for found in checked.findings if found.code != PODS]
+    if not fields:
+        return others
+    writer = last_writer(there.object)
+    variant = "CC1120.pod-by" if writer else "CC1120.pod"
+    said = finding(variant, there.ref, wanted=wanted, fields=", ".join(fields), repair=repair, writer=writer)
+    return [said, *others]
+
+
+def _template(workload: Workload) -> Any:
+    """Return the pod template without its initdata, which is compared by what is packed in it."""
+    metadata = {**workload.pod_metadata, "annotations": {**workload.annotations, INITDATA: ""}}
+    return {"metadata": metadata, "spec": workload.pod_spec}
+
+
+def _manifest(ref: Ref, ours: str, value: Any, others: Host) -> Iterator[Finding]:
+    if value is None:
+        yield finding("CC1120.absent", ref, apply=APPLY[others])
+    elif (theirs := manifest_of(value) or "") != ours:
+        wanted, found = _short_digest(ours), _short_digest(theirs)
+        fields = manifest_difference(ours, theirs)
+        apply = APPLY[applied_by(value)]
+        yield finding("CC1120.manifest", ref, wanted=wanted, found=found, fields=fields, apply=apply)
+
+
+def _beside(
+    output: Rendered, objects: Sequence[Any], pods: RunningPods, differing: Collection[Ref]
+) -> Iterator[Finding]:
+    """Yield Contrast workloads of the namespaces that belong neither to this output nor to another release.
+
+    A workload is of another release if its policy stands in a manifest: one of the cluster, or one that this output has
+    as its base. Policies that this output seals do not count, they are of no other release. What a controller made of a
+    workload that is there is no workload of its own, whatever policy it has: of this render, or of an earlier one.
+    differing: workloads with a finding already, which is about all that their controllers made, too.
+    """
+    texts = [manifest_of(value) for value in (*objects, *output.manifests.values())]
+    known = {digest for text in texts if text is not None for digest in _policies(text)}
+    known -= set(map(sealed_digest, output.workloads))
+    for value, copy in zip(objects, copies(objects, output.kinds, pods.known), strict=True):
+        if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None:
+            continue
+        owners = controllers(value, pods.known)
+        if owners and (reference(value).kind == "Pod" or reference(owners[-1]) in differing):
+            continue
+        for workload in select(value, kinds=output.kinds).workloads:
+            if workload.ref.whole not in output.refs and sealed_digest(workload) not in known:
+                yield finding("CC1120.unknown", workload.ref, found=workload.runtime_class)
+
+
+def _policies(text: str) -> Iterable[str]:
+    try:
+        return list(mapping(decode(text.encode("utf-8")).get("Policies")))
+    except ManifestError:
+        return ()

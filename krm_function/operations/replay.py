@@ -1,0 +1,799 @@
+"""Put the requests of a log to the sealed policy, and say which conditions a denied one does not meet."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from krm_function.findings import REF_NAMES, Ref, dotted
+from krm_function.kubernetes.lookup import dig, maps
+from krm_function.kubernetes.workload import Workload
+from krm_function.operations.replay_log import (
+    ANNOTATION,
+    CREATE,
+    Ask,
+    Denial,
+    Judged,
+    Log,
+    Pod,
+    Question,
+    Reason,
+    Replayed,
+    Request,
+    Unanswered,
+    note,
+)
+from krm_function.operations.rule_conditions import (
+    AGAIN,
+    CONTAINER,
+    KINDS,
+    PACKAGE,
+    PREFIX,
+    STARTED,
+    Body,
+    Condition,
+    Probe,
+    bodies,
+    condition_of,
+    definitions,
+    probes_of,
+    terms,
+)
+from krm_function.operations.rule_conditions import PREAMBLE as HEAD
+from krm_function.record import NamedTuple
+from krm_function.report.findings import on_one_line
+
+# --- The state that the agent keeps: JSON Patches of allowed requests, applied to data (docs/facts/kata-
+# rules.md#state)
+#
+# Rule of this file: a verdict is a boolean, or an object with `allowed` and `ops`; anything else is a denial, and so is
+# a patch that does not apply. Nothing is changed in place.
+
+
+ROOT = "pstate"
+
+
+class Verdict(NamedTuple):
+    """What an engine said of a request. problem: of its patch, "" if there is none. changed: the state did."""
+
+    allowed: bool
+    state: dict[str, Any]
+    changed: bool = False
+    problem: str = ""
+
+
+def judge(values: list[Any], state: dict[str, Any]) -> Verdict:
+    """Judge by an answer: the verdict, and the state after it. values: none where the answer is undefined."""
+    if len(values) != 1:
+        return Verdict(False, state)
+    (value,) = values
+    if isinstance(value, bool):
+        return Verdict(value, state)
+    if not isinstance(value, dict) or value.get("allowed") is not True:
+        return Verdict(False, state)
+    ops = value.get("ops") or []
+    try:
+        after = applied(state, ops)
+    except ValueError as problem:
+        return Verdict(False, state, problem=str(problem))
+    return Verdict(True, after, changed=after != state)
+
+
+def applied(state: dict[str, Any], ops: Any) -> dict[str, Any]:
+    """Apply the operations add, remove and replace to the state. Raises ValueError for one that does not apply."""
+    if not isinstance(ops, list):
+        raise ValueError("its operations on the state are no list")  # noqa: TRY004 - an answer, no bug
+    for op in ops:
+        path = op.get("path") if isinstance(op, dict) else None
+        if not isinstance(path, str) or not path.startswith(f"/{ROOT}/"):
+            raise ValueError("an operation is not one on the state")
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[2:]]
+        state = _applied(state, steps, op)
+    return state
+
+
+def _applied(value: Any, steps: list[str], op: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("an operation does not apply to the state")  # noqa: TRY004 - an answer, no bug
+    key, rest = steps[0], steps[1:]
+    present = key in value
+    match op.get("op"):
+        case _ if rest and present:
+            return {**value, key: _applied(value[key], rest, op)}
+        case "add" if not rest and "value" in op:
+            return {**value, key: op["value"]}
+        case "replace" if not rest and present and "value" in op:
+            return {**value, key: op["value"]}
+        case "remove" if not rest and present:
+            return {name: kept for name, kept in value.items() if name != key}
+        case _:
+            raise ValueError("an operation does not apply to the state")
+
+
+# --- Put the requests of one pod to the sealed policy, in their order, with the state that the allowed ones leave
+# behind
+#
+# Rule of this file: the verdict is the engine's. Several requests are asked in one evaluation with the state before the
+# first of them; what is said behind the first one that changes the state is thrown away and asked again.
+
+
+AT_ONCE = 200  # requests of one evaluation
+EXPLAINED = 50  # denials of a pod of which the conditions are asked; each is an evaluation of its own
+
+Explain = Callable[[Request, dict[str, Any], str], tuple[Reason, ...]]  # denied request, state, problem of its patch
+
+
+def replay(requests: tuple[Request, ...], ask: Ask, explain: Explain) -> Iterator[Judged]:
+    """Judge each request, and yield its verdict with the reasons of a denial."""
+    state: dict[str, Any] = {}
+    position = explained = 0
+    while position < len(requests):
+        several = requests[position : position + AT_ONCE]
+        for request, verdict in zip(several, _verdicts(several, state, ask), strict=False):
+            position += 1
+            reasons: tuple[Reason, ...] = ()
+            if not verdict.allowed:
+                explained += 1
+                more = explained <= EXPLAINED
+                reasons = explain(request, state, verdict.problem) if more else (NOT_ASKED,)
+            yield Judged(request, verdict.allowed, reasons)
+            state = verdict.state
+            if verdict.changed:
+                break
+
+
+CHOSEN, VALUE = f"{PREFIX}request", f"{PREFIX}answer"
+ECHO = f"{HEAD}\n{PREFIX}input := input\n"  # an engine that does not take the requests as they are shows it here
+NOT_ASKED = Reason("", f"not looked into: the conditions of the first {EXPLAINED} denials of a pod are")
+
+
+def _verdicts(requests: tuple[Request, ...], state: dict[str, Any], ask: Ask) -> Iterator[Verdict]:
+    inputs = tuple(one.input for one in requests)
+    # OPA takes `with input as data.…` for no input in a comprehension of a query; with a variable it does not
+    chosen = [f"{CHOSEN} := data.{PREFIX}requests[{n}]" for n in range(len(requests))]
+    terms = tuple(
+        f"[{VALUE} | {choose}; {VALUE} := {PACKAGE}{one.kind} with input as {CHOSEN}]"
+        for choose, one in zip(chosen, requests, strict=True)
+    )
+    last = f"[{VALUE} | {chosen[-1]}; {VALUE} := {PACKAGE}{PREFIX}input with input as {CHOSEN}]"
+    try:
+        *answers, echo = ask(Question((*terms, last), state, requests=inputs, module=ECHO))
+        together: list[list[Any]] | None = [one[0] for one in answers] if echo == [[inputs[-1]]] else None
+    except Unanswered:  # an error of one is an error of all
+        together = None
+    if together is None:
+        yield from (judge(_alone(one, state, ask), state) for one in requests)
+    else:
+        yield from (judge(values, state) for values in together)
+
+
+def _alone(request: Request, state: dict[str, Any], ask: Ask) -> list[Any]:
+    """Return the answer to one request; an error of the evaluation is a denial (docs/facts/kata-rules.md#verdicts)."""
+    try:
+        return ask(Question((PACKAGE + request.kind,), state, request.input))[0]
+    except Unanswered:
+        return []
+
+
+# --- Numbers, texts and lists of a request as a sentence has them
+#
+# Rule of this file: a text is cut off after LONGEST characters, and of a variable there is the name alone.
+
+
+LONGEST = 200  # characters of a path, a reference or a list
+
+
+def at(value: Any, path: str) -> Any:
+    """Return the value at a dotted path, whose last step may be a key in brackets and quotes."""
+    head, _, key = path.partition('["')
+    steps: list[str | int] = [*head.split(".")] if head else []
+    return dig(value, (*steps, key.removesuffix('"]')) if key else tuple(steps))
+
+
+def shown(value: Any) -> str:
+    """Write a number, a boolean or a text; of anything else, say what it is."""
+    if isinstance(value, str):
+        return short(value) if value else "nothing"
+    if value is None:
+        return "nothing"
+    return json.dumps(value) if isinstance(value, int | float) else "something that is no single value"
+
+
+def listed(value: Any) -> str:
+    """Write the members of a list, or `none`."""
+    members = [shown(one) for one in value] if isinstance(value, list) else []
+    return short(", ".join(members)) if members else "none"
+
+
+def variable_name(text: Any) -> str:
+    """Return what stands before the first `=`; nothing of a text without one, as it may be a value."""
+    name, equals, _ = text.partition("=") if isinstance(text, str) else ("", "", "")
+    return short(name) if equals and name else "without a name"
+
+
+def short(text: str) -> str:
+    """Put a text on one line and cut it at its longest length."""
+    text = " ".join(text.split("\n"))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+# --- Say in words what a condition refuses in a request: `a mount at /x that the policy does not have`
+#
+# Rule of this file: never a value of a variable or annotation, and never an argument. Said are names, numbers, users,
+# groups, paths, options of mounts, drivers, images and their digests, and of arguments how many and how long they are.
+
+
+PULLED = "image_guest_pull"
+TOKENS = ("$(default_caps)", "$(privileged_caps)")
+
+
+class Compared(NamedTuple):
+    """What a condition looks at. input: the request. wanted: its container in policy_data. keys: what does not hold."""
+
+    input: Any
+    wanted: Any
+    state: dict[str, Any]
+    common: Any
+    statement: str
+    keys: tuple[Any, ...] = ()
+
+
+def differences(row: Condition, compared: Compared) -> Iterator[str]:  # noqa: C901 (one case for each word of `says`)
+    """Yield sentences, at least one."""
+    asked, sealed = at(compared.input, row.field), at(compared.wanted, row.policy) if row.policy else None
+    sentences: Iterable[str]
+    match row.says:
+        case "value":
+            sealed_text = shown(sealed) if row.policy else "another"
+            sentences = [f"the node asked for {shown(asked)}; the pod was sealed with {sealed_text}"]
+        case "values":
+            sentences = [f"the node asked for {listed(asked)}; the pod was sealed with {listed(sealed)}"]
+        case "capabilities":
+            sentences = _sets(
+                _capabilities(asked, compared.common), _capabilities(sealed, compared.common), "capability"
+            )
+        case "elements":
+            sentences = _elements(asked, sealed, compared)
+        case "arguments":
+            sentences = _arguments(asked, sealed, compared)
+        case "mounts":
+            sentences = (_mount(mount, maps(sealed)) for mount in _chosen(asked, compared.keys))
+        case "used":
+            sentences = ["two mounts of the request are the same one of the policy"]
+        case "storages":
+            sentences = _storages(asked, sealed, compared)
+        case "devices":
+            sentences = _sets(_texts(asked, "container_path"), _texts(sealed, "container_path"), "device")
+        case "paths":
+            sentences = _sets(_texts(asked, "Path"), _texts(sealed, "Path"), "device")
+        case "required":
+            sentences = _required(row, asked, sealed, compared)
+        case "state":
+            sentences = [_state(row, asked, compared)]
+        case "role":
+            sentences = [
+                "the annotations that say what the container is (its type, its name, the log directory) differ"
+            ]
+        case "plain" | "none":
+            sentences = ()
+    told = [sentence for sentence in sentences if sentence]
+    yield from told or [f"the node sends something else than the policy allows ({short(compared.statement)})"]
+
+
+def _elements(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
+    for key in compared.keys:
+        if isinstance(asked, dict):
+            in_policy = isinstance(sealed, dict) and key in sealed
+            yield f"{shown(key)}: {'another value than in the policy' if in_policy else 'not in the policy'}"
+        elif isinstance(dig(asked, (key,)), str):
+            name = variable_name(dig(asked, (key,)))
+            names = {variable_name(text) for text in sealed} if isinstance(sealed, list) else set()
+            other = "has another value than in the policy" if name in names else "is not in the policy"
+            yield f"variable {name} {other}"
+        else:
+            yield f"number {key + 1 if isinstance(key, int) else shown(key)}: not in the policy"
+
+
+def _arguments(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
+    asked, sealed = _list(asked), _list(sealed)
+    if not compared.keys and compared.statement.startswith("command_permitted"):
+        yield f"a command of {len(asked)} words that neither a probe nor a hook of the pod has"
+    elif len(asked) != len(sealed):
+        yield f"the node runs {len(asked)} arguments, the program among them; the pod was sealed with {len(sealed)}"
+    for key in compared.keys:
+        if isinstance(key, int) and key < len(asked) and key < len(sealed):
+            lengths = f"{len(str(asked[key]))} characters, the policy's {len(str(sealed[key]))}"
+            yield f"argument {key} differs from the policy's (it has {lengths})"
+
+
+def _mount(mount: Any, sealed: list[dict[str, Any]]) -> str:
+    place = dig(mount, ("destination",))
+    same = [one for one in sealed if one.get("destination") == place]
+    if not same:
+        return f"a mount at {shown(place)} that the policy does not have"
+    of_policy = same[0]
+    parts = []
+    if dig(mount, ("type_",)) != of_policy.get("type_"):
+        parts.append(f"its type is {shown(dig(mount, ('type_',)))}, sealed was {shown(of_policy.get('type_'))}")
+    if dig(mount, ("options",)) != of_policy.get("options"):
+        parts.append(
+            f"its options are {listed(dig(mount, ('options',)))}; sealed were {listed(of_policy.get('options'))}"
+        )
+    if not parts:
+        parts.append(f"it comes from {shown(dig(mount, ('source',)))}, which is not where the policy has it from")
+    return f"the mount at {shown(place)}: {'; '.join(parts)}"
+
+
+def _storages(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
+    given_all, wanted_all = maps(asked), maps(sealed)
+    if compared.statement.startswith("count"):
+        yield f"the node sends {len(given_all)} storages (image and volumes); the pod was sealed with {len(wanted_all)}"
+    missing = compared.statement.startswith("every wanted")
+    for storage in _chosen(sealed if missing else asked, compared.keys):
+        driver = dig(storage, ("driver",))
+        if missing:
+            what = (
+                f"image {shown(dig(storage, ('source',)))}" if driver == PULLED else f"volume of driver {shown(driver)}"
+            )
+            yield f"the request lacks the {what} of the policy, or has it twice"
+        elif driver == PULLED:
+            yield _image(storage, [other for other in wanted_all if other.get("driver") == PULLED])
+        else:
+            place = shown(dig(storage, ("mount_point",)))
+            yield f"a volume of driver {shown(driver)} at {place} that the policy does not have"
+
+
+def _image(storage: Any, sealed_storages: list[dict[str, Any]]) -> str:
+    source = dig(storage, ("source",))
+    sealed = sealed_storages[0].get("source") if sealed_storages else None
+    if not isinstance(source, str) or not isinstance(sealed, str):
+        return "an image, where the policy has none"
+    given_digest, wanted_digest = source.partition("@")[2], sealed.partition("@")[2]
+    if not given_digest and wanted_digest:
+        return (
+            f"the node asked for {shown(source)}, without a digest; the pod was sealed with {shown(wanted_digest)}. "
+            "containerd before 2.0 may name another reference of the image: remove the image from the node"
+        )
+    if given_digest != wanted_digest:
+        asked, policy_text = (
+            (shown(given_digest), shown(wanted_digest)) if wanted_digest else (shown(source), shown(sealed))
+        )
+        return f"the node asked for {asked}; the pod was sealed with {policy_text}"
+    names = ("driver_options", "options", "fstype", "fs_group", "shared")
+    differ = [name for name in names if dig(storage, (name,)) != sealed_storages[0].get(name)]
+    return f"the image's {', '.join(differ or ['mount point'])} differ from the policy's"
+
+
+def _required(row: Condition, asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
+    """Yield what a policy has and a request lacks."""
+    if row.field == "OCI.Process.Env":
+        names = {variable_name(text) for text in _list(asked)}
+        yield from (
+            f"variable {shown(n)} of the pod is missing"
+            for n in _list(dig(compared.wanted, ("required_variables",)))
+            if n not in names
+        )
+    elif row.field == "OCI.Mounts":
+        places = {mount.get("destination") for mount in maps(asked)}
+        yield from (
+            f"the mount at {shown(n)} is missing"
+            for n in _list(dig(compared.wanted, ("required_mounts",)))
+            if n not in places
+        )
+    else:
+        missing = [path for path in _list(sealed) if path not in _list(asked)]
+        if missing:
+            yield f"not among them, but in the policy: {listed(missing)}"
+
+
+def _state(row: Condition, asked: Any, compared: Compared) -> str:
+    if row.field == "container_id":
+        return _life(row, asked, compared.state.get(asked) if isinstance(asked, str) else None)
+    before = compared.state.get(row.policy)
+    if row.policy == "network_namespace":
+        paths = [entry.get("Path") for entry in maps(asked) if entry.get("Type") == "network"]
+        asked = paths[0] if len(paths) == 1 else None
+    return f"the node says {shown(asked)}; an earlier request said {shown(before)}"
+
+
+def _life(row: Condition, asked: Any, container: Any) -> str:
+    """Return what the state knows of a container's id: the number of the container, or that and a phase of its life."""
+    name = f"the container id {shown(asked)}"
+    phase = container.get("phase") if isinstance(container, dict) else None
+    if row.function in ("CreateContainerRequest", "complete"):
+        return (
+            f"{name} was used before"
+            if container is not None
+            else f"{name} is new, and the container runs under another"
+        )
+    if container is None:
+        return f"{name} is not known: never created, or removed before"
+    return f"{name} is that of a container which is {shown(phase)}" if phase else f"{name} is known"
+
+
+def _sets(asked: list[str], sealed: list[str], what: str) -> Iterator[str]:
+    yield from (f"{what} {shown(name)} is not in the policy" for name in asked if name not in sealed)
+    yield from (f"{what} {shown(name)} of the policy is not in the request" for name in sealed if name not in asked)
+
+
+def _capabilities(value: Any, common: Any) -> list[str]:
+    names = _list(value)
+    if len(names) == 1 and names[0] in TOKENS:
+        names = _list(dig(common, (names[0][2:-1],)))
+    return [name.removeprefix("CAP_") for name in names if isinstance(name, str)]
+
+
+def _chosen(value: Any, keys: tuple[Any, ...]) -> list[Any]:
+    return [dig(value, (key,)) for key in keys if isinstance(key, int)]
+
+
+def _texts(value: Any, field: str) -> list[str]:
+    return [one[field] for one in maps(value) if isinstance(one.get(field), str)]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+# --- Say which conditions of a sealed policy a denied request does not meet, and which fields of the pod they are
+# about
+#
+# Rule of this file: what does not hold is what the engine says does not hold, of the policy's own conditions; fields
+# and sentences come from the table of conditions.py. What cannot be told is said to be so.
+
+
+MOST = 20  # reasons of one request
+UNTOLD = "which field it is cannot be told"
+OTHER_RULES = "the rules are of another release or generator, and their conditions are not known here"
+EXEC = "ExecProcessRequest"
+
+
+class Sealed(NamedTuple):
+    """A sealed policy. rules: its text without policy_data."""
+
+    workload: Workload
+    rules: str
+    data: Mapping[str, Any]
+
+
+class _Failed(NamedTuple):
+    """A condition that does not hold, after the calls that lead to it. keys: the elements that it does not hold for."""
+
+    calls: tuple[Probe, ...]
+    probe: Probe
+    keys: tuple[Any, ...]
+
+
+def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], problem: str) -> tuple[Reason, ...]:
+    """Say why a request was denied, at least one reason. problem: of its patch of the state, "" if that applies."""
+    kind = request.kind
+    field, remedy = KINDS.get(kind, ("", ""))
+    remedy = remedy.format(kind=kind)
+    if problem:
+        name = shown(dig(request.input, ("container_id",)))
+        text = f"the container {name} is not known: never created, or removed before ({problem})"
+        return (Reason("container_id", text, remedy=STARTED),)
+    counted = definitions(sealed.rules)
+    if kind not in counted:
+        return (Reason("", "the policy does not know this request", remedy=OTHER_RULES),)
+    rules = bodies(sealed.rules)
+    candidates = rules.get(kind, ())
+    if not candidates:
+        text = "the policy does not allow this request" if counted[kind] else "the policy never allows this request"
+        return (Reason(field, text, remedy=remedy or OTHER_RULES),)
+    index = None
+    if kind == CREATE:
+        if len(rules.get(CONTAINER, ())) != 1:
+            return (Reason("", UNTOLD, remedy=OTHER_RULES),)
+        index = _container(request, sealed.data)
+        if index is None:
+            return (_no_container(request),)
+    elif kind == EXEC:
+        index = _created(state, dig(request.input, ("container_id",)))
+    tried = [_failed(body, rules, request, state, index, ask) for body in candidates]
+    told = [failed for failed in tried if failed]
+    if not told:
+        why = "every condition holds by itself" if [] in tried else "the engine does not answer for single conditions"
+        return (Reason(field, f"{UNTOLD}: {why}", remedy=remedy),)
+    best = min((failed for failed in told), key=len)
+    reasons = list(_reasons(best, sealed, request, state, index, (field, remedy)))
+    more = [Reason("", f"and {len(reasons) - MOST} more")] if len(reasons) > MOST else []
+    return (*reasons[:MOST], *more)
+
+
+def _failed(
+    body: Body, rules: Mapping[str, tuple[Body, ...]], request: Request, state: dict[str, Any], index: Any, ask: Ask
+) -> list[_Failed] | None:
+    """Return what does not hold of one body; None if the engine does not answer."""
+    probes = probes_of(body, rules, index if request.kind == CREATE else None)
+    try:
+        answers = ask(Question(terms(probes.probes), state, request.input, module=probes.module))
+    except Unanswered:
+        return None
+    return _walked(probes.probes, iter(answers))
+
+
+def _walked(probes: tuple[Probe, ...], answers: Iterator[list[Any]], calls: tuple[Probe, ...] = ()) -> list[_Failed]:
+    """Return the deepest conditions that do not hold, without those that only follow from another."""
+    deepest: list[_Failed] = []
+    failed: set[int] = set()
+    for number, probe in enumerate(probes):
+        values = next(answers)
+        inner = _walked(probe.inner, answers, (*calls, probe))
+        holds = bool(values) and (values[0] == [] if probe.keys else values[0] is True)
+        assigned = f"; {CONTAINER}(" in probe.statement  # a list of the containers that fit, which may be empty
+        if holds and not (assigned and inner):
+            continue
+        if not failed.intersection(probe.needs):
+            keys = tuple(values[0]) if probe.keys and values and isinstance(values[0], list) else ()
+            deepest += inner or [_Failed(calls, probe, keys)]
+        failed.add(number)
+    return deepest
+
+
+def _reasons(
+    failed: list[_Failed],
+    sealed: Sealed,
+    request: Request,
+    state: dict[str, Any],
+    index: Any,
+    default: tuple[str, str],
+) -> Iterator[Reason]:
+    sealed_container = dig(sealed.data.get("containers"), (index,)) if isinstance(index, int) else None
+    common = sealed.data.get("common")
+    told: set[str] = set()
+    yielded: set[tuple[str, str]] = set()
+    for failure in failed:
+        function, statement = failure.probe.function, failure.probe.statement
+        row = row_of((*failure.calls, failure.probe))
+        if row and row.follows and function in told:
+            continue
+        told.add(function)
+        if row is None:
+            place = re.search(r"\binput\.([\w.]+)", statement)
+            text = f"a condition of the rules does not hold{_numbers(failure.keys)}: {shown(statement)}"
+            yield Reason(default[0] or (place[1] if place else ""), text, remedy=default[1] or AGAIN)
+            continue
+        if not row.field and (place := re.search(r"\binput\.([\w.]+)", statement)):
+            row = row._replace(field=place[1])
+        field = row.field.replace("OCI.Process", "process") if request.kind == EXEC else row.field
+        compared = Compared(
+            _as_created(request) if request.kind == EXEC else request.input,
+            sealed_container,
+            state,
+            common,
+            statement,
+            failure.keys,
+        )
+        for text in differences(row, compared):
+            if (field, text) in yielded:
+                continue
+            yielded.add((field, text))
+            yield Reason(field, text, _pod(row, sealed.workload, sealed_container), row.remedy)
+
+
+def row_of(calls: tuple[Probe, ...]) -> Condition | None:
+    """Return the row of a condition, or that of the closest call which leads to it."""
+    rows = (condition_of(probe.function, probe.statement) for probe in reversed(calls))
+    return next((row for row in rows if row), None)
+
+
+def _numbers(keys: tuple[Any, ...]) -> str:
+    """Return which elements a condition does not hold for, counted from 1."""
+    numbers = [str(key + 1) for key in keys if isinstance(key, int) and not isinstance(key, bool)]
+    return f" for number {', '.join(numbers)}" if numbers else ""
+
+
+def _as_created(request: Request) -> Any:
+    """Return the process of a command at the place that it has in the request of a container."""
+    if not isinstance(request.input, dict):
+        return request.input
+    return {**request.input, "OCI": {"Process": request.input.get("process")}}
+
+
+def _container(request: Request, data: Mapping[str, Any]) -> int | None:
+    """Return the container of policy_data with the type and name of the request's."""
+    for index, container in enumerate(maps(data.get("containers"))):
+        notes = dig(container, ("OCI", "Annotations"))
+        if all(
+            (dig(notes, (ANNOTATION + name,)) or "") == note(request, name)
+            for name in ("container-type", "container-name")
+        ):
+            return index
+    return None
+
+
+def _created(state: dict[str, Any], identity: Any) -> int | None:
+    """Return the container of policy_data that an id stands for: the state has its number, or a map with it."""
+    container = state.get(identity) if isinstance(identity, str) else None
+    number = container.get("container") if isinstance(container, dict) else container
+    return number if isinstance(number, int) else None
+
+
+def _no_container(request: Request) -> Reason:
+    field = f'OCI.Annotations["{ANNOTATION}container-name"]'
+    name = note(request, "container-name")
+    if not name:
+        return Reason(field, "a container without a name, which is not the sandbox's", remedy=AGAIN)
+    text = f"the pod was sealed without a container {shown(name)}"
+    remedy = "if an admission webhook injects it, put it into the input and render again; ephemeral containers of "
+    return Reason(field, text, "spec.containers", remedy + "`kubectl debug` are never allowed")
+
+
+def _pod(row: Condition, workload: Workload, sealed_container: Any) -> str:
+    """Return where in the workload the field is, "" for what no pod decides."""
+    if not row.pod:
+        return ""
+    if row.pod in ("metadata.name", "metadata.namespace"):
+        return row.pod
+    name = dig(sealed_container, ("OCI", "Annotations", f"{ANNOTATION}container-name"))
+    own = next((one.field for one in workload.all_containers if one.name == name), "")
+    if "{container}" in row.pod and not own:
+        return ""
+    container = f"spec.{own}[name={name}]"
+    below = row.pod.format(container=container)
+    return f"{dotted(workload.template_path)}.{below}" if workload.template_path else below
+
+
+# --- A replay as text and JSON: a block for each request that was denied, and what was counted
+#
+#     pod shop/web-7c5ddbdf54-x2v9k: 9 requests, 1 denied
+#
+#     denied  line 12 2026-11-23T06:00:00Z CreateContainerRequest of container web
+#       OCI.Process.Env: variable HTTP_PROXY is not in the policy
+#         in the pod: spec.template.spec.containers[name=web].env
+#         remedy: if an admission webhook or a controller adds it, put it into the input and render again
+#
+# Rule of this file: names come from the log and the input, so their control characters are made visible; values of
+# variables and arguments are in none of the records that are printed here.
+
+
+NUMBERS = 10  # of lines that are named
+NOT_HELD = "the log has the denial and not the request, so which field it is cannot be told"
+CONTRADICTED = "the agent denied it, and this policy allows the request before it: the VM has another policy"
+COMPARE = "replay the output that was applied, or apply this one; contrast-krm check --cluster compares them"
+HOW = "a log of the agent at debug level has the requests: docs/how-to/blocked-by-policy.md"
+
+
+class Replay(NamedTuple):
+    """Everything that is said. others: requests of other pods. unknown: of which the log does not say whose they are.
+
+    denials: those without a request, of any pod. contradicted: those of requests that this policy allows.
+    """
+
+    ref: Ref
+    digest: str
+    engine: str
+    log: Log
+    pods: tuple[Replayed, ...]
+    others: int
+    unknown: int
+    denials: tuple[Denial, ...]
+    contradicted: tuple[Denial, ...]
+
+
+def replay_text(replay: Replay) -> str:
+    """Write a heading, a block for each denial, and the counts."""
+    engine = f", asked with {replay.engine}" if replay.pods else ""
+    lines = [f"{replay.ref.kind} {replay.ref}, policy {replay.digest[:8]}{engine}"]
+    for pod in replay.pods:
+        denied = [request for request in pod.judged if not request.allowed]
+        lines += ["", f"pod {name_of(pod.pod)}: {_many(len(pod.judged), 'request')}, {len(denied)} denied"]
+        for request in denied:
+            lines += ["", *_block(request)]
+    if replay.denials:
+        lines += ["", *_without_request(replay.denials)]
+    if replay.contradicted:
+        lines += ["", *_contradicted(replay.contradicted)]
+    lines += ["", *_counts(replay)]
+    return "".join(f"{on_one_line(line)}\n" for line in lines)
+
+
+def replay_json(replay: Replay) -> str:
+    """Write `{"version": 1, "pods": [{"requests": …, "denied": [{"reasons": …}]}], "log": {…}}` and a newline."""
+    pods = [
+        {
+            "namespace": one.pod.namespace,
+            "name": one.pod.name,
+            "requests": len(one.judged),
+            "denied": [_data(judged) for judged in one.judged if not judged.allowed],
+        }
+        for one in replay.pods
+    ]
+    log = {
+        "lines": replay.log.lines,
+        "requests": len(replay.log.requests),
+        "otherPods": replay.others,
+        "unknownPod": replay.unknown,
+        "notReadable": [{"line": line, "problem": problem} for line, problem in replay.log.unreadable],
+        "denialsWithoutRequest": [one._asdict() for one in replay.denials],
+        "denialsOfAllowedRequests": [one._asdict() for one in replay.contradicted],
+    }
+    whole = {"version": 1, "workload": _ref(replay.ref), "policy": replay.digest, "engine": replay.engine}
+    return json.dumps(_visible({**whole, "pods": pods, "log": log}), indent=2, ensure_ascii=False) + "\n"
+
+
+def name_of(pod: Pod) -> str:
+    """Return `shop/web-0`; what a pod without a name is called."""
+    return f"{pod.namespace}/{pod.name}" if pod.name else "of which the log has no container's name"
+
+
+def _block(judged: Judged) -> Iterator[str]:
+    request = judged.request
+    container = note(request, "container-name") or ("the sandbox" * bool(note(request, "container-type")))
+    of = f" of container {container}" if note(request, "container-name") else f" of {container}" if container else ""
+    yield f"denied  line {request.line}{f' {request.time}' * bool(request.time)} {request.kind}{of}"
+    for reason in judged.reasons:
+        yield f"  {reason.field + ': ' if reason.field else ''}{reason.problem}"
+        if reason.pod:
+            yield f"    in the pod: {reason.pod}"
+        if reason.remedy:
+            yield f"    remedy: {reason.remedy}"
+
+
+def _without_request(denials: tuple[Denial, ...]) -> Iterator[str]:
+    yield from _by_kind(denials)
+    yield f"  {NOT_HELD}"
+    yield f"    remedy: {HOW}"
+
+
+def _contradicted(denials: tuple[Denial, ...]) -> Iterator[str]:
+    yield from _by_kind(denials)
+    yield f"  {CONTRADICTED}"
+    yield f"    remedy: {COMPARE}"
+
+
+def _by_kind(denials: tuple[Denial, ...]) -> Iterator[str]:
+    kinds: dict[str, list[Denial]] = {}
+    for denial in denials:
+        kinds.setdefault(denial.kind, []).append(denial)
+    for kind, several in kinds.items():
+        time = f" {several[0].time}" if several[0].time else ""
+        yield f"denied  {_lines([denial.line for denial in several])}{time} {kind}"
+
+
+def _counts(replay: Replay) -> Iterator[str]:
+    own = sum(len(one.judged) for one in replay.pods)
+    parts = [
+        _many(replay.log.lines, "line"),
+        f"{_many(own, 'request')} of this workload's pods" if own else "no request",
+    ]
+    if replay.others:
+        parts.append(f"{_many(replay.others, 'request')} of other pods, not looked at")
+    if replay.unknown:
+        parts.append(f"{_many(replay.unknown, 'request')} of a pod that the log does not tell, not looked at")
+    yield f"log: {'; '.join(parts)}"
+    for problem, count in Counter(problem for _, problem in replay.log.unreadable).items():
+        numbers = [line for line, said in replay.log.unreadable if said == problem]
+        yield f"not readable: {_many(count, 'request')}, {problem}: {_lines(numbers)}"
+
+
+def _lines(numbers: list[int]) -> str:
+    shown = ", ".join(str(number) for number in numbers[:NUMBERS])
+    more = f" and {len(numbers) - NUMBERS} more" if len(numbers) > NUMBERS else ""
+    return f"line{'s' * (len(numbers) > 1)} {shown}{more}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _data(judged: Judged) -> dict[str, Any]:
+    reasons = [{key: value for key, value in reason._asdict().items() if value} for reason in judged.reasons]
+    request = judged.request
+    place = {"kind": request.kind, "line": request.line, "time": request.time}
+    return {**place, "container": note(request, "container-name"), "reasons": reasons}
+
+
+def _ref(ref: Ref) -> dict[str, str]:
+    return {key: value for key, value in zip(REF_NAMES, ref, strict=True) if value}
+
+
+def _visible(value: Any) -> Any:
+    """Put every text of a value on one line."""
+    if isinstance(value, str):
+        return on_one_line(value)
+    if isinstance(value, dict):
+        return {key: _visible(part) for key, part in value.items()}
+    return [_visible(part) for part in value] if isinstance(value, list) else value

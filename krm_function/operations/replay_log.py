@@ -1,0 +1,307 @@
+"""Requests and denials out of a log, each with the pod that it is about."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.workload import Workload
+from krm_function.record import NamedTuple
+
+# --- Records of a replay: what a log holds, what an engine is asked, and what is said of each request
+#
+# Rule of this file: values of variables and arguments stand in requests alone, so every other record may be printed.
+
+
+CREATE = "CreateContainerRequest"
+ANNOTATION = "io.kubernetes.cri."
+
+
+class Request(NamedTuple):
+    """A request as the agent wrote it down. line: from 1. time, sandbox: as the line has them, or ""."""
+
+    kind: str
+    input: Any
+    line: int
+    time: str = ""
+    sandbox: str = ""
+
+
+class Denial(NamedTuple):
+    """A line that says `KIND is blocked by policy`, without the request."""
+
+    kind: str
+    line: int
+    time: str = ""
+
+
+class Log(NamedTuple):
+    """What was read. unreadable: the lines that begin a request which cannot be read, and why."""
+
+    lines: int
+    requests: tuple[Request, ...]
+    denials: tuple[Denial, ...]
+    unreadable: tuple[tuple[int, str], ...]
+
+
+class Pod(NamedTuple):
+    """The requests of one sandbox, in order. name, namespace: of the first container that says them, "" if none."""
+
+    namespace: str
+    name: str
+    requests: tuple[Request, ...]
+
+
+class Question(NamedTuple):
+    """Terms of Rego for one evaluation. requests: `data.contrast_krm_requests`. module: more rules of the package."""
+
+    terms: tuple[str, ...]
+    state: Mapping[str, Any]
+    input: Any = None
+    requests: tuple[Any, ...] = ()
+    module: str = ""
+
+
+class Unanswered(Exception):
+    """The engine gave no answer to a question as a whole; the text is one line of its own."""
+
+
+# the values of each term: one, or none where it is undefined. Raises Unanswered
+Ask = Callable[[Question], list[list[Any]]]
+
+
+class Reason(NamedTuple):
+    """Why a request was denied. field: of the request; pod: the field of the workload that decides it, "" for none."""
+
+    field: str
+    problem: str
+    pod: str = ""
+    remedy: str = ""
+
+
+class Judged(NamedTuple):
+    """One request and the verdict. reasons: of a denial, at least one."""
+
+    request: Request
+    allowed: bool
+    reasons: tuple[Reason, ...] = ()
+
+
+class Replayed(NamedTuple):
+    """One pod of the log, request by request."""
+
+    pod: Pod
+    judged: tuple[Judged, ...]
+
+
+# --- Read the requests and the denials out of a log: the agent's own file, a journal, what kubectl or containerd
+# print
+#
+# Forms, of a line each, in any text around them:
+#
+#     {"kind": "CreateContainerRequest", "request": {…}}       the agent at debug level, in /tmp/policy.jsonl of its VM
+#     … msg="{\"kind\": \"CreateContainerRequest\", …}"         the same, quoted by whoever passes it on
+#     … CreateContainerRequest is blocked by policy: …         a denial, without the request
+#
+# Sources: docs/facts/kata-rules.md#requests, docs/facts/kata-rules.md#verdicts.
+#
+# Rule of this file: the log is anybody's. What begins like a request is read completely or counted as not readable, and
+# of the text around a request, or behind "blocked by policy", nothing is kept: the rules of some generators print
+# values there.
+
+
+LONGEST = 64 << 20  # bytes of a log, as of every input
+DEEPEST = 3  # quotes around quotes
+DEPTHS = {2**depth - 1: depth for depth in range(DEEPEST + 1)}  # backslashes before a quote -> quotes around it
+NESTING = 64  # of a request; the deepest that the agent makes has eight levels
+START = re.compile(r'\{\s*(\\*)"kind\1"\s*:')
+DENIED = re.compile(r"\b([A-Za-z]{1,64}) is blocked by policy")
+KIND = re.compile(r"[A-Za-z]{1,64}")
+TIME = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|\b[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\b"
+)
+SANDBOX = re.compile(r'\bsandbox(?:[_-]?id)?\\*"?[=:]\\*"?([0-9a-f]{64})\b')
+QUOTED = re.compile(r'(?:[^"\\]++|\\.)*+')
+ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+SURROGATE = re.compile("[\ud800-\udfff]")
+ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v"}
+
+
+def read_log(data: bytes) -> Log:
+    """Read a log. Raises ValueError for one that is longer than LONGEST."""
+    if len(data) > LONGEST:
+        raise ValueError(f"it has {len(data)} bytes; at most {LONGEST} are read")
+    requests: list[Request] = []
+    denials: list[Denial] = []
+    unreadable: list[tuple[int, str]] = []
+    lines = data.decode("utf-8", "replace").split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        time = match[0] if (match := TIME.search(line[:200])) else ""
+        read = list(_requests(line))
+        mark = SANDBOX.search(line) if read else None
+        for request in read:
+            if isinstance(request, str):
+                unreadable.append((number, request))
+            else:
+                requests.append(Request(*request, number, time, mark[1] if mark else ""))
+        if not read and (denial := DENIED.search(line)):
+            denials.append(Denial(denial[1], number, time))
+    return Log(len(lines), tuple(requests), tuple(denials), tuple(unreadable))
+
+
+def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
+    """Yield kind and input of each request of a line, or why it cannot be read."""
+    position = 0
+    while start := START.search(line, position):
+        depth = DEPTHS.get(len(start[1]))
+        if depth is None:
+            yield f"quoted more than {DEEPEST} times"
+            return
+        if depth == 0:
+            request, position = _object(line, start.start())
+            yield request
+            if not position:
+                return  # behind a request that was cut off nothing is at a known place
+            continue
+        text = line[start.start() :]
+        for _ in range(depth):
+            text = _unquoted(text)
+        yield _object(text, 0)[0]
+        return  # nor behind one that is quoted
+
+
+def _unquoted(text: str) -> str:
+    """Read a text up to the closing quote, as Go and JSON escape it."""
+    inside = QUOTED.match(text)
+    text_inside = ESCAPE.sub(_character, inside[0] if inside else "")
+    if SURROGATE.search(text_inside):  # JSON writes a character as two of them
+        text_inside = text_inside.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text_inside
+
+
+def _character(match: re.Match[str]) -> str:
+    escape = match[1]
+    if len(escape) > 1:
+        number = int(escape[1:], 16)
+        return chr(number) if number < 0x110000 else "\ufffd"
+    return ESCAPED.get(escape, escape)
+
+
+def _object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
+    """Read what begins at a place of a text, and return it and where it ends; 0 if it cannot be read."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except _TwiceError as problem:
+        return str(problem), 0
+    except (ValueError, RecursionError):
+        return "cut off, or no JSON", 0
+    kind = value.get("kind")
+    if set(value) != {"kind", "request"} or not isinstance(kind, str) or not KIND.fullmatch(kind):
+        return "not of the form {kind, request}", 0
+    if _too_deep(value["request"]):
+        return f"nested more than {NESTING} levels deep", 0
+    if text.find("\ufffd", start, end) >= 0 or SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+        return "not UTF-8", 0
+    return (kind, value["request"]), end
+
+
+class _TwiceError(ValueError):
+    """A member that is there twice."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _TwiceError("a member is there twice")
+    return members
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")  # NaN, Infinity
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number != 0:
+        raise ValueError("no number")
+    return number
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite)
+
+
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(NESTING):
+        level = [
+            part
+            for one in level
+            if isinstance(one, dict | list)
+            for part in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
+
+
+# --- Which requests of a log belong to which pod: those of one sandbox, which is one VM with one policy and one state
+#
+# Rule of this file: a request belongs to the sandbox that its line names, or its own fields, or an earlier request
+# about the same container. In a log of one sandbox all belong to it; elsewhere the rest is counted and not guessed.
+
+
+class Sorted(NamedTuple):
+    """The pods of a log in the order in which they appear, and the requests of which the log does not say whose."""
+
+    pods: tuple[Pod, ...]
+    unknown: tuple[Request, ...]
+
+
+def pods_of(log: Log) -> Sorted:
+    """Sort the requests of a log by sandbox."""
+    owners: dict[str, str] = {}  # id of a container -> its sandbox
+    by_sandbox: dict[str, list[Request]] = {}
+    for request in log.requests:
+        sandbox = request.sandbox or note(request, "sandbox-id") or text(dig(request.input, ("sandbox_id",)))
+        container = text(dig(request.input, ("container_id",)))
+        sandbox = sandbox or owners.get(container, "")
+        if sandbox and container:
+            owners.setdefault(container, sandbox)
+        by_sandbox.setdefault(sandbox, []).append(request)
+    unknown = by_sandbox.pop("", [])
+    if len(by_sandbox) < 2:
+        return Sorted((_pod(list(log.requests)),) if log.requests else (), ())
+    return Sorted(tuple(_pod(requests) for requests in by_sandbox.values()), tuple(unknown))
+
+
+def meant(pods: tuple[Pod, ...], workload: Workload, name: str = "") -> tuple[Pod, ...]:
+    """Return the pods that NAME or NAMESPACE/NAME means; without it those named like the workload, or the only one."""
+    if name:
+        return tuple(pod for pod in pods if name in (pod.name, f"{pod.namespace}/{pod.name}"))
+    if len(pods) == 1:
+        return pods
+    own = workload.ref
+    return tuple(
+        pod
+        for pod in pods
+        if (pod.name == own.name or pod.name.startswith(f"{own.name}-")) and own.namespace in ("", pod.namespace)
+    )
+
+
+def note(request: Request, name: str) -> str:
+    """Return an annotation of the container that a request is about, "" if it has none."""
+    return text(dig(request.input, ("OCI", "Annotations", ANNOTATION + name)))
+
+
+def text(value: Any) -> str:
+    """Return a text, or "" for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def _pod(requests: list[Request]) -> Pod:
+    named = next((one for one in requests if note(one, "sandbox-name")), None)
+    namespace, name = (note(named, "sandbox-namespace"), note(named, "sandbox-name")) if named else ("", "")
+    return Pod(namespace, name, tuple(requests))

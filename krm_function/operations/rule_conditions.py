@@ -1,0 +1,492 @@
+"""The conditions of sealed rules: as text, as questions to an engine, and what each is about."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+from krm_function.record import NamedTuple
+
+# --- The definitions and conditions of sealed rules, as they are written
+#
+# Rule of this file: an explanation asks the conditions that the policy itself has. So they are cut out of its text and
+# never written a second time. Rules in another layout than that of `opa fmt` are not found: only the verdict is known.
+
+
+# a line that begins a definition with a condition: `name(parameters) if {`, `Name := {…} if {`, or all of it
+HEAD = re.compile(r"([A-Za-z_]\w*)(?:\(([^()]*)\))?(?: := (.*))? if (.+)")
+ANY = re.compile(r"(default )?([A-Za-z_]\w*)(?:[(:= \[].*)?")
+EVERY = re.compile(r"every (\w+)(?:, (\w+))? in (.+?) \{(.*)\}", re.DOTALL)
+SOME = re.compile(r"some (\w+(?:, \w+)*) in .*", re.DOTALL)
+ASSIGNED = re.compile(r"(\w+) := .*", re.DOTALL)
+CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+VALUE = "contrast_krm_value"
+OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
+
+
+class Body(NamedTuple):
+    """A definition with conditions. parameters: names, each `_` with a number behind it.
+
+    The last of the statements is its value, if that is another one than true, as it may be undefined.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    statements: tuple[str, ...]
+
+
+def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
+    """Return the definitions with conditions by their name; none of a name that has others, its default aside."""
+    by_name: dict[str, list[Body]] = {}
+    for head, block in _blocks(rules):
+        names = [name.strip() for name in (head[2] or "").split(",") if name.strip()]
+        parameters = tuple(f"unused_{index}" if name == "_" else name for index, name in enumerate(names))
+        value = [] if head[3] in (None, "true") else [f"{VALUE} := {head[3]}"]
+        by_name.setdefault(head[1], []).append(Body(head[1], parameters, (*statements(block), *value)))
+    counted = definitions(rules)
+    return {name: tuple(several) for name, several in by_name.items() if len(several) == counted[name]}
+
+
+def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each head of a definition with its conditions."""
+    head, held = None, [""]
+    for line in rules.split("\n"):
+        if head and line == "}":
+            yield head, "\n".join(held)
+            head = None
+        elif head and (not line or line[0] in "\t #"):
+            held.append(line)
+        else:
+            head, held = HEAD.fullmatch(line), []
+            if head and head[4] != "{":
+                yield head, head[4]
+                head = None
+
+
+def definitions(rules: str) -> Counter[str]:
+    """Return how many definitions each name has; of one that has a default alone there are none."""
+    counted: Counter[str] = Counter()
+    for line in rules.split("\n"):
+        if match := ANY.fullmatch(line):
+            counted[match[2]] += not match[1]
+    return counted
+
+
+def statements(block: str) -> Iterator[str]:
+    """Yield the statements of a block: its lines, joined while a bracket is open; without comments."""
+    held: list[str] = []
+    depth = 0
+    for line in block.splitlines():
+        if line.strip().startswith("#") or not line.strip():
+            continue
+        held.append(line.strip())
+        depth += _opened(line)
+        if depth <= 0:
+            yield "\n".join(held)
+            held, depth = [], 0
+    if held:
+        yield "\n".join(held)
+
+
+def arguments(text: str) -> list[str]:
+    """Return the arguments of a call, as they are written."""
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        depth += (character in OPENING) - (character in CLOSING)
+        if character == "," and depth == 0:
+            parts.append(text[start:position].strip())
+            start = position + 1
+    return [*parts, text[start:].strip()] if text.strip() else []
+
+
+def is_balanced(text: str) -> bool:
+    """Tell whether no bracket closes that was not opened in the text."""
+    depth = 0
+    for character in _unquoted(text):
+        depth += (character in OPENING) - (character in CLOSING)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the names in a text, those in quotes aside."""
+    return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", _unquoted(text)))
+
+
+def _opened(line: str) -> int:
+    """Return how many brackets a line leaves open."""
+    bare = _unquoted(line)
+    return sum((one in OPENING) - (one in CLOSING) for one in bare)
+
+
+def _unquoted(line: str) -> str:
+    return re.sub(r'"(?:[^"\\]|\\.)*"|`[^`]*`', '""', line)
+
+
+# --- The table of conditions: which field of a request one is about, what it compares, and which field of the pod
+# decides
+#
+# Rule of this file: a row is found by the function of the rules and the beginning of its condition, as the sealed
+# policy has it; the table explains conditions and never judges by them. A condition without a row is told by its own
+# text. New rules need a row here, and tests/replay/test_conditions.py names those that have none.
+#
+# Source of the conditions: docs/facts/kata-rules.md#create-container, docs/facts/contrast-node.md#rules.
+
+
+# how a difference is told: operations/replay.py
+Says = Literal[
+    "arguments", "capabilities", "devices", "elements", "mounts", "none", "paths", "plain", "required",
+    "role", "state", "storages", "used", "value", "values",
+]  # fmt: skip
+
+NODE = "the node sends this, not the pod: the policy is for another runtime, release or profile than the node has"
+AGAIN = "render again with what the cluster really runs"
+WEBHOOK = "if an admission webhook or a controller adds it, put it into the input and render again"
+STARTED = "the state of the VM: an earlier request has set it; nothing in the pod decides it"
+
+
+class Condition(NamedTuple):
+    """One row. field, policy: dotted, of the request and of its container in policy_data. pod: below the pod template.
+
+    In `pod`, {container} is the container of the request, as `spec.containers[name=app]`. follows: it is not told where
+    an earlier condition of the same function does not hold either, which says the same more closely.
+    """
+
+    function: str
+    statement: str
+    field: str
+    policy: str
+    pod: str
+    says: Says
+    remedy: str = AGAIN
+    follows: bool = False
+
+
+_MATCH = "container_permitted"
+_RUN = "process_permitted"
+_SET = "capabilities_permitted"
+_CREATE = "CreateContainerRequest"
+_CAPABLE = "{container}.securityContext.capabilities"
+
+CONDITIONS = (
+    Condition("ordinary_container", "cgroup_permitted", "OCI.Linux.CgroupsPath", "", "", "plain", NODE),
+    Condition("ordinary_container", "", "", "", "", "none", NODE),
+    Condition(_MATCH, "p.sandbox_pidns", "sandbox_pidns", "sandbox_pidns", "spec.shareProcessNamespace", "value"),
+    Condition(_MATCH, "version_permitted", "OCI.Version", "OCI.Version", "", "value", NODE),
+    Condition(
+        _MATCH, "propagation_permitted", "OCI.Linux.RootfsPropagation", "",
+        "{container}.volumeMounts[].mountPropagation", "value",
+    ),
+    Condition(
+        _MATCH, "p.OCI.Root.Readonly", "OCI.Root.Readonly", "OCI.Root.Readonly",
+        "{container}.securityContext.readOnlyRootFilesystem", "value",
+    ),
+    Condition(
+        _MATCH, "p.OCI.Process.Terminal", "OCI.Process.Terminal", "OCI.Process.Terminal", "{container}.tty", "value"
+    ),
+    Condition(_MATCH, "role_permitted", "OCI.Annotations", "OCI.Annotations", "", "role", NODE),
+    Condition(
+        _MATCH, "namespace_permitted", 'OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]',
+        'OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]', "metadata.namespace", "value",
+        "a policy is for one namespace: render for the one the pod runs in",
+    ),
+    Condition(
+        _MATCH, "name_permitted", 'OCI.Annotations["io.kubernetes.cri.sandbox-name"]',
+        'OCI.Annotations["io.kubernetes.cri.sandbox-name"]', "metadata.name", "value",
+        "a policy is for the pods of one workload: replay the log with the workload this pod is of",
+    ),
+    Condition(
+        _MATCH, "matches(p.OCI.Annotations", 'OCI.Annotations["io.kubernetes.cri.sandbox-id"]', "", "", "plain", NODE
+    ),
+    Condition(_MATCH, "bundle_id", "OCI.Root.Path", "", "", "plain", NODE),
+    Condition(_MATCH, "identified", "container_id", "", "", "plain", NODE),
+    Condition("identified", "", "container_id", "", "", "plain", NODE),
+    Condition(
+        "annotations_permitted", "every", "OCI.Annotations", "OCI.Annotations", "metadata.annotations", "elements",
+        WEBHOOK,
+    ),
+    Condition(_RUN, "p.Cwd", "OCI.Process.Cwd", "OCI.Process.Cwd", "{container}.workingDir", "value"),
+    Condition(
+        _RUN, "p.NoNewPrivileges", "OCI.Process.NoNewPrivileges", "OCI.Process.NoNewPrivileges",
+        "{container}.securityContext.allowPrivilegeEscalation", "value", WEBHOOK,
+    ),
+    Condition(
+        _RUN, "p.User.UID", "OCI.Process.User.UID", "OCI.Process.User.UID",
+        "{container}.securityContext.runAsUser", "value", WEBHOOK,
+    ),
+    Condition(
+        _RUN, "p.User.GID", "OCI.Process.User.GID", "OCI.Process.User.GID",
+        "{container}.securityContext.runAsGroup", "value", WEBHOOK,
+    ),
+    Condition(
+        _RUN, "{gid", "OCI.Process.User.AdditionalGids", "OCI.Process.User.AdditionalGids",
+        "spec.securityContext.supplementalGroups", "values", WEBHOOK,
+    ),
+    Condition(_RUN, "every variable", "OCI.Process.Env", "OCI.Process.Env", "{container}.env", "elements", WEBHOOK),
+    Condition(
+        "arguments_permitted", "count", "OCI.Process.Args", "OCI.Process.Args", "{container}.command, args", "arguments"
+    ),
+    Condition(
+        "arguments_permitted", "every", "OCI.Process.Args", "OCI.Process.Args", "{container}.command, args",
+        "arguments", AGAIN, True,
+    ),
+    *(
+        Condition(
+            _SET, f"capability_set_permitted(wanted.{name}", f"OCI.Process.Capabilities.{name}",
+            f"OCI.Process.Capabilities.{name}", _CAPABLE, "capabilities", WEBHOOK,
+        )
+        for name in ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
+    ),
+    Condition(
+        "linux_permitted", "given == wanted", "OCI.Linux.Namespaces", "OCI.Linux.Namespaces",
+        "spec.hostNetwork, hostPID, hostIPC, shareProcessNamespace", "plain",
+    ),
+    Condition(
+        "linux_permitted", "count({path | path := p.OCI.Linux.MaskedPaths", "OCI.Linux.MaskedPaths",
+        "OCI.Linux.MaskedPaths", "{container}.securityContext.privileged, procMount", "required",
+    ),
+    Condition(
+        "linux_permitted", "count({path | path := p.OCI.Linux.ReadonlyPaths", "OCI.Linux.ReadonlyPaths",
+        "OCI.Linux.ReadonlyPaths", "{container}.securityContext.privileged, procMount", "required",
+    ),
+    Condition(
+        "linux_permitted", "count({path | path := input.OCI.Linux.Devices", "OCI.Linux.Devices", "OCI.Linux.Devices",
+        "{container}.volumeDevices", "paths",
+    ),
+    Condition(
+        "linux_permitted", "", "OCI.Linux.Sysctl", "OCI.Linux.Sysctl", "spec.securityContext.sysctls", "elements"
+    ),
+    Condition("devices_permitted", "every", "devices", "devices", "{container}.volumeDevices", "devices"),
+    Condition(
+        "devices_permitted", "gpus_permitted", "devices", "devices", "{container}.resources.limits", "devices",
+        "GPUs of the request and of the pod differ in number, or are not announced in annotations cdi.k8s.io/vfio…",
+    ),
+    Condition("mounts_permitted", "every", "OCI.Mounts", "OCI.Mounts", "{container}.volumeMounts", "mounts", WEBHOOK),
+    Condition("mounts_permitted", "", "OCI.Mounts", "OCI.Mounts", "{container}.volumeMounts", "used", WEBHOOK, True),
+    Condition("storages_permitted", "count", "storages", "storages", "spec.volumes", "storages"),
+    Condition("storages_permitted", "every storage", "storages", "storages", "{container}.image", "storages"),
+    Condition("storages_permitted", "every wanted", "storages", "storages", "spec.volumes", "storages", AGAIN, True),
+    Condition(_MATCH, "complete", "", "", "", "required", WEBHOOK),
+    Condition("complete", "regex", 'OCI.Annotations["io.kubernetes.cri.sandbox-name"]', "", "", "plain", NODE),
+    Condition("complete", "own_cgroup", "OCI.Linux.CgroupsPath", "", "", "plain", NODE),
+    Condition("complete", "not is_pinned", "container_id", "", "", "state", STARTED),
+    Condition(
+        "variables_complete", "count(given)", "OCI.Process.Env", "", "{container}.env", "plain",
+        "a variable is there twice, or one has no name",
+    ),
+    Condition("variables_complete", "", "OCI.Process.Env", "", "{container}.env", "required", WEBHOOK),
+    Condition("mounts_complete", "count(given)", "OCI.Mounts", "", "{container}.volumeMounts", "plain", NODE),
+    Condition("mounts_complete", "", "OCI.Mounts", "", "{container}.volumeMounts", "required", WEBHOOK),
+    Condition("volumes_apart", "", "OCI.Mounts", "", "spec.volumes", "plain", NODE),
+    Condition("devices_complete", "", "devices", "devices", "{container}.volumeDevices", "devices"),
+    Condition(_CREATE, "count(candidates)", "", "", "", "plain", "two containers of the policy fit this request"),
+    Condition(
+        _CREATE, "name_ops", 'OCI.Annotations["io.kubernetes.cri.sandbox-name"]', "sandbox_name", "", "state", STARTED
+    ),
+    Condition(
+        _CREATE, "namespace_ops", 'OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]', "namespace", "", "state",
+        STARTED,
+    ),
+    Condition(_CREATE, "network_ops", "OCI.Linux.Namespaces", "network_namespace", "", "state", STARTED),
+    Condition(
+        _CREATE, "id_ops", "container_id", "container_id", "", "state",
+        STARTED,
+    ),
+    Condition(
+        _CREATE, "sandbox_ops", 'OCI.Annotations["io.kubernetes.cri.sandbox-id"]', "sandbox_id", "", "state", STARTED
+    ),
+    Condition(_CREATE, "ops", "container_id", "container_id", "", "state", STARTED),
+    Condition("StartContainerRequest", "", "container_id", "container_id", "", "state", STARTED),
+    Condition("CreateSandboxRequest", "ops", "sandbox_id", "sandbox_id", "", "state", STARTED),
+    Condition(
+        "ExecProcessRequest", "is_null(input.process.Capabilities)", "process.Capabilities", "", "", "plain", NODE
+    ),
+    Condition("ExecProcessRequest", "p :=", "container_id", "", "", "state", STARTED),
+    Condition(
+        "ExecProcessRequest", "command_permitted", "process.Args", "", "{container}.livenessProbe, readinessProbe, "
+        "startupProbe, lifecycle", "arguments",
+        "a command in a running container is allowed if a probe or hook of the pod has it; `kubectl exec` is not",
+    ),
+    Condition("ExecProcessRequest", "is_null", "string_user", "", "", "plain", NODE),
+    Condition("ExecProcessRequest", "input.process", "process", "", "", "plain", NODE),
+    Condition("RemoveContainerRequest", "", "container_id", "", "", "state", STARTED),
+    Condition(
+        "CreateSandboxRequest", "input.sandbox_pidns", "sandbox_pidns", "", "spec.shareProcessNamespace", "plain"
+    ),
+    Condition("CreateSandboxRequest", "every storage", "storages", "", "", "elements", NODE),
+    Condition("CreateSandboxRequest", "", "", "", "", "none", NODE),
+)  # fmt: skip
+
+SETTINGS = "the settings of the policy decide it: spec.policy.settings, request_defaults.{kind}"
+
+# requests of which more is known than their conditions say: field, remedy
+KINDS = {
+    "CopyFileRequest": ("path", "a file that the host puts into the VM: " + NODE),
+    "UpdateInterfaceRequest": ("interface", "a network interface: " + NODE),
+    "UpdateRoutesRequest": ("routes", "a route: " + NODE),
+    "AddARPNeighborsRequest": ("neighbors", "a neighbour of the network: " + NODE),
+    "ReadStreamRequest": ("", "`kubectl logs` needs it; " + SETTINGS),
+    "WriteStreamRequest": ("", "`kubectl attach -i` and `exec -i` need it; " + SETTINGS),
+    "CloseStdinRequest": ("", "`kubectl attach -i` and `exec -i` need it; " + SETTINGS),
+    "GetDiagnosticDataRequest": ("", SETTINGS),
+    "UpdateEphemeralMountsRequest": ("", SETTINGS),
+    "UpdateContainerRequest": ("", "no policy of these rules allows it: resources of a running pod cannot change"),
+    "PauseContainerRequest": ("", "no policy of these rules allows it: a confidential pod cannot be paused"),
+    "SetPolicyRequest": ("", "no policy of these rules allows it: a policy cannot be replaced in a running VM"),
+}
+
+
+def condition_of(function: str, statement: str) -> Condition | None:
+    """Return the row of a condition, None if the table has no such row."""
+    return next((row for row in CONDITIONS if row.function == function and statement.startswith(row.statement)), None)
+
+
+# --- Make questions of the conditions of sealed rules: rules of the same package that hold where one condition holds
+#
+#   process_permitted(p, process, …) if {            probe_3(p, process, …) if { p.Cwd == process.Cwd }
+#       p.Cwd == process.Cwd                    ->    probe_4(p, process, …) := [key | some key, variable in process.Env
+#       every variable in process.Env { … }               not probe_5(p, process, …, variable)]
+#
+# Rule of this file: a condition is asked as it is written, with the assignments before it that it needs. A call of a
+# function with one body is asked as a whole and taken apart, so that nothing which it refuses stays without a reason.
+
+
+PACKAGE = "data.agent_policy."
+PREFIX = "contrast_krm_"  # of every name that is added to the package
+PREAMBLE = (
+    "package agent_policy\n\nimport future.keywords.every\nimport future.keywords.if\nimport future.keywords.in\n"
+)
+DEEPEST = 5
+CONTAINER = "container_permitted"
+
+
+class Probe(NamedTuple):
+    """One condition. term: what is asked. keys: whether the answer lists the elements that it does not hold for.
+
+    needs: numbers, among the probes beside it, of those without which it cannot hold. inner: the conditions of the
+    function that it calls.
+    """
+
+    function: str
+    statement: str
+    term: str
+    keys: bool
+    needs: tuple[int, ...]
+    inner: "tuple[Probe, ...]"
+
+
+class Probes(NamedTuple):
+    """The module to add to a policy, and its conditions as a tree."""
+
+    module: str
+    probes: tuple[Probe, ...]
+
+
+def probes_of(body: Body, rules: Mapping[str, tuple[Body, ...]], container: int | None = None) -> Probes:
+    """Return the conditions of an entry point. container: the one of policy_data that a request is about, if any."""
+    maker = _Maker(rules, container)
+    probes = maker.of(body, 0)
+    return Probes(PREAMBLE + "".join(maker.rules), tuple(_qualified(probe) for probe in probes))
+
+
+def terms(probes: Iterable[Probe]) -> tuple[str, ...]:
+    """Return what is asked, in the order of the tree."""
+    return tuple(term for probe in probes for term in (probe.term, *terms(probe.inner)))
+
+
+def _qualified(probe: Probe) -> Probe:
+    return probe._replace(term=PACKAGE + probe.term, inner=tuple(_qualified(one) for one in probe.inner))
+
+
+class _Maker:
+    """Writes the rules; the names of each are its own."""
+
+    def __init__(self, rules: Mapping[str, tuple[Body, ...]], container: int | None) -> None:
+        self.rules: list[str] = []
+        self._known = rules
+        self._container = container
+
+    def of(self, body: Body, depth: int) -> tuple[Probe, ...]:
+        """Return the conditions of a body, each a call with the body's parameters."""
+        probes: list[Probe] = []
+        before: list[tuple[int, str, frozenset[str]]] = []  # number, statement, the names that it gives a value
+        chosen: set[str] = set()  # names of `some`
+        for number, statement in enumerate(body.statements):
+            needed = _needed(statement, before)
+            prelude = [text for _, text, _ in needed]
+            needs = tuple(index for index, _, _ in needed)
+            if every := EVERY.fullmatch(statement):
+                probe = Probe(body.name, statement, self._every(body, prelude, every.groups()), True, needs, ())
+            else:
+                term = self._rule(body, [*prelude, statement])
+                probe = Probe(body.name, statement, term, False, needs, self._inner(body, prelude, statement, depth))
+            probes.append(probe)
+            if assigned := ASSIGNED.fullmatch(statement):
+                before.append((number, statement, frozenset((assigned[1],))))
+            elif some := SOME.fullmatch(statement):
+                names = frozenset(some[1].split(", "))
+                chosen |= names
+                before.append((number, statement, names))
+            elif words(statement) & chosen and "(" not in statement:
+                before.append((number, statement, words(statement) & chosen))
+        return tuple(probes)
+
+    def _inner(self, body: Body, prelude: list[str], statement: str, depth: int) -> tuple[Probe, ...]:
+        """Return the conditions of the one body that a statement calls, as calls with the parameters of `body`."""
+        call = self._called(statement)
+        chosen = sum(text.startswith("some ") for text in prelude)
+        if call is None or depth == DEEPEST or chosen * 2 > len(prelude):
+            return ()  # of values that nothing chooses between, a rule would have several
+        name, values = call
+        (callee,) = self._known[name]
+        if len(values) != len(callee.parameters):
+            return ()
+        return tuple(self._wrapped(body, prelude, probe, values) for probe in self.of(callee, depth + 1))
+
+    def _called(self, statement: str) -> tuple[str, list[str]] | None:
+        """Return the function with one body that a statement is a call of, and the arguments."""
+        if self._container is not None and f"; {CONTAINER}(" in statement and len(self._known.get(CONTAINER, ())) == 1:
+            inside = statement.split(f"; {CONTAINER}(", 1)[1]
+            values = arguments(inside[: inside.rindex(")")])
+            return CONTAINER, [f"policy_data.containers[{self._container}]", *values[1:]]
+        call = CALL.fullmatch(statement)
+        name, values = (call[1], arguments(call[2])) if call and is_balanced(call[2]) else (statement, [])
+        return (name, values) if len(self._known.get(name, ())) == 1 else None
+
+    def _wrapped(self, body: Body, prelude: list[str], probe: Probe, values: list[str]) -> Probe:
+        name = probe.term.partition("(")[0]
+        called = f"{name}({', '.join(values)})" if values else name
+        term = self._rule(body, [*prelude, f"{PREFIX}found := {called}"], f"{PREFIX}found")
+        inner = tuple(self._wrapped(body, prelude, one, values) for one in probe.inner)
+        return probe._replace(term=term, inner=inner)
+
+    def _every(self, body: Body, prelude: list[str], parts: tuple[str, ...]) -> str:
+        first, second, domain, block = parts
+        key, value = (first, second) if second else ("_", first)
+        key = f"{PREFIX}key" if key == "_" else key
+        each = self._rule(body._replace(parameters=(*body.parameters, key, value)), [*prelude, *block.split("\n")])
+        listed = f"[{key} | some {key}, {value} in {domain}; not {each}]"
+        # a list that is not there is no empty one: then the condition is undefined as well
+        exists = f"{PREFIX}domain := {domain}"
+        return self._rule(body, [*prelude, exists, f"{PREFIX}found := {listed}"], f"{PREFIX}found")
+
+    def _rule(self, body: Body, lines: list[str], value: str = "") -> str:
+        """Write a rule with the parameters of a body; how it is called with them."""
+        called = f"{PREFIX}{len(self.rules)}"
+        if body.parameters:
+            called += f"({', '.join(body.parameters)})"
+        inside = "".join(f"\t{line}\n" for line in lines if line.strip())
+        self.rules.append(f"\n{called}{f' := {value}' if value else ''} if {{\n{inside}}}\n")
+        return called
+
+
+def _needed(statement: str, before: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, str, frozenset[str]]]:
+    """Return the statements before one whose values it needs, in their order."""
+    names_used, seen = set(words(statement)), 0
+    while len(names_used) > seen:
+        seen = len(names_used)
+        for _, text, names in before:
+            if names & names_used:
+                names_used |= words(text)
+    return [one for one in before if one[2] & names_used]

@@ -1,0 +1,700 @@
+"""From the present Contrast release to another one, as a plan of waves."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+from krm_function.config.release import PlatformRelease, Release, profile_of
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.findings import Finding, Ref, finding
+from krm_function.kubernetes.kinds import KINDS, template_paths
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.nodes import Node
+from krm_function.kubernetes.objects import listed, reference
+from krm_function.record import NamedTuple
+from krm_function.render.copies import controllers, known_controllers
+from krm_function.report.findings import on_one_line
+
+# --- What changes between two Contrast releases for one deployment: runtimes of its platforms, measurements, images
+#
+# Rule of this file: facts of both releases and of the workloads; no command, no cluster.
+
+
+class PlatformChange(NamedTuple):
+    """One platform that workloads are on. before, after: its handlers. measured: its reference values are others."""
+
+    name: str
+    before: str
+    after: str
+    measured: bool
+    workloads: tuple[Ref, ...]
+
+
+class Change(NamedTuple):
+    """From one release to another. images: names in the image map whose image is another one.
+
+    coordinator: the one of this deployment, None if another deployment has it. profiles: of the policies, before and
+    after, "" where a release names none that is known.
+    """
+
+    before: str
+    after: str
+    platforms: tuple[PlatformChange, ...]
+    images: tuple[str, ...]
+    profiles: tuple[str, str]
+    workloads: tuple[Ref, ...]
+    coordinator: Ref | None = None
+
+    @property
+    def handlers(self) -> Mapping[str, str]:
+        """The handlers of the present release, with those that take their place."""
+        return {one.before: one.after for one in self.platforms if one.before != one.after}
+
+
+def change_between(
+    before: Release, after: Release, workloads: Sequence[tuple[Ref, str]], coordinator: Ref | None
+) -> tuple[Change, list[Finding]]:
+    """Compare two releases. workloads: each with the name of its platform."""
+    findings: list[Finding] = []
+    platforms = []
+    for name in sorted({platform for _, platform in workloads}):
+        refs = tuple(ref for ref, platform in workloads if platform == name)
+        if name not in after.platforms:
+            known = ", ".join(sorted(after.platforms)) or "none"
+            findings += [finding("CC1377", ref, version=after.version, name=name, known=known) for ref in refs]
+        elif name in before.platforms:
+            old, new = before.platforms[name], after.platforms[name]
+            platforms.append(PlatformChange(name, old.handler, new.handler, _values(old) != _values(new), refs))
+    images = tuple(sorted(_other_images(before, after)))
+    profiles = [profile_of(one)[0] for one in (before, after)]
+    names = tuple(profile.name if profile else "" for profile in profiles)
+    change = Change(
+        before.version,
+        after.version,
+        tuple(platforms),
+        images,
+        (names[0], names[1]),
+        tuple(ref for ref, _ in workloads),
+        coordinator,
+    )
+    moved = images or change.handlers or any(one.measured for one in platforms)
+    if not findings and not (workloads and moved):
+        code = "CC1378.same" if workloads else "CC1378.nothing"
+        findings.append(finding(code, before=before.version, after=after.version))
+    if workloads and coordinator is None:
+        findings.append(finding("CC1380"))
+    return change, findings
+
+
+def _values(of: PlatformRelease) -> tuple[object, ...]:
+    return of.snp, of.tdx, of.rtmr0_by_vcpu
+
+
+def _other_images(before: Release, after: Release) -> Iterator[str]:
+    for name in before.images.keys() | after.images.keys():
+        if before.images.get(name) != after.images.get(name):
+            yield name
+
+
+# --- The commands by which each host renders and applies, as texts with places to fill in
+#
+# Rule of this file: one row for each host, and nothing that holds for all of them. `alone` applies the coordinator
+# before the workloads; where a host cannot, it is empty, and `note` says what then happens.
+
+
+HostName = Literal["kubectl", "kustomize", "helm3", "helm4", "kpt", "argo-cd", "flux"]
+
+BUILD = "kustomize build --enable-alpha-plugins --enable-exec {directory} > {out}"
+BARE_BUILD = "kustomize build --enable-alpha-plugins {directory} | contrast-krm lock {config} -o {lock}"
+TEMPLATE = "helm template {release} {chart} --namespace {namespace}"
+POST_RENDERED = TEMPLATE + " | contrast-krm post-render {config} > {out}"
+APPLY = "kubectl apply -f rendered.yaml"
+BY_LABEL = f"{APPLY} -l {{label}}"
+COMMIT = ('git commit -am "Contrast {version}"', "git push")
+UPGRADE = "helm upgrade --install {release} {chart} --namespace {namespace} --post-renderer contrast-krm "
+TOGETHER = (
+    "one command applies the coordinator and the workloads; the new pods wait in their initializer until the "
+    "coordinator is ready, and a Deployment keeps its earlier pods until then"
+)
+
+
+class Host(NamedTuple):
+    """A host. render: to the file {out}, of the input as it is. lock: looks up images that are new.
+
+    publish: what the host applies from, if that is not the file. apply: everything. alone: the coordinator. by_label:
+    whether that takes a label. note: about `alone`.
+    """
+
+    title: str
+    render: tuple[str, ...]
+    lock: str
+    apply: tuple[str, ...]
+    alone: tuple[str, ...] = ()
+    by_label: bool = False
+    publish: tuple[str, ...] = ()
+    note: str = ""
+
+
+HOSTS: dict[HostName, Host] = {
+    "kubectl": Host(
+        "kubectl",
+        ("contrast-krm generate {paths} {config} -o {out}",),
+        "contrast-krm lock {paths} {config} -o {lock}",
+        (APPLY,),
+        (BY_LABEL,),
+        by_label=True,
+    ),
+    "kustomize": Host("kustomize and kubectl", (BUILD,), BARE_BUILD, (APPLY,), (BY_LABEL,), by_label=True),
+    "helm3": Host(
+        "Helm 3",
+        (POST_RENDERED,),
+        TEMPLATE + " | contrast-krm lock {config} -o {lock}",
+        (UPGRADE + "--post-renderer-args post-render {arguments}",),
+        note=TOGETHER,
+    ),
+    "helm4": Host(
+        "Helm 4",
+        (POST_RENDERED,),
+        TEMPLATE + " | contrast-krm lock {config} -o {lock}",
+        (UPGRADE + "{arguments} --post-renderer-args --report --post-renderer-args findings.txt",),
+        note=TOGETHER + "; if somebody has changed a field by hand, add --force-conflicts",
+    ),
+    "kpt": Host(
+        "kpt",
+        ("kpt fn render --allow-exec {directory}", "kpt fn source {directory} > {out}"),
+        "contrast-krm lock {directory} -o {lock}",
+        ("kpt live apply {directory} --reconcile-timeout 15m",),
+        note=f"{TOGETHER}; an annotation config.kubernetes.io/depends-on of the workloads makes kpt wait by itself",
+    ),
+    "argo-cd": Host(
+        "Argo CD",
+        (BUILD,),
+        BARE_BUILD,
+        ("argocd app sync {release}", "argocd app wait {release} --health"),
+        ("argocd app sync {release} --resource apps:StatefulSet:{coordinator}",),
+        publish=COMMIT,
+        note="switch automated sync off before: argocd app set {release} --sync-policy none",
+    ),
+    "flux": Host(
+        "Flux",
+        (BUILD,),
+        BARE_BUILD,
+        ("flux reconcile kustomization {release} --with-source",),
+        publish=COMMIT,
+        note=f"{TOGETHER}; a Flux Kustomization of its own for the coordinator, which that of the workloads names "
+        "under dependsOn, keeps the two apart",
+    ),
+}
+
+
+# --- The waves of an upgrade: what each does, its commands for each host, and what has to be said before the next one
+#
+#     wave           what is new after it                           why not earlier
+#     render         files; the earlier policies stay in the        -
+#                    manifest beside the new ones
+#     runtime        the handlers on the nodes, beside the old ones  the release's file is one of wave `render`'s
+#     classes        the RuntimeClasses                              a class without its handler takes pods that fail
+#     manifest       what the coordinator accepts: both              -
+#     coordinator    its pod                                         the manifest has to know it
+#     workloads      all other pods                                  their coordinator has to be ready
+#     prune          the manifest: no earlier policies               no pod of them may be left
+#
+# Rule of this file: texts with the places of a call filled in; nothing is run. Source of what `contrast set` counts:
+# docs/facts/contrast-manifest.md#set-and-verify.
+
+
+COORDINATOR = "HOST:1313"  # words in capitals are the reader's to replace
+SET = f"contrast set --coordinator {COORDINATOR} --manifest manifest.json"
+
+
+NO_NOTES: Mapping[HostName, str] = MappingProxyType({})
+
+
+class Gate(NamedTuple):
+    """What is asked before the next wave, and what it has to answer."""
+
+    command: str
+    answer: str
+
+
+class Wave(NamedTuple):
+    """One wave. commands: for each host; those of `every` are the same for all. notes: by host."""
+
+    name: str
+    what: str
+    commands: Mapping[HostName, Sequence[str]]
+    gates: tuple[Gate, ...]
+    notes: Mapping[HostName, str] = NO_NOTES
+
+
+class Places(NamedTuple):
+    """The words of the call for the commands. Words in capitals are the reader's to replace.
+
+    paths: the input. config: the options --config. configured: the paths of these. generate, release, lock: files of
+    the configuration. next_release: the file of --to. before: that of --from. coordinator_file: where the coordinator
+    stands. label: of the coordinator's own object, "" if others have it too. emits: the output has RuntimeClasses.
+    """
+
+    paths: str
+    config: str
+    configured: tuple[str, ...]
+    generate: str
+    release: str
+    lock: str
+    next_release: str
+    namespace: str
+    before: str = "earlier-release.yaml"
+    coordinator_file: str = "resources/coordinator.yml"
+    directory: str = "OVERLAY"
+    chart: str = "CHART"
+    application: str = "NAME"
+    label: str = ""
+    emits: bool = False
+
+
+def waves(change: Change, places: Places, hosts: Sequence[HostName]) -> tuple[Wave, ...]:
+    """Return the waves in their order."""
+    return tuple(_waves(change, places, {name: HOSTS[name] for name in hosts}))
+
+
+def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> Iterator[Wave]:
+    def of_each(*parts: Sequence[str] | str) -> dict[HostName, Sequence[str]]:
+        """Fill in each part for each host: a command for all of them, or the name of a field of `Host`."""
+        return {name: [*_commands(host, parts, change, places)] for name, host in hosts.items()}
+
+    check = f"contrast-krm check rendered.yaml --cluster {places.config}"
+    yield Wave(
+        "render",
+        f"render once more with {change.before}, then with {change.after}; the manifest keeps the earlier policies and "
+        "reference values beside the new ones; nothing is applied",
+        of_each(
+            ("render", "deployed.yaml"),
+            (
+                f"contrast-krm manifest keep deployed.yaml --in {places.generate}",
+                *(
+                    (f"cp {places.release} {places.before}", f"cp {places.next_release} {places.release}")
+                    if places.next_release != places.release
+                    else ()
+                ),
+                *([f"cp coordinator.yml {places.coordinator_file}"] if change.coordinator else ()),
+            ),
+            "lock",
+            ("render", "rendered.yaml"),
+        ),
+        (
+            Gate(
+                "contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is what the present release made"
+            ),
+            Gate("contrast-krm check rendered.yaml", "exit code 0, and CC0731, the earlier policies that stay"),
+            Gate("contrast-krm diff --policy deployed.yaml rendered.yaml", "0 weaker"),
+        ),
+    )
+    runtimes = [f"runtime-{one.name.removesuffix('-gpu')}.yml" for one in change.platforms if one.before != one.after]
+    files = [name for name in dict.fromkeys(runtimes) if name[8:-4] in PLATFORMS]
+    installed = [
+        command
+        for name in files
+        for command in (
+            f"contrast-krm release runtime-classes {places.config} {name} > new-{name}",
+            f"kubectl apply -f new-{name}",
+        )
+    ]
+    plan = f"contrast-krm plan rendered.yaml {places.config} --cluster"
+    yield Wave(
+        "runtime",
+        f"install the runtime of {change.after} on the nodes, beside the one that is there"
+        if files
+        else "nothing: the handlers are the same",
+        of_each(tuple(installed)),
+        (Gate(plan, "no CC0313: enough nodes have the handler"),) if files else (),
+    )
+    yield Wave(
+        "classes",
+        _classes(places, files),
+        of_each(
+            (
+                f"contrast-krm release runtime-classes {places.config} > runtime-classes.yaml",
+                "kubectl apply -f runtime-classes.yaml",
+            )
+            if places.emits and files
+            else ()
+        ),
+        (
+            Gate(plan, "no CC0319 and no CC1120: the cluster has each class, as this render has it"),
+            Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched"),
+        ),
+    )
+    verify = Gate(
+        f"contrast verify --coordinator {COORDINATOR} --manifest manifest.json", "the manifest is the active one"
+    )
+    yield Wave(
+        "manifest",
+        "set the manifest of both releases. contrast set wants each of its policies once among the workloads that it "
+        "is given, so it gets those of both renders",
+        of_each(
+            (
+                "contrast-krm manifest rendered.yaml > manifest.json",
+                "contrast-krm manifest workloads deployed.yaml rendered.yaml > workloads.yaml",
+                f"{SET} workloads.yaml",
+            )
+        ),
+        (verify, Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched")),
+    )
+    yield _coordinator(change, places, hosts, check)
+    yield Wave(
+        "workloads",
+        "roll out the workloads; pods of both releases are attested, and may restart at any moment",
+        {
+            name: [
+                *_commands(host, ("apply",) if _alone(host, change, places) else ("publish", "apply"), change, places)
+            ]
+            for name, host in hosts.items()
+        },
+        (Gate(check, "exit code 0 without CC1133, a rollout that is not finished"),),
+    )
+    yield Wave(
+        "prune",
+        "take the earlier policies and reference values out of the manifest; as long as they are in it, an old pod is "
+        "attested as before",
+        of_each(
+            (
+                f"contrast-krm manifest prune rendered.yaml {places.config} --cluster > manifest.json",
+                f"{SET} rendered.yaml",
+                f"contrast-krm manifest keep --end --in {places.generate}",
+            ),
+            ("render", "rendered.yaml"),
+            "publish",
+            "apply",
+        ),
+        (verify, Gate(check, f"exit code 0, no CC0731. {_left(change)}")),
+    )
+
+
+def _alone(host: Host, change: Change, places: Places) -> bool:
+    """Tell whether a host can apply the coordinator before the workloads."""
+    return change.coordinator is not None and bool(host.alone) and (bool(places.label) or not host.by_label)
+
+
+def _coordinator(change: Change, places: Places, hosts: Mapping[HostName, Host], check: str) -> Wave:
+    if change.coordinator is None:
+        what = "that of the deployment that has it: upgrade it there first"
+        return Wave("coordinator", what, dict.fromkeys(hosts, ()), ())
+    ready = f"kubectl rollout status statefulset/{change.coordinator.name} --namespace {places.namespace}"
+    commands: dict[HostName, Sequence[str]] = {}
+    notes: dict[HostName, str] = {}
+    for name, host in hosts.items():
+        alone = _alone(host, change, places)
+        commands[name] = [*_commands(host, ("publish", "alone", (ready,)), change, places)] if alone else ()
+        if host.note:
+            notes[name] = _filled(host.note, change, places)
+        elif not alone:
+            notes[name] = "its objects have no label of their own; kubectl applies it with the workloads"
+    return Wave(
+        "coordinator",
+        "apply the coordinator; contrast recover if it asks for it. Until it is ready no pod that starts is attested",
+        commands,
+        (
+            Gate(
+                check, f"no finding names StatefulSet {change.coordinator}; CC1120 of the others is what wave 6 is for"
+            ),
+        ),
+        notes,
+    )
+
+
+def _classes(places: Places, files: Sequence[str]) -> str:
+    if not files:
+        return "nothing: the classes are the same"
+    if places.emits:
+        return "apply the RuntimeClasses before the output that has them (runtimeClasses: emit): Helm 4 makes them last"
+    return (
+        "nothing, if the file of wave 2 had the class: two files with one object undo each other. Who has the classes "
+        f"in a file of their own: contrast-krm release runtime-classes {places.config} > runtime-classes.yaml"
+    )
+
+
+def _left(change: Change) -> str:
+    old = ", ".join(change.handlers)
+    return (
+        f"When no pod of the cluster names {old} any more, its class and its node installer can go"
+        if old
+        else "Nothing else is left of the earlier release"
+    )
+
+
+def _commands(host: Host, parts: Sequence[Sequence[str] | str], change: Change, places: Places) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, str):
+            field = getattr(host, part)
+            for text in (field,) if isinstance(field, str) else field:
+                yield _filled(text, change, places)
+        elif part and part[0] == "render":
+            for text in host.render:
+                yield _filled(text, change, places, out=part[1])
+        else:
+            yield from part
+
+
+def _filled(text: str, change: Change, places: Places, out: str = "") -> str:
+    """Fill the places of a text in."""
+    coordinator = change.coordinator
+    return text.format(
+        paths=places.paths,
+        config=places.config,
+        directory=places.directory,
+        chart=places.chart,
+        release=places.application,
+        namespace=places.namespace,
+        lock=places.lock,
+        label=places.label,
+        version=change.after,
+        out=out,
+        arguments=" ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in places.configured),
+        coordinator=f"{coordinator.namespace or places.namespace}/{coordinator.name}" if coordinator else "",
+    )
+
+
+# --- How far an upgrade is, by what a cluster shows
+#
+#     wave          done                                              open
+#     runtime       each node with an old handler has the new one     one has not
+#     classes       each new class is there                           one is not
+#     coordinator   its template has the new class, all pods run it   otherwise
+#     workloads     the same of all the others                        otherwise
+#
+# `render`, `manifest` and `prune` leave nothing in a cluster by which they could be told: "unknown". So is what the
+# cluster does not show.
+#
+# Rule of this file: pure, and by handlers alone; policies are what `check --cluster` compares.
+
+
+State = Literal["done", "open", "unknown"]
+ENDED = ("Succeeded", "Failed")
+
+
+class Seen(NamedTuple):
+    """The state of one wave, and a sentence about it."""
+
+    state: State
+    text: str = ""
+
+
+class ClusterState(NamedTuple):
+    """What a cluster shows; None: it does not. classes: names of its RuntimeClasses. objects: of the namespaces.
+
+    namespace: of the workloads that name none.
+    """
+
+    nodes: Sequence[Node] | None = None
+    classes: Iterable[str] | None = None
+    objects: Sequence[Any] | None = None
+    namespace: str = "default"
+
+
+def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], list[Finding]]:
+    """Return the state of the waves by their names, and a finding for a wave that has begun too early."""
+    if not change.handlers or (cluster.nodes is None and cluster.classes is None and cluster.objects is None):
+        return {}, []
+    runs = _runs(change, cluster.objects, cluster.namespace) if cluster.objects is not None else None
+    coordinator = {change.coordinator} if change.coordinator else set()
+    seen = {
+        "runtime": _runtime(change, cluster.nodes),
+        "classes": _there(change, cluster.classes),
+        "coordinator": _rolled_out(runs, coordinator),
+        "workloads": _rolled_out(runs, {*change.workloads} - coordinator),
+    }
+    begun = [ref for ref, (_, new) in (runs or {}).items() if new]
+    if not begun:
+        return seen, []
+    handlers = set(change.handlers.values())
+    nowhere = [] if cluster.nodes is None else sorted(handlers - _known(cluster.nodes))
+    early = []
+    if nowhere and seen["runtime"].state == "open":
+        early.append(finding("CC1379.runtime", begun[0], after=change.after, names=listed(nowhere)))
+    if seen["classes"].state == "open":
+        names = listed(sorted(handlers - set(cluster.classes or ())))
+        early.append(finding("CC1379.classes", begun[0], after=change.after, names=names))
+    return seen, early
+
+
+def _known(nodes: Sequence[Node]) -> set[str]:
+    """Return the handlers that some node has."""
+    return {handler for node in nodes for handler in node.handlers or ()}
+
+
+def _runtime(change: Change, nodes: Sequence[Node] | None) -> Seen:
+    told = [node for node in nodes or () if node.handlers is not None]
+    if not told:
+        return Seen("unknown", "no node says which handlers it has")
+    lacking = [
+        node.name
+        for node in told
+        if any(
+            old in (node.handlers or ()) and new not in (node.handlers or ()) for old, new in change.handlers.items()
+        )
+    ]
+    having = [node.name for node in told if any(new in (node.handlers or ()) for new in change.handlers.values())]
+    if lacking or not having:
+        return Seen("open", f"not yet on {listed(lacking) if lacking else 'any node'}; on {len(having)} of them")
+    return Seen("done", f"on {listed(having)}")
+
+
+def _there(change: Change, classes: Iterable[str] | None) -> Seen:
+    if classes is None:
+        return Seen("unknown", "the cluster does not show its RuntimeClasses")
+    lacking = sorted(set(change.handlers.values()) - set(classes))
+    return (
+        Seen("open", f"the cluster has no RuntimeClass {listed(lacking)}") if lacking else Seen("done", "all are there")
+    )
+
+
+def _runs(change: Change, objects: Sequence[Any], namespace: str) -> dict[Ref, tuple[int, int]]:
+    """Return how many templates and pods of each workload have an old handler, and how many a new one."""
+    old, new = change.handlers.keys(), set(change.handlers.values())
+    found: dict[Ref, tuple[int, int]] = {}
+    names = {(ref.kind, ref.namespace or namespace, ref.name): ref for ref in change.workloads}
+    by_owner = known_controllers(objects)
+    for value in objects:
+        ref = reference(value)
+        made_by = reference((controllers(value, by_owner) or [value])[-1])
+        owner = names.get((made_by.kind, made_by.namespace, made_by.name))
+        if owner is None or ref.kind not in KINDS or _is_over(ref.kind, value):
+            continue
+        for path in template_paths(ref.kind, value):
+            name = dig(value, (*path, "spec", "runtimeClassName"))
+            before = found.get(owner, (0, 0))
+            found[owner] = (before[0] + (name in old), before[1] + (name in new))
+    return found
+
+
+def _is_over(kind: str, value: Any) -> bool:
+    if kind == "ReplicaSet":
+        return bool(dig(value, ("spec", "replicas")) == 0)
+    return kind == "Pod" and str(dig(value, ("status", "phase"))) in ENDED
+
+
+def _rolled_out(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> Seen:
+    """Return whether some workloads are of the new release alone."""
+    if runs is None or not of:
+        return Seen("unknown", "the cluster does not show it" if of else "")
+    there = {ref: runs[ref] for ref in of if ref in runs}
+    old = sorted(str(ref) for ref, (before, _) in there.items() if before)
+    if old:
+        return Seen("open", f"of the present release: {listed(old)}")
+    if len(there) < len(of):
+        return Seen("open", f"not there: {listed(sorted(str(ref) for ref in of - there.keys()))}")
+    return Seen("done", "all are of the next release")
+
+
+# --- The plan of an upgrade as text and JSON
+#
+#     from release v1.25.0 to v1.26.0: 2 workloads with their coordinator
+#
+#     PLATFORM        HANDLER NOW                          HANDLER NEXT                         WORKLOADS
+#     metal-qemu-snp  contrast-cc-metal-qemu-snp-18a1a065  contrast-cc-metal-qemu-snp-28a1a065  2
+#
+#     wave 1: render
+#       render once more with v1.25.0, ...
+#       kubectl:
+#         contrast-krm generate resources --config config -o deployed.yaml
+#       before wave 2:
+#         contrast-krm check rendered.yaml -> exit code 0
+#
+# Rule of this file: what is the same for all hosts stands once. The JSON form is versioned; version 1 only ever gains
+# fields. Names come from the input, so their control characters are made visible.
+
+
+def upgrade_text(change: Change, planned: Sequence[Wave], seen: Mapping[str, Seen], again: str) -> str:
+    """Write what changes, and each wave with its commands. again: the command that says how far it is."""
+    lines = [_heading(change), "", *_platforms(change)]
+    if change.images:
+        lines.append(f"images of the release that are others: {len(change.images)}")
+    if change.profiles[0] != change.profiles[1]:
+        lines.append(f"policy profile {change.profiles[1] or 'of none'}, in place of {change.profiles[0] or 'none'}")
+    lines.append(f"how far it is: {again}")
+    lines.append(
+        "HOST, NAME, OVERLAY, CHART and other words in capitals are yours to replace; nothing of this was run."
+    )
+    for number, wave in enumerate(planned, 1):
+        lines += ["", f"wave {number}: {wave.name}", f"  {wave.what}"]
+        state = seen.get(wave.name)
+        if state is not None and (state.state != "unknown" or state.text):
+            lines.append(f"  now: {state.state}{f', {state.text}' if state.text else ''}")
+        lines += _command_lines(wave)
+        if wave.gates:
+            lines.append(f"  before wave {number + 1}:" if number < len(planned) else "  at the end:")
+            for gate in wave.gates:
+                lines += [f"    {gate.command}", f"      {gate.answer}"]
+    return "".join(f"{on_one_line(line)}\n" for line in lines)
+
+
+def upgrade_json(change: Change, planned: Sequence[Wave], seen: Mapping[str, Seen], again: str) -> str:
+    """Write `{"version": 1, "from": ..., "to": ..., "platforms": [...], "workloads": [...], "waves": [...]}`."""
+    told = [
+        {
+            "wave": number,
+            "name": wave.name,
+            "what": wave.what,
+            "commands": {host: [*commands] for host, commands in wave.commands.items()},
+            "notes": dict(wave.notes),
+            "before": [{"command": gate.command, "answer": gate.answer} for gate in wave.gates],
+            "state": seen[wave.name].state if wave.name in seen else "unknown",
+            "seen": on_one_line(seen[wave.name].text) if wave.name in seen else "",
+        }
+        for number, wave in enumerate(planned, 1)
+    ]
+    data = {
+        "version": 1,
+        "from": change.before,
+        "to": change.after,
+        "profiles": {"from": change.profiles[0], "to": change.profiles[1]},
+        "platforms": [
+            {
+                "name": one.name,
+                "from": one.before,
+                "to": one.after,
+                "otherReferenceValues": one.measured,
+                "workloads": [f"{ref.kind}/{ref}" for ref in one.workloads],
+            }
+            for one in change.platforms
+        ],
+        "images": [*change.images],
+        "coordinator": f"{change.coordinator.kind}/{change.coordinator}" if change.coordinator else None,
+        "howFar": again,
+        "waves": told,
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _heading(change: Change) -> str:
+    count = len(change.workloads)
+    whose = "with their coordinator" if change.coordinator else "whose coordinator is elsewhere"
+    return f"from release {change.before} to {change.after}: {count} workload{'' if count == 1 else 's'} {whose}"
+
+
+def _platforms(change: Change) -> Iterator[str]:
+    rows = [("PLATFORM", "HANDLER NOW", "HANDLER NEXT", "REFERENCE VALUES", "WORKLOADS")]
+    for one in change.platforms:
+        values = "others" if one.measured else "the same"
+        rows.append((one.name, one.before, one.after, values, str(len(one.workloads))))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    yield from ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def _command_lines(wave: Wave) -> Iterator[str]:
+    """Yield the commands of each host; hosts with the same ones share them."""
+    shared: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for host, commands in wave.commands.items():
+        shared.setdefault((tuple(commands), wave.notes.get(host, "")), []).append(HOSTS[host].title)
+    for (commands, note), titles in shared.items():
+        if not commands and not note:
+            continue
+        yield f"  {', '.join(titles)}:"
+        if note:
+            yield f"    note: {note}"
+        if any(" | " in line for line in commands):
+            yield "    set -o pipefail"
+        yield from (f"    {line}" for line in commands)
+        if not commands:
+            yield "    (with the next wave)"

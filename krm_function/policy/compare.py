@@ -1,0 +1,543 @@
+"""Compare the policies of two outputs, workload by workload and field by field."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from krm_function.contrast.identity import base_entries, key_of_derived, object_key
+from krm_function.contrast.manifest_merge import secret_id
+from krm_function.contrast.profiles import KATA, NAME_OF_ANY_SERVICE, NAME_OF_API_SERVER, NAME_OF_SERVICE
+from krm_function.findings import Finding, Path, Ref, dotted
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.workload import INITDATA, POD_ROLE, PREFIX, Workload
+from krm_function.policy.compare_values import (
+    CANNOT_TELL,
+    DIFFERENT,
+    STRONGER,
+    WEAKER,
+    Difference,
+    FieldChange,
+    FieldRule,
+    Op,
+    Verdict,
+    as_text,
+    bits,
+    both_texts,
+    compare_annotations,
+    compare_capabilities,
+    compare_command,
+    compare_images,
+    compare_mounts,
+    compare_storages,
+    compare_user,
+    compare_variables,
+    equal_json,
+    exact,
+    expanded_capabilities,
+    flag,
+    pairs,
+    ranked,
+    setting,
+    truncated,
+    unknown_value,
+    unordered_list,
+    without_image,
+)
+from krm_function.policy.image_storage import images
+from krm_function.policy.initdata import (
+    POLICY,
+    Initdata,
+    decode_toml,
+    digest,
+    from_annotation,
+    read_policy_data,
+    rules_of,
+    unreadable,
+)
+from krm_function.policy.mounts import ALL, shares_gpus
+from krm_function.policy.rules import without_external_sources
+from krm_function.record import NamedTuple
+from krm_function.text.changes import differing_places
+
+# --- Compare two policies field by field; a table has the comparator of each field of policy_data
+#
+# Rule of this file: pure, and closed: a field that is not in the table counts as weaker if it differs at all, so that a
+# field of a new release cannot pass `check --no-weaker` unnoticed.
+
+
+FOREIGN = "none: the data are another program's"
+NAME = "io.kubernetes.cri.container-name"
+PAUSE = "(pause)"
+SECRET = 4  # characters from which on a variable's value is hidden wherever it turns up
+TOKEN = re.compile(r"\$\([a-z0-9_-]+\)")
+HOLDS_VALUES = ("command", "exec commands")
+CAPABILITIES: Path = ("OCI", "Process", "Capabilities")
+ENV: Path = ("OCI", "Process", "Env")
+
+
+def _path_of(key: str) -> Any:
+    return lambda entry: as_text(mapping(entry).get(key) or entry)
+
+
+def _profile(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare the profiles' names. The line about the rules says what these allow."""
+    whose = "one of the data name no profile" if FOREIGN in (old, new) else "for other nodes, or narrower"
+    yield FieldChange("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
+
+
+def _named_profile(document: str, data: Mapping[str, Any]) -> Any:
+    """Return the profile of policy data; FOREIGN if they name none and are not this program's own for plain Kata.
+
+    This program names every profile but kata-4.1 in the data; genpolicy names none.
+    """
+    from krm_function.policy.genpolicy import MARK
+
+    named = data.get("profile")
+    bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
+    return FOREIGN if named is None and (bound or MARK.strip() in rules_of(document)) else named
+
+
+_DEVICES = ("the process reaches one more device", "the process reaches one device less")
+_MORE = ("the host may do more", "the host may do less")
+_LESS_FORBIDDEN = ("the host is forbidden more", "the host is forbidden less")
+
+# path in a container's policy -> the field's name and its comparator
+CONTAINER: Mapping[Path, FieldRule] = {
+    ("OCI", "Version"): FieldRule("OCI version", exact("pods of another runtime version")),
+    ("OCI", "Process", "Terminal"): FieldRule("tty", flag(True, "a terminal may be attached", "no terminal any more")),
+    ("OCI", "Process", "User"): FieldRule("user", compare_user),
+    ("OCI", "Process", "Args"): FieldRule("command", compare_command),
+    ENV: FieldRule("env", compare_variables),
+    ("OCI", "Process", "Cwd"): FieldRule("workingDir", exact("the process starts in another directory")),
+    CAPABILITIES: FieldRule("capabilities", compare_capabilities),
+    ("OCI", "Process", "NoNewPrivileges"): FieldRule(
+        "noNewPrivileges", flag(False, "the process may gain privileges", "the process may not gain privileges")
+    ),
+    ("OCI", "Root", "Path"): FieldRule("root path", setting),
+    ("OCI", "Root", "Readonly"): FieldRule(
+        "readOnlyRootFilesystem", flag(False, "the root file system is writable", "the root file system is read-only")
+    ),
+    ("OCI", "Mounts"): FieldRule("mounts", compare_mounts),
+    ("OCI", "Annotations"): FieldRule("annotations", compare_annotations),
+    ("OCI", "Linux", "Namespaces"): FieldRule(
+        "namespaces",
+        unordered_list(STRONGER, "one more namespace is its own", "a namespace is no longer its own", _path_of("Type")),
+    ),
+    ("OCI", "Linux", "MaskedPaths"): FieldRule(
+        "masked paths", unordered_list(STRONGER, "one more path is hidden", "a path is no longer hidden")
+    ),
+    ("OCI", "Linux", "ReadonlyPaths"): FieldRule(
+        "read-only paths", unordered_list(STRONGER, "one more path is read-only", "a path is no longer read-only")
+    ),
+    ("OCI", "Linux", "Devices"): FieldRule("device nodes", unordered_list(WEAKER, *_DEVICES, _path_of("Path"))),
+    ("OCI", "Linux", "Sysctl"): FieldRule(
+        "sysctls", pairs("the host may set one more", "the host may no longer set it", CANNOT_TELL)
+    ),
+    ("storages",): FieldRule("storages", compare_storages),
+    ("devices",): FieldRule("devices", unordered_list(WEAKER, *_DEVICES, _path_of("container_path"))),
+    ("sandbox_pidns",): FieldRule(
+        "shareProcessNamespace",
+        flag(True, "the containers see each other's processes", "the containers do not see each other's processes"),
+    ),
+    ("exec_commands",): FieldRule(
+        "exec commands",
+        unordered_list(WEAKER, "the host may run one more command", "the host may run one command less"),
+    ),
+    ("runtime_anno_patterns",): FieldRule(
+        "annotation patterns", pairs("the host may set more annotations", "the host may set fewer", CANNOT_TELL)
+    ),
+}
+
+_DEFAULTS = "request_defaults"
+SETTINGS = {(name,) for name in ("common", "sandbox", _DEFAULTS, "devices", "cluster_config")}  # no value of a pod
+# path in the rest of policy_data -> the same
+SHARED: Mapping[Path, FieldRule] = {
+    **{
+        ("common", name): FieldRule(
+            f"common.{name}", unordered_list(WEAKER, "what is so named grows", "what is so named shrinks")
+        )
+        for name in ("default_caps", "privileged_caps")
+    },
+    ("common", "svc_name_downward_env"): FieldRule(
+        "common.svc_name_downward_env",
+        ranked(
+            (NAME_OF_API_SERVER, NAME_OF_SERVICE, NAME_OF_ANY_SERVICE),
+            "the host may set variables of more Services",
+            "the host may set variables of fewer Services",
+        ),
+    ),
+    ("sandbox", "storages"): FieldRule(
+        "sandbox storages",
+        unordered_list(
+            WEAKER, "the host may attach one volume more", "the host may attach one less", _path_of("mount_point")
+        ),
+    ),
+    **{
+        (_DEFAULTS, name): FieldRule(f"{name}", flag(True, "the host may do so", "the host may no longer do so"))
+        for name in (
+            "CloseStdinRequest",
+            "ReadStreamRequest",
+            "UpdateEphemeralMountsRequest",
+            "WriteStreamRequest",
+            "GetDiagnosticDataRequest",
+        )
+    },
+    **{
+        (_DEFAULTS, *path): FieldRule(".".join(path), unordered_list(WEAKER, *_MORE))
+        for path in (
+            ("CreateContainerRequest", "allow_env_regex"),
+            ("CopyFileRequest",),
+            ("ExecProcessRequest", "allowed_commands"),
+            ("ExecProcessRequest", "regex"),
+            ("AddARPNeighborsRequest", "allowed_states"),
+        )
+    },
+    **{
+        (_DEFAULTS, *path): FieldRule(".".join(path), unordered_list(STRONGER, *_LESS_FORBIDDEN))
+        for path in (
+            ("UpdateInterfaceRequest", "forbidden_names"),
+            ("UpdateInterfaceRequest", "forbidden_hw_addrs"),
+            ("UpdateRoutesRequest", "forbidden_device_names"),
+            ("UpdateRoutesRequest", "forbidden_source_regex"),
+            ("AddARPNeighborsRequest", "forbidden_device_names"),
+            ("AddARPNeighborsRequest", "forbidden_cidrs_regex"),
+        )
+    },
+    (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): FieldRule(
+        "UpdateInterfaceRequest.allow_raw_flags", bits(*_MORE)
+    ),
+    ("profile",): FieldRule("profile", _profile),
+    ("cluster_config", "pause_container_image"): FieldRule("pause image", exact("another image")),
+    ("cluster_config", "guest_pull"): FieldRule(
+        "guest pull", flag(False, "images come from the host", "images are pulled inside the VM")
+    ),
+    ("cluster_config", "emptydir_type"): FieldRule(
+        "emptyDir type",
+        ranked(
+            ("block-encrypted", "block-plain", "shared-fs"),
+            "the host sees more of what is written to an emptyDir",
+            "the host sees less of what is written to an emptyDir",
+        ),
+    ),
+    ("cluster_config", "cgroup_mount_extras_allowed"): FieldRule(
+        "cgroup mount options", unordered_list(WEAKER, *_MORE)
+    ),
+}
+
+
+def compare_initdata(old: Initdata, new: Initdata, *, foreign: bool = False) -> tuple[Difference, ...]:
+    """Return the differences between an old and a new initdata document. Raises ValueError if one has no policy.
+
+    foreign: the old data are known to be another program's.
+    """
+    try:
+        return _compare_documents(old, new, foreign=foreign)
+    except RecursionError:
+        raise ValueError("policy_data is nested too deeply") from None
+
+
+def _compare_documents(old: Initdata, new: Initdata, *, foreign: bool) -> tuple[Difference, ...]:
+    before, after = (read_policy_data(document.data.get(POLICY, "")) for document in (old, new))
+    found: list[Difference] = []
+    for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
+        found += [
+            _difference("", f"initdata file {as_text(name)}", one)
+            for one in unknown_value(old.data.get(name), new.data.get(name))
+        ]
+    if old.algorithm != new.algorithm:
+        found += [_difference("", "initdata algorithm", one) for one in unknown_value(old.algorithm, new.algorithm)]
+    # the rules for open variables allow what `env` shows, and nothing else
+    if len({without_external_sources(rules_of(one.data[POLICY])) for one in (old, new)}) > 1:
+        why = "other rules: what they allow cannot be measured by the data"
+        found.append(Difference("", "rules", "changed", "", WEAKER, why))
+    found += _containers(before, after)
+    rest = [{key: value for key, value in data.items() if key != "containers"} for data in (before, after)]
+    for document, data, one in zip((old, new), (before, after), rest, strict=True):
+        one["profile"] = _named_profile(document.data[POLICY], data)
+    if foreign and rest[0]["profile"] is None and rest[1]["profile"] is not None:
+        rest[0]["profile"] = FOREIGN
+    found += _compare_fields(SHARED, rest[0], rest[1], "")
+    if not found and old != new:
+        found.append(Difference("", "text", "changed", "", DIFFERENT, "the same policy, written in another way"))
+    values = _values(before) | _values(after)
+    return tuple(_hidden(one, values) for one in _merged_lines(found))
+
+
+def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield the differences of each container, matched by name; one without a counterpart is one line."""
+    old, new = _by_name(before), _by_name(after)
+    for key in sorted(old.keys() | new.keys()):
+        if key not in new:
+            yield Difference(key[0], "container", "removed", key[0], STRONGER, "the host may no longer run it")
+        elif key not in old:
+            yield Difference(key[0], "container", "added", key[0], WEAKER, "the host may run one more container")
+        else:
+            changed = compare_images(old[key], new[key], sandbox=key == (PAUSE, 0))
+            yield from (_difference(key[0], "image", change) for change in changed)
+            yield from (_difference(key[0], "GPUs", change) for change in _shared_gpus(old[key], new[key]))
+            yield from _compare_fields(CONTAINER, without_image(old[key]), without_image(new[key]), key[0])
+
+
+def _shared_gpus(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare whether the host announces all GPUs of the pod; genpolicy does not look at the image's variables."""
+    before, after = shares_gpus(old), shares_gpus(new)
+    if after and not before:
+        yield FieldChange("changed", f"all of the pod, by {ALL}", WEAKER, "it reaches GPUs that it does not ask for")
+    elif before and not after:
+        yield FieldChange("changed", "those that it asks for", STRONGER, "it reaches no GPU that it does not ask for")
+
+
+def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Index the containers of a policy by name and occurrence, with the tokens of capabilities expanded."""
+    out: dict[tuple[str, int], dict[str, Any]] = {}
+    for entry in maps(data.get("containers")):
+        name = str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
+        count = sum(1 for known, _ in out if known == name)
+        process = dig(entry, CAPABILITIES[:-1])
+        if isinstance(process, dict) and "Capabilities" in process:
+            process = {**process, "Capabilities": expanded_capabilities(process["Capabilities"], data.get("common"))}
+            out[name, count] = {**entry, "OCI": {**entry["OCI"], "Process": process}}
+        else:
+            out[name, count] = entry
+    return out
+
+
+def _compare_fields(table: Mapping[Path, FieldRule], old: Any, new: Any, container: str) -> Iterator[Difference]:
+    """Yield the differences by the rules of a table, in the order of their paths; one that has no rule is weaker."""
+    places = differing_places(old, new, table, equal=equal_json, absent=None)
+    for path, before, after, rule in sorted(places, key=lambda place: place[0]):
+        known = rule or FieldRule(as_text(dotted(path)), setting if path[:1] in SETTINGS else unknown_value)
+        yield from (_difference(container, known.field, change) for change in known.compare(before, after))
+
+
+def _difference(container: str, field: str, change: FieldChange) -> Difference:
+    return Difference(container, change.field or field, change.op, change.what, change.verdict, change.why)
+
+
+def _merged_lines(found: list[Difference]) -> list[Difference]:
+    """Merge equal lines of several containers; weaker lines first, else in the order of the fields."""
+    containers: dict[Difference, list[str]] = {}
+    for one in found:
+        names = containers.setdefault(one._replace(container=""), [])
+        if one.container not in names:
+            names.append(one.container)
+    lines = [one._replace(container=", ".join(filter(None, names))) for one, names in containers.items()]
+    return sorted(lines, key=lambda one: ("weaker", "different", "stronger").index(one.verdict))
+
+
+def _values(data: Mapping[str, Any]) -> dict[str, str]:
+    """Map the values of variables, also as JSON escapes them, to the `$(NAME)` that is shown instead."""
+    import json
+
+    out: dict[str, str] = {}
+    for container in maps(data.get("containers")):
+        entries = dig(container, ENV)
+        for entry in entries if isinstance(entries, list) else ():
+            name, _, value = str(entry).partition("=")
+            if len(value) >= SECRET and not TOKEN.fullmatch(value):
+                for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+                    out.setdefault(form, f"$({name})")
+    return out
+
+
+def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
+    """Replace values of variables by their names, since `$(NAME)` in a command is expanded, and truncate the line."""
+    what = line.what
+    for value in sorted(values, key=len, reverse=True) if line.field in HOLDS_VALUES else ():
+        what = what.replace(value, values[value])
+    return line._replace(what=truncated(what), field=truncated(line.field))
+
+
+# --- Compare what the manifests of two outputs give to a workload: its role, the names of its certificate, its secret
+#
+# Rule of this file: what another workload has as well, a name or a secret, counts as weaker, and so do a new role and a
+# new name. Where one of the outputs has no manifest, both are judged by their pods alone.
+
+
+class Given(NamedTuple):
+    """What a manifest gives to one workload."""
+
+    role: str = ""
+    names: frozenset[str] = frozenset()
+    secret: str = ""
+
+
+class GivenAway(NamedTuple):
+    """What is given to whom in one output: by the key of a workload, or by what the manifest says of one elsewhere."""
+
+    by_key: Mapping[str, Given]
+
+    def others(self, key: str, given: Given) -> tuple[frozenset[str], frozenset[str]]:
+        """Return who else has the secret of a workload, and who else has one of its names."""
+        secrets, names = self._holders
+        alike = {other for name in given.names for other in names.get(name, ())}
+        return frozenset(secrets.get(given.secret, set()) - {key}), frozenset(alike - {key})
+
+    @cached_property
+    def _holders(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """The keys by secret and by name."""
+        secrets: dict[str, set[str]] = {}
+        names: dict[str, set[str]] = {}
+        for key, given in self.by_key.items():
+            if given.secret:
+                secrets.setdefault(given.secret, set()).add(key)
+            for name in given.names:
+                names.setdefault(name, set()).add(key)
+        return secrets, names
+
+
+def given_away(workloads: Iterable[Workload], manifest: Mapping[str, Any] | None) -> GivenAway:
+    """Read what an output gives away. manifest: decoded; None to read the pods alone."""
+    entries = {entry.digest: entry for entry in base_entries(manifest)}
+    found = {}
+    for workload in workloads:
+        entry = entries.pop(_digest(workload), None)
+        if entry is None:
+            chosen = workload.annotations.get(PREFIX + "workload-secret-id")
+            secret = chosen if isinstance(chosen, str) and chosen else secret_id(*workload.ref[:4])
+            given = Given(str(workload.labels.get(POD_ROLE) or ""), frozenset((workload.ref.name,)), secret)
+        else:
+            given = Given(entry.role, frozenset(entry.names), entry.secret)
+        found[object_key(workload.ref)] = given
+    for entry in entries.values():
+        key = key_of_derived(entry.secret) or entry.own_name or entry.digest
+        found.setdefault(key, Given(entry.role, frozenset(entry.names), entry.secret))
+    return GivenAway(found)
+
+
+def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Difference]:
+    """Yield the differences of one workload that the new output has; of a new one what it takes of others."""
+    key = object_key(ref)
+    after = new.by_key[key]
+    before = old.by_key.get(key)
+    shared, named = new.others(key, after)
+    had, had_named = old.others(key, before) if before else (frozenset(), frozenset())
+    if after.role != (before.role if before else ""):
+        if before and before.role:
+            yield Difference("", "role", "removed", before.role, STRONGER, "it has one right less")
+        if after.role:
+            yield Difference("", "role", "added", after.role, WEAKER, "it gives out certificates and secrets")
+    for name in sorted(before.names - after.names if before else ()):
+        yield Difference("", "name", "removed", name, STRONGER, "its certificate has one name less")
+    for name in sorted(after.names - before.names if before else ()):
+        yield Difference("", "name", "added", name, WEAKER, "clients take it for one more service")
+    for other in sorted(named - had_named):
+        yield Difference("", "name", "added", other, WEAKER, "clients may take one for the other")
+    owner = key_of_derived(after.secret)
+    foreign = {owner} if owner and owner != key else set()
+    if before and before.secret != after.secret and not (shared or foreign):
+        why = "what the old secret has encrypted cannot be opened"
+        yield Difference("", "workload secret", "changed", f"{before.secret} -> {after.secret}", DIFFERENT, why)
+    if before is None or before.secret != after.secret or shared - had:
+        for other in sorted((shared | foreign) - (had if before and before.secret == after.secret else set())):
+            yield Difference("", "workload secret", "added", other, WEAKER, "both can open what either has encrypted")
+
+
+def _digest(workload: Workload) -> str:
+    """Return the digest of a workload's initdata, "" if it has none that can be read."""
+    try:
+        return digest(from_annotation(str(workload.annotations.get(INITDATA, ""))))
+    except ValueError:
+        return ""
+
+
+# --- Compare the policies of two rendered outputs, workload by workload
+#
+# Rule of this file: pure, and closed: a workload has the same kind, namespace and name in both outputs, or it is new. A
+# new one counts as weaker, because the manifest trusts a policy that it did not trust before.
+
+
+WorkloadKey = tuple[str, str, str]
+
+
+class WorkloadDifferences(NamedTuple):
+    """A workload, and the differences of its policies."""
+
+    ref: Ref
+    lines: tuple[Difference, ...]
+
+
+def workload_key(ref: Ref) -> WorkloadKey:
+    """Return the key by which a workload is matched in two outputs."""
+    return ref.kind, ref.namespace, f"{ref.name}#{ref.part}" if ref.part else ref.name
+
+
+def compare_workloads(
+    old: Iterable[Workload],
+    new: Iterable[Workload],
+    outside: Collection[WorkloadKey],
+    given: tuple[GivenAway, GivenAway] | None = None,
+) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
+    """Return the workloads whose policies differ, and the findings of unreadable policies (CC0610).
+
+    outside: the workloads of the new output that run without Contrast's runtime class. given: what each output gives
+    away (identity.py); None to compare policies alone.
+
+        old        new                       verdict
+        policy     policy                    compared field by field
+        policy     without one, or outside   weaker
+        policy     not there                 stronger
+        nothing    policy                    weaker
+        no policy  policy                    stronger
+    """
+    findings: list[Finding] = []
+    before = {workload_key(one.ref): (one, _initdata(one, findings)) for one in old}
+    found: list[WorkloadDifferences] = []
+    seen: set[WorkloadKey] = set()
+    for workload in new:
+        key = workload_key(workload.ref)
+        seen.add(key)
+        after = _initdata(workload, findings)
+        if key not in before:
+            lines = _whole_workload("workload", "added", WEAKER, "the manifest trusts one policy more")
+        elif before[key][1] is None:
+            lines = () if after is None else _whole_workload("policy", "added", STRONGER, "it had no policy")
+        elif after is None:
+            lines = _whole_workload("policy", "removed", WEAKER, "nothing says what the host may do")
+        else:
+            lines = _compare_policies(workload, before[key][1] or after, after, findings)
+        if given and after is not None:
+            lines += tuple(compare_identity(workload.ref, *given))
+        if lines:
+            found.append(WorkloadDifferences(workload.ref, lines))
+    for key, (workload, initdata) in before.items():
+        if key in outside and initdata is not None:
+            found.append(
+                WorkloadDifferences(
+                    workload.ref, _whole_workload("policy", "removed", WEAKER, "it runs outside of a VM")
+                )
+            )
+        elif key not in seen and initdata is not None:
+            why = "the manifest trusts one policy less"
+            found.append(WorkloadDifferences(workload.ref, _whole_workload("workload", "removed", STRONGER, why)))
+    return (() if findings else tuple(found)), tuple(findings)
+
+
+def _whole_workload(what: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
+    return (Difference("", what, op, "", verdict, why),)
+
+
+def _compare_policies(
+    workload: Workload, old: Initdata, new: Initdata, findings: list[Finding]
+) -> tuple[Difference, ...]:
+    """Return the differences of two policies; appends to `findings` if they cannot be compared."""
+    try:
+        return compare_initdata(old, new)
+    except ValueError as problem:
+        findings.append(unreadable(workload, problem))
+        return ()
+
+
+def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
+    """Return the initdata of a workload, None if it has none; appends to `findings` if it cannot be read."""
+    value = workload.annotations.get(INITDATA)
+    if value is None:
+        return None
+    try:
+        initdata = decode_toml(from_annotation(str(value)))
+        read_policy_data(initdata.data.get(POLICY, ""))
+    except ValueError as problem:
+        findings.append(unreadable(workload, problem))
+        return None
+    return initdata

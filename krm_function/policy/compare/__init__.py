@@ -1,1 +1,0 @@
-"""Compare two policies field by field: which of them allows more."""

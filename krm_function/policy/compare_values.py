@@ -1,0 +1,610 @@
+"""Differences between two policies, and the comparators of mounts, images and processes."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.policy.expansion import OPEN, WIDER, bound_argument, bound_value, unlimited, unlimited_value
+from krm_function.policy.image_storage import digest_suffix, images, is_bound, misshapen, without_images
+from krm_function.record import NamedTuple
+
+# --- Define one difference between two policies, and the comparators of the kinds of values that a policy has
+#
+# Rule of this file: a policy is weaker than another when the host may do more under it, or when the process is isolated
+# less from the rest of the VM. A comparator yields nothing for equal values; a value of a shape that it does not expect
+# counts as weaker, because its effect is unknown. No value of a variable is ever part of a difference.
+
+
+Verdict = Literal["weaker", "stronger", "different"]
+Op = Literal["added", "removed", "changed"]
+
+WEAKER: Verdict = "weaker"
+STRONGER: Verdict = "stronger"
+DIFFERENT: Verdict = "different"
+CANNOT_TELL = "nobody can tell what it allows"
+LONGEST = 64  # characters of one value
+ARROW = " -> "
+
+
+class Difference(NamedTuple):
+    """One line of output: container ("" for the whole pod), field, kind of change, which policy is weaker, and why."""
+
+    container: str
+    field: str
+    op: Op
+    what: str
+    verdict: Verdict
+    why: str
+
+
+class FieldChange(NamedTuple):
+    """A difference within one field. field: a more specific name than the rule's, or ""."""
+
+    op: Op
+    what: str
+    verdict: Verdict
+    why: str
+    field: str = ""
+
+
+Compare = Callable[[Any, Any], Iterator[FieldChange]]  # of two values that differ
+
+
+class FieldRule(NamedTuple):
+    """The name of a field in a pod spec, and the comparator of its values."""
+
+    field: str
+    compare: Compare
+
+
+def canonical_json(value: Any) -> str:
+    """Serialise a value to JSON with sorted keys, so that equal texts are equal values; True, 1 and "1" differ."""
+    return json.dumps(value, sort_keys=True)
+
+
+def equal_json(old: Any, new: Any) -> bool:
+    """Tell whether two values are equal, including their types."""
+    return canonical_json(old) == canonical_json(new)
+
+
+def as_text(value: Any) -> str:
+    """Format a value for a line, in full; a command as its words. `truncated` shortens it once all lines are known."""
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return " ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def both_texts(old: Any, new: Any) -> str:
+    """Format both values of a field."""
+    return f"{as_text(old)}{ARROW}{as_text(new)}"
+
+
+def truncated(what: str) -> str:
+    """Truncate each value of a line to LONGEST characters."""
+    return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
+
+
+def unknown_value(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare a field of unknown effect: any difference counts as weaker. Values are not shown."""
+    if not equal_json(old, new):
+        yield FieldChange("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
+
+
+def expecting(expected: Callable[[Any], bool]) -> Callable[[Compare], Compare]:
+    """Make a comparator see only values of the shape that it expects; if a side has another, its effect is unknown."""
+
+    def guarded(compare: Compare) -> Compare:
+        return lambda old, new: compare(old, new) if expected(old) and expected(new) else unknown_value(old, new)
+
+    return guarded
+
+
+def absent_or(kind: type) -> Callable[[Any], bool]:
+    """Expect a value of a type, or none."""
+    return lambda value: value is None or isinstance(value, kind)
+
+
+def list_of(kind: type) -> Callable[[Any], bool]:
+    """Expect a list of values of a type, or none."""
+    return lambda value: value is None or (isinstance(value, list) and all(isinstance(one, kind) for one in value))
+
+
+def is_number(value: Any) -> bool:
+    """Expect a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def unmatched(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the entries that only one side has, sorted, as a multiset difference in both directions."""
+    before, after = Counter(map(canonical_json, old)), Counter(map(canonical_json, new))
+    by_text = {canonical_json(one): one for one in (*old, *new)}
+    gone, came = sorted((before - after).elements()), sorted((after - before).elements())
+    return [by_text[text] for text in gone], [by_text[text] for text in came]
+
+
+def setting(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
+    what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
+    yield from (change._replace(what=what) for change in unknown_value(old, new))
+
+
+def exact(why: str) -> Compare:
+    """Compare a value that the host must match exactly: another value is neither weaker nor stronger."""
+    return lambda old, new: iter([FieldChange("changed", both_texts(old, new), DIFFERENT, why)])
+
+
+def _in_order(
+    expected: Callable[[Any], bool],
+    allows_more: Callable[[Any, Any], bool],
+    weaker: str,
+    stronger: str,
+    read: Callable[[Any], Any] = lambda value: value,
+) -> Compare:
+    """Compare values of which one allows more. allows_more: whether the new one does. read: what a value stands for."""
+
+    @expecting(expected)
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+        before, after = read(old), read(new)
+        if before != after:
+            verdict, why = (WEAKER, weaker) if allows_more(before, after) else (STRONGER, stronger)
+            yield FieldChange("changed", both_texts(before, after), verdict, why)
+
+    return compare
+
+
+def flag(weaker: bool, opens: str, closes: str) -> Compare:
+    """Compare a boolean, false when absent. weaker: the value that allows more."""
+    return _in_order(absent_or(bool), lambda _, new: bool(new == weaker), opens, closes, bool)
+
+
+def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
+    """Compare one of a few words in a known order."""
+    rank = weakest_last.index
+    return _in_order(weakest_last.__contains__, lambda old, new: rank(new) > rank(old), weaker, stronger)
+
+
+def bits(more: str, fewer: str) -> Compare:
+    """Compare a number whose bits are each allowed or not."""
+    return _in_order(is_number, lambda old, new: bool(new & ~old), more, fewer)
+
+
+def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
+    """Compare a list whose order does not matter. more: the verdict on a policy that has more entries."""
+    fewer = WEAKER if more == STRONGER else STRONGER
+
+    @expecting(absent_or(list))
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+        gone, came = unmatched(old or [], new or [])
+        yield from (FieldChange("removed", name(value), fewer, removed) for value in gone)
+        yield from (FieldChange("added", name(value), more, added) for value in came)
+
+    return compare
+
+
+def pairs(added: str, removed: str, changed: str) -> Compare:
+    """Compare a map of what is allowed, by name; another value for a name counts as weaker."""
+
+    @expecting(absent_or(dict))
+    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+        before, after = old or {}, new or {}
+        for key in sorted(before.keys() | after.keys()):
+            if key not in after:
+                yield FieldChange("removed", as_text(key), STRONGER, removed)
+            elif key not in before:
+                yield FieldChange("added", as_text(key), WEAKER, added)
+            elif not equal_json(before[key], after[key]):
+                yield FieldChange("changed", f"{as_text(key)}: {both_texts(before[key], after[key])}", WEAKER, changed)
+
+    return compare
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """Combine the verdicts on several parts of one value: weaker if any is, stronger only if all are."""
+    if WEAKER in verdicts:
+        return WEAKER
+    return STRONGER if verdicts and all(one == STRONGER for one in verdicts) else DIFFERENT
+
+
+# --- Compare the images of two container policies: the storages that bind them, and their names
+#
+# A policy names a container's image in an annotation, which no rule compares, and may bind it with an image storage.
+#
+# Rule of this file: a storage that binds an image is compared; the image's name is, where it differs from the
+# storage's.
+
+
+Json = dict[str, Any]
+
+NAME = "io.kubernetes.cri.image-name"
+IMAGE_UNBOUND = "nothing binds the image any more: the host may have any image pulled"
+IMAGE_BOUND = "the image is bound to its digest"
+BOUND_SANDBOX = "the sandbox's image is the VM's own"
+ANY = "nothing binds the image: without a digest any image will do"
+
+
+def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[FieldChange]:
+    """Yield the changes of one container's image. sandbox: whether it is the pause container."""
+    before, after = images(old.get("storages")), images(new.get("storages"))
+    if not equal_json(before, after):
+        yield _compare_storages(before, after, sandbox=sandbox)
+    notes = [dig(entry, ("OCI", "Annotations")) for entry in (old, new)]
+    if not all(one is None or isinstance(one, dict) for one in notes):
+        return  # `compare_annotations` compares them as a whole
+    names = [mapping(one).get(NAME) for one in notes]
+    sources = [[storage.get("source") for storage in found] for found in (before, after)]
+    if not equal_json(*names) and not equal_json(sources, [[name] for name in names]):
+        yield _compare_names(*names)
+
+
+def without_image(entry: Json) -> Json:
+    """Return a container's policy without the parts that `compare_images` compares."""
+    out = dict(entry)
+    if isinstance(entry.get("storages"), list):
+        out["storages"] = without_images(entry["storages"])
+    notes = dig(entry, ("OCI", "Annotations"))
+    if isinstance(notes, dict) and NAME in notes:
+        out["OCI"] = {**entry["OCI"], "Annotations": {key: notes[key] for key in notes if key != NAME}}
+    return out
+
+
+def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -> FieldChange:
+    """Compare two lists of image storages that are not equal.
+
+    before          after           verdict
+    any             none            weaker
+    any             malformed       weaker: two storages, or one with a member that no node sends
+    any             no digest       weaker
+    malformed       bound           weaker
+    none            bound           stronger
+    no digest       bound           stronger
+    bound           bound           different: another image, or another name of the same
+    """
+    op: Op = "changed" if before and after else "removed" if before else "added"
+    what = ARROW.join(filter(None, (_sources(before), _sources(after))))
+    if not after:
+        return FieldChange(op, what, WEAKER, IMAGE_UNBOUND)
+    if not _well_formed(after) or (before and not _well_formed(before)):
+        return FieldChange(op, what, WEAKER, CANNOT_TELL)
+    if not is_bound(after[0], sandbox=sandbox):
+        return FieldChange(op, what, WEAKER, ANY if not sandbox else CANNOT_TELL)
+    if not before or not is_bound(before[0], sandbox=sandbox):
+        return FieldChange(op, what, STRONGER, BOUND_SANDBOX if sandbox else IMAGE_BOUND)
+    if digest_suffix(before[0]["source"]) == digest_suffix(after[0]["source"]):
+        return FieldChange(op, what, DIFFERENT, "the same image under another name")
+    return FieldChange(op, what, DIFFERENT, "another image")
+
+
+def _well_formed(storages: list[Json]) -> bool:
+    return len(storages) == 1 and not misshapen(storages[0])
+
+
+def _sources(storages: list[Json]) -> str:
+    return ", ".join(as_text(storage.get("source")) for storage in storages)
+
+
+def _compare_names(old: Any, new: Any) -> FieldChange:
+    if new is None:
+        return FieldChange("removed", as_text(old), WEAKER, "the policy names no image any more")
+    if old is None:
+        return FieldChange("added", as_text(new), STRONGER, "the policy names an image")
+    return FieldChange("changed", both_texts(old, new), DIFFERENT, "another image")
+
+
+# --- Compare the mounts, storages and annotations of two container policies
+#
+# Rule of this file: what the host controls is weaker than what is in the VM; what is not known to be stronger is
+# weaker.
+
+
+# option -> the verdict on a mount that gains it
+OPTIONS: dict[str, Verdict] = {
+    **dict.fromkeys(("ro", "nosuid", "noexec", "nodev"), STRONGER),
+    **dict.fromkeys(("rw", "shared", "rshared", "suid", "exec", "dev"), WEAKER),
+    **dict.fromkeys(("private", "rprivate"), STRONGER),
+}
+OPPOSITE: dict[Verdict, Verdict] = {WEAKER: STRONGER, STRONGER: WEAKER, DIFFERENT: DIFFERENT}
+# the other half of a change that is already reported by its first half: `ro` to `rw` is one change
+INSTEAD = {
+    "rw": "ro",
+    "ro": "rw",
+    "rprivate": "rshared",
+    "rshared": "rprivate",
+    "private": "shared",
+    "shared": "private",
+}
+
+HOST_SHARED = ("$(sfprefix)", "$(cpath)", "^$(cpath)", "^/run/kata-containers/shared/")
+IN_MEMORY = "^/run/kata-containers/sandbox/ephemeral/"
+
+NAMESPACE = "io.kubernetes.cri.sandbox-namespace"
+POD_NAME = "io.kubernetes.cri.sandbox-name"
+RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")  # all others are the pod's own
+UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it: docs/facts/kata-rules.md#create-container
+
+
+def _is_mount(one: dict[str, Any]) -> bool:
+    options = one.get("options")
+    texts = (one.get("destination"), one.get("source", ""))
+    return isinstance(options, list) and all(isinstance(text, str) for text in (*texts, *options))
+
+
+@expecting(lambda value: list_of(dict)(value) and all(map(_is_mount, value or ())))
+def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
+    gone, came = unmatched(maps(old), maps(new))
+    for destination in sorted({one["destination"] for one in (*gone, *came)}):
+        before = [one for one in gone if one["destination"] == destination]
+        after = [one for one in came if one["destination"] == destination]
+        for one, other in zip(before, after, strict=False):
+            yield _changed_mount(one, other)
+        for _ in before[len(after) :]:
+            yield FieldChange("removed", as_text(destination), STRONGER, "the host may mount one thing less")
+        for _ in after[len(before) :]:
+            yield FieldChange("added", as_text(destination), WEAKER, "the host may mount one thing more")
+
+
+def _volume(one: dict[str, Any]) -> str:
+    """Describe a storage: its kind and its mount point."""
+    options = one.get("driver_options")
+    encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
+    kind = "encrypted " if encrypted else ""
+    return f"{kind}{as_text(one.get('fstype') or 'volume')} at {as_text(one.get('mount_point') or 'an unknown place')}"
+
+
+# the volumes that the agent mounts for a container; image storages are compared in `_images`
+compare_storages = expecting(list_of(dict))(
+    unordered_list(WEAKER, "the host may attach one volume more", "the host may attach one volume less", _volume)
+)
+
+
+@expecting(absent_or(dict))
+def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
+
+    Source: docs/facts/kata-rules.md#create-container.
+    """
+    before, after = old or {}, new or {}
+    for key in sorted(before.keys() | after.keys()):
+        if equal_json(before.get(key), after.get(key)):
+            continue
+        if key in {POD_NAME, NAMESPACE}:
+            yield _pod_identity(key, before.get(key) or "", after.get(key) or "")
+        elif key in UNCHECKED:
+            yield FieldChange("changed", as_text(key), DIFFERENT, "no rule reads it")
+        elif key.startswith(RUNTIME):
+            yield FieldChange("changed", as_text(key), WEAKER, CANNOT_TELL)
+        elif key not in before:
+            yield FieldChange("added", as_text(key), WEAKER, "the host may set one more annotation")
+        elif key not in after:
+            yield FieldChange("removed", as_text(key), STRONGER, "the host may no longer set the annotation")
+        else:
+            yield FieldChange("changed", as_text(key), DIFFERENT, "the guest does not compare its value")
+
+
+def _pod_identity(key: str, old: Any, new: Any) -> FieldChange:
+    """Compare a pod's name or namespace; without one in the policy the pod may have any."""
+    field = "pod name" if key == POD_NAME else "namespace"
+    if not new:
+        return FieldChange("removed", as_text(old), WEAKER, f"any {field} is allowed", field)
+    if not old:
+        return FieldChange("added", as_text(new), STRONGER, f"only this {field} is allowed", field)
+    if key == NAMESPACE:
+        return FieldChange("changed", both_texts(old, new), DIFFERENT, "another namespace", field)
+    if _is_narrower(new, old):
+        return FieldChange("changed", both_texts(old, new), STRONGER, "only names that a cluster makes", field)
+    why = "any letters and digits" if _is_narrower(old, new) else "one pattern cannot be measured by another"
+    return FieldChange("changed", both_texts(old, new), WEAKER, why, field)
+
+
+def _is_narrower(one: Any, other: Any) -> bool:
+    """Tell whether a pattern of pod names is the other one with exact letters, as many as there can be.
+
+    The other one is of genpolicy or of an earlier version; there, the index of a Job may be left out.
+    """
+    index = unlimited("-[0-9]{1,10}")
+    names = [text.replace("\\.", ".").replace("\\-", "-") for text in (unlimited(str(one)), str(other))]
+    wider = {names[1].replace(f"({index})?", part) for part in ("", index)}
+    return one != other and names[0] in wider
+
+
+def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> FieldChange:
+    """Compare two mounts of one destination; the verdict is the worst over all members that differ."""
+    parts: list[tuple[Verdict, str]] = []
+    what = as_text(old["destination"])
+    for key in sorted(old.keys() | new.keys()):
+        if equal_json(old.get(key), new.get(key)):
+            continue
+        what += f", {as_text(key)} {both_texts(old.get(key), new.get(key))}"
+        if key == "source":
+            parts.append(_source(old.get(key) or "", new.get(key) or ""))
+        elif key == "options":
+            parts += _options(old[key], new[key])
+        else:
+            parts.append((WEAKER, f"{as_text(key)}: {CANNOT_TELL}"))
+    if not parts:
+        parts.append((DIFFERENT, "the options have another order"))
+    verdict = worst([one for one, _ in parts])
+    why = next(text for one, text in parts if verdict in {one, DIFFERENT})
+    return FieldChange("changed", what, verdict, why)
+
+
+def _source(old: str, new: str) -> tuple[Verdict, str]:
+    shared = [text.startswith(HOST_SHARED) for text in (old, new)]
+    inside = [not text or text.startswith(IN_MEMORY) for text in (old, new)]
+    if shared[1] and inside[0]:
+        return WEAKER, "the content comes from the host"
+    if shared[0] and inside[1]:
+        return STRONGER, "the content no longer comes from the host"
+    if all(shared) or all(inside):
+        return DIFFERENT, "another volume"
+    return WEAKER, f"source: {CANNOT_TELL}"
+
+
+def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
+    came, gone = [one for one in new if one not in old], [one for one in old if one not in new]
+    parts = [(OPTIONS.get(one, WEAKER), f"it is now mounted {as_text(one)}") for one in came]
+    parts += [
+        (OPPOSITE[OPTIONS.get(one, STRONGER)], f"it is no longer mounted {as_text(one)}")
+        for one in gone
+        if INSTEAD.get(one) not in came
+    ]
+    return parts
+
+
+# --- Compare the processes of two container policies: command, variables, user, capabilities
+#
+# Rule of this file: variables are named and never quoted. A command is compared as a whole, since a host must send
+# it exactly.
+
+
+# a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
+_TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
+VALUE_BOUND = "the value is bound by its form"
+_ANY = "the host may choose from more values"
+_IPV6 = "an address of IPv6 is allowed, too"
+_IPV4 = "an address of IPv6 is no longer allowed"
+_texts = list_of(str)
+_CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
+
+
+@expecting(_texts)
+def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.Args in order; a `$(node-name)` in a word allows any value."""
+    before, after = old or [], new or []
+    if before == after:
+        return
+    if list(map(bound_argument, before)) == after:
+        yield FieldChange("changed", both_texts(before, after), STRONGER, VALUE_BOUND)
+        return
+    if list(map(bound_argument, after)) == before:
+        yield FieldChange("changed", both_texts(before, after), WEAKER, "the host may choose any text")
+        return
+    free = [index for index, word in enumerate(after) if _TOKEN.search(word)]
+    fixed = [index for index in free if index >= len(before) or not _TOKEN.search(before[index])]
+    if fixed:
+        yield FieldChange("changed", both_texts(before, after), WEAKER, f"the host chooses argument {fixed[0]}")
+    else:
+        yield FieldChange("changed", both_texts(before, after), DIFFERENT, "another program or other arguments run")
+
+
+@expecting(_texts)
+def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.Env, a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
+
+    a value more for a name    weaker       a value fewer for a name               stronger
+    another literal value      different    the host's choice for a literal one    weaker, the reverse stronger
+    any value at all           weaker than each other choice of the host
+    a token of Kata            weaker than the form of its value
+    any number of digits       weaker than as many as there can be
+    """
+    before, after = _by_name(old or []), _by_name(new or [])
+    for name in sorted(before.keys() | after.keys()):
+        gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
+        if gone and set(map(bound_value, gone)) == came:
+            wider = bool(came & WIDER)
+            yield FieldChange("changed", as_text(name), WEAKER if wider else STRONGER, _IPV6 if wider else VALUE_BOUND)
+            continue
+        if came and set(map(bound_value, came)) == gone:
+            narrower = bool(gone & WIDER)
+            yield FieldChange("changed", as_text(name), STRONGER if narrower else WEAKER, _IPV4 if narrower else _ANY)
+            continue
+        if gone and set(map(unlimited_value, gone)) == set(map(unlimited_value, came)):
+            was_unlimited = gone == set(map(unlimited_value, gone))
+            yield FieldChange(
+                "changed", as_text(name), STRONGER if was_unlimited else WEAKER, VALUE_BOUND if was_unlimited else _ANY
+            )
+            continue
+        free, was_free = any(map(_TOKEN.search, came)), any(map(_TOKEN.search, gone))
+        any_value, was_any = OPEN in came, OPEN in gone
+        if gone and came:
+            open_ended = any_value or (free and not was_any) or len(came) > len(gone)
+            verdict: Verdict = WEAKER if open_ended else STRONGER if was_free else DIFFERENT
+            more = "any value is allowed" if any_value else _ANY
+            fewer = "not every value is allowed any more" if free else "the host no longer chooses the value"
+            whys = {WEAKER: more, STRONGER: fewer}
+            yield FieldChange("changed", as_text(name), verdict, whys.get(verdict, "the variable has another value"))
+        elif came:
+            known = name in before
+            why = "one more value is allowed" if known else "the host may set one more variable"
+            if any_value:
+                why = "any value is allowed" if known else "the host may set one more variable, to any value"
+            yield FieldChange("changed" if known else "added", as_text(name), WEAKER, why)
+        elif gone:
+            known = name in after
+            why = "one value less is allowed" if known else "the host may no longer set the variable"
+            yield FieldChange("changed" if known else "removed", as_text(name), STRONGER, why)
+
+
+@expecting(lambda value: isinstance(value, dict))
+def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.User, whose members are numbers; 0 is root."""
+    for key, who in (("UID", "root"), ("GID", "the root group")):
+        before, after = old.get(key), new.get(key)
+        if not is_number(before) or not is_number(after):
+            yield from (change._replace(field=f"user {key}") for change in unknown_value(before, after))
+        elif before != after:
+            verdict: Verdict = WEAKER if after == 0 else STRONGER if before == 0 else DIFFERENT
+            why = {WEAKER: f"the process is {who}", STRONGER: f"the process is no longer {who}"}
+            text = why.get(verdict, "the process runs as someone else")
+            yield FieldChange("changed", f"{key} {before} -> {after}", verdict, text)
+    groups = [value.get("AdditionalGids") or [] for value in (old, new)]
+    if not all(isinstance(value, list) and all(map(is_number, value)) for value in groups):
+        yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
+    else:
+        for number in sorted(set(groups[0]) ^ set(groups[1])):
+            if number in groups[1]:
+                yield FieldChange("added", f"group {number}", WEAKER, "the process is in one more group")
+            else:
+                yield FieldChange("removed", f"group {number}", STRONGER, "the process is in one group less")
+    for key in sorted((old.keys() | new.keys()) - {"UID", "GID", "AdditionalGids"}):
+        yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
+
+
+def _are_capabilities(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() <= set(_CAPABILITY_SETS) and all(map(_texts, value.values()))
+
+
+@expecting(_are_capabilities)
+def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
+    """Compare Process.Capabilities, tokens expanded: one line per capability, with the sets that gained or lost it."""
+    came: dict[str, list[str]] = {}
+    went: dict[str, list[str]] = {}
+    for name in _CAPABILITY_SETS:
+        before, after = ({_plain(one) for one in value.get(name) or ()} for value in (old, new))
+        for capability in after - before:
+            came.setdefault(capability, []).append(name)
+        for capability in before - after:
+            went.setdefault(capability, []).append(name)
+    for capability, sets in sorted(went.items()):
+        yield FieldChange("removed", f"{as_text(capability)} ({', '.join(sets)})", STRONGER, "the process may do less")
+    for capability, sets in sorted(came.items()):
+        yield FieldChange("added", f"{as_text(capability)} ({', '.join(sets)})", WEAKER, "the process may do more")
+
+
+def expanded_capabilities(value: Any, common: Any) -> Any:
+    """Replace `$(default_caps)` and `$(privileged_caps)` in capabilities by the lists of the same policy."""
+    if not isinstance(value, dict) or not isinstance(common, dict):
+        return value
+    lists = {f"$({key})": entries for key, entries in common.items() if isinstance(entries, list)}
+    return {
+        name: lists.get(entries[0], entries)
+        if isinstance(entries, list) and _texts(entries) and len(entries) == 1
+        else entries
+        for name, entries in value.items()
+    }
+
+
+def _plain(capability: str) -> str:
+    """Return a capability's name without its prefix, as the rules compare it (docs/facts/kata-rules.md#process)."""
+    return capability.removeprefix("CAP_")
+
+
+def _by_name(entries: list[str]) -> dict[str, set[str]]:
+    out: dict[str, set[str]] = {}
+    for entry in entries:
+        name, _, value = entry.partition("=")
+        out.setdefault(name, set()).add(value)
+    return out

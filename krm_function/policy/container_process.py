@@ -1,0 +1,432 @@
+"""The process of a container: arguments, environment, directory, capabilities."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from krm_function.config.references import References, Undecodable
+from krm_function.findings import Cause, Finding, Path, finding
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.expansion import (
+    CONTROLLED,
+    EXTERNAL,
+    FIELDS,
+    LISTS,
+    PATTERN,
+    Room,
+    escaped_argument,
+    expand,
+    expanded,
+    fits,
+    has_no_tokens,
+    matchable_argument,
+    matchable_variable,
+    token_marker,
+    without_markers,
+)
+from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, is_bookkeeping, problem
+from krm_function.record import NamedTuple
+from krm_function.schema.table import EMPTY
+
+# --- Compute the environment variables that a container's pod spec sets
+#
+# Source: docs/facts/kata.md#environment.
+#
+# Rule of this file: a value comes from the documents of the render, or it is a token of which policy/expansion.py knows
+# the form. What is `optional` and missing is omitted, and an annotation that is missing is empty, as the kubelet has
+# it. A variable is open, with a token for any value, only where policy/open_variables.py says so. No finding ever holds
+# a value.
+
+
+WRITTEN = "writtenByController"  # in place of a source: a text with markers, by policy/controllers.py
+ANY = token_marker(EXTERNAL)  # the value of an open variable
+
+
+class Environment(NamedTuple):
+    """pairs: NAME=VALUE, env before envFrom; known: the values of `$(NAME)` in arguments."""
+
+    pairs: list[str]
+    known: dict[str, str]
+
+
+class _Context(NamedTuple):
+    pod: PodMetadata
+    references: References
+    findings: list[Finding]
+    room: Room
+
+
+def environment(
+    container: Mapping[str, Any],
+    pod: PodMetadata,
+    references: References,
+    at: Path,
+    findings: list[Finding],
+    room: Room,
+) -> Environment:
+    """Read env and envFrom; the last entry of a name counts. `at`: the container's path from the pod spec."""
+    context = _Context(pod, references, findings, room)
+    sets: list[tuple[str, str]] = []
+    for index, source in enumerate(container.get("envFrom") or ()):
+        sets += _all_pairs(context, source, (*at, "envFrom", index))
+    known = dict(sets)
+    own: dict[str, str] = {}
+    for index, entry in enumerate(container.get("env") or ()):
+        here = (*at, "env", index)
+        name = entry["name"]
+        if not name or "=" in name or "\0" in name:
+            findings.append(problem(pod, (*here, "name"), "CC0604.variable"))
+            continue
+        value = _value(context, entry, known, here)
+        if value is not None:
+            known[name] = value
+            if value == ANY:
+                own[name] = value
+                _check_name(context, name, entry["valueFrom"], (*here, "name"))
+            else:
+                if "\0" in value:
+                    _check_value(context, name, value, here)
+                own[name] = matchable_variable(name, value, pod, here, findings)
+    own |= {name: value for name, value in dict(sets).items() if name not in own}
+    pairs = [f"{name}={token_marker(PATTERN) + ANY if value == ANY else value}" for name, value in own.items()]
+    return Environment(pairs, known)
+
+
+def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
+    """Return the value of one env entry, None if the kubelet omits the variable or there is a finding."""
+    literal = entry.get("value")
+    if literal:
+        return expanded(literal, known, context.pod, (*at, "value"), context.findings, context.room)
+    source = entry.get("valueFrom")
+    if source is None:
+        return ""
+    at = (*at, "valueFrom")
+    for key, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
+        selector = source.get(key)
+        if selector is not None:
+            return _value_of_key(context, selector, kind, entry["name"], (*at, key))
+    selector = source.get("fieldRef")
+    if selector is not None:
+        return _value_of_field(context, selector["fieldPath"], (*at, "fieldRef", "fieldPath"))
+    if WRITTEN in source:  # no pod spec has this field, so no user can write it
+        return str(source[WRITTEN])
+    if source.get("resourceFieldRef") is not None:
+        return token_marker("resource-field")
+    context.findings.append(problem(context.pod, at, "CC0604.source"))
+    return None
+
+
+def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Path) -> None:
+    """Append CC0670 if a variable that would be open steers a program. source: a valueFrom, or an entry of envFrom."""
+    from krm_function.policy.chosen_programs import steered_by
+
+    what = steered_by(name)
+    if what:
+        kind = "Secret" if source.get("secretKeyRef") or source.get("secretRef") else "ConfigMap"
+        where = context.pod.spec_path + at
+        context.findings.append(finding("CC0670", context.pod.ref, where, variable=name, kind=kind, what=what))
+
+
+def _check_value(context: _Context, name: str, value: str, at: Path) -> None:
+    """Append CC0680 if a value of the running pod steers a program. value: with markers."""
+    from krm_function.policy.chosen_programs import steering_problem
+
+    found = steering_problem(name, value, context.pod, at)
+    if found:
+        context.findings.append(found)
+
+
+def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, variable: str, at: Path) -> str | None:
+    """Return the value of one key of a ConfigMap or Secret, None if it is missing; ANY if it may be any."""
+    name, key = selector["name"], selector["key"]
+    opened = _opened(context, kind, name, key, variable)
+    if isinstance(opened, Cause):
+        _not_covered(context, opened, kind, selector, at)
+        return None
+    if opened:
+        return ANY
+    pairs = _pairs(context, selector, kind, at)
+    if pairs is None:
+        return None
+    value = pairs.get(key)
+    if value is not None:
+        has_no_tokens((value,), context.pod, at, context.findings)
+    elif not selector.get("optional"):
+        where = context.pod.spec_path + at
+        context.findings.append(finding("CC0603", context.pod.ref, where, kind=kind, name=name, key=key))
+    return value
+
+
+def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[tuple[str, str]]:
+    """Return all pairs of the ConfigMap and the Secret of an envFrom entry, with its prefix."""
+    out = []
+    prefix = source.get("prefix") or ""
+    for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
+        selector = source.get(key)
+        if selector is not None:
+            opened = _opened(context, kind, selector["name"], "", prefix)
+            if isinstance(opened, Cause):
+                _not_covered(context, opened, kind, selector, (*at, key))
+                continue
+            if opened:
+                has_no_tokens((prefix,), context.pod, (*at, "prefix"), context.findings)
+                for name in opened:
+                    _check_name(context, prefix + name, source, (*at, key))
+                out += [(prefix + name, ANY) for name in opened]
+                continue
+            found = _pairs(context, selector, kind, (*at, key)) or {}
+            has_no_tokens((prefix, *found, *found.values()), context.pod, (*at, key), context.findings)
+            out += [(prefix + name, value) for name, value in found.items()]
+    return out
+
+
+def _opened(context: _Context, kind: str, name: str, key: str, variable: str) -> tuple[str, ...] | Cause | None:
+    """Return what `opened_keys` says; None, and nothing more is loaded, if the configuration opens nothing."""
+    if not context.references.external:
+        return None
+    from krm_function.policy.open_variables import opened_keys
+
+    return opened_keys(context.references, context.pod.namespace, kind, name, key, variable)
+
+
+def _not_covered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:
+    """Append CC0672, or nothing for an optional reference, which the kubelet omits; but all keys are never guessed."""
+    if not selector.get("optional") or cause.code == "CC0672.keys":
+        where, name = context.pod.spec_path + at, selector["name"]
+        context.findings.append(finding(cause.code, context.pod.ref, where, kind=kind, name=name, **cause.values))
+
+
+def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
+    """Return the pairs of a ConfigMap or Secret, None if it is missing."""
+    name = selector["name"]
+    try:
+        pairs = context.references.find(kind, context.pod.namespace, name)
+    except Undecodable as wrong:
+        context.findings.append(problem(context.pod, at, wrong.code, of=f"{kind} {name}", key=wrong.key))
+        return None
+    if pairs is None and not selector.get("optional"):
+        where = context.pod.spec_path + at
+        code = "CC0602.open" if context.references.openable else "CC0602"
+        context.findings.append(finding(code, context.pod.ref, where, kind=kind, name=name))
+    return pairs
+
+
+def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
+    """Resolve a fieldRef: to a literal of the document or to a token."""
+    pod = context.pod
+    token = FIELDS.get(field_path) or LISTS.get(field_path)
+    if token:
+        return token_marker(token)
+    found = re.match(QUOTED_KEY, field_path)
+    value: Any = None
+    if found and (found[1], found[2]) in pod.controlled:
+        return pod.controlled[found[1], found[2]]
+    if field_path == "metadata.namespace":
+        value = pod.namespace
+        if not value:
+            return token_marker("sandbox-namespace")
+    elif field_path == "spec.serviceAccountName":
+        value = pod.service_account
+    elif found and found[1] == "annotations" and found[2] != INITDATA and not is_bookkeeping(found[2]):
+        value = pod.annotations.get(found[2])
+        token = CONTROLLED.get((pod.ref.kind, found[2]))
+        if value is None and token:
+            return token_marker(token)
+        if value is None:
+            # the kubelet's value for it, unless somebody annotates the pod when it is there
+            where = pod.spec_path + at
+            context.findings.append(finding("CC0682", pod.ref, where, key=found[2]))
+            return ""
+    elif found and found[1] == "labels":
+        value = pod.labels.get(found[2])
+        token = CONTROLLED.get((pod.ref.kind, found[2]))
+        if value is None and token:
+            return token_marker(token)
+        if not isinstance(value, str):
+            context.findings.append(problem(pod, at, "CC0604.label"))
+            return None
+    else:
+        context.findings.append(problem(pod, at, "CC0601.field-path", field_path=field_path))
+        return None
+    has_no_tokens((value,), pod, at, context.findings)
+    return str(value)
+
+
+# --- Compute the capabilities and NoNewPrivileges of a container (docs/facts/kata.md#capabilities)
+#
+# Rule of this file: what is dropped stays dropped, also if it is added as well, as in containerd; ALL is every
+# capability there is. A list that is exactly a default list becomes its token, so that the rules compare with the
+# settings.
+
+
+ALL = "ALL"
+
+
+def capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the five capability sets. context: the container's securityContext; common: the settings' common."""
+    every = common["privileged_caps"]
+    changes = context.get("capabilities") or {}
+    added, dropped = ([name.upper() for name in changes.get(key) or ()] for key in ("add", "drop"))
+    names = list(every if context.get("privileged") or ALL in added else common["default_caps"])
+    if ALL in dropped:
+        names = []
+    for name in added:
+        if name != ALL and f"CAP_{name}" not in names:
+            names.append(f"CAP_{name}")
+    if dropped:
+        names = [name for name in names if name.removeprefix("CAP_") not in dropped]
+    if names == common["default_caps"]:
+        names = ["$(default_caps)"]
+    elif names == every:
+        names = ["$(privileged_caps)"]
+    return {"Ambient": [], "Bounding": names, "Effective": names, "Inheritable": [], "Permitted": names}
+
+
+def unknown_capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
+    """Yield the names that are not capabilities, as (add or drop, index, name)."""
+    changes = context.get("capabilities") or {}
+    for key in ("add", "drop"):
+        for index, name in enumerate(changes.get(key) or ()):
+            if name.upper() != ALL and f"CAP_{name.upper()}" not in common["privileged_caps"]:
+                yield key, index, name
+
+
+def no_new_privileges(context: Mapping[str, Any]) -> bool:
+    """Tell whether NoNewPrivileges is set, which is so for allowPrivilegeEscalation: false."""
+    return context.get("allowPrivilegeEscalation") is False
+
+
+# --- Compute the process of a container: arguments, environment and directory, as the kubelet requests them
+#
+# Variables are expanded as the kubelet expands them: in order, `$$` for a dollar, only variables of the pod spec. That
+# is closer to the host's request than genpolicy (docs/facts/kata.md#environment), whose policy denies the pod where the
+# two differ.
+
+
+DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class Process(NamedTuple):
+    """Args, Env and Cwd of one container.
+
+    values: what its variables are in the process, by name; with a marker where the value is not known.
+    """
+
+    args: list[str]
+    env: list[str]
+    cwd: str
+    values: Mapping[str, str] = EMPTY
+
+
+def process(
+    container: Mapping[str, Any],
+    image: Mapping[str, Any],
+    pod: PodMetadata,
+    references: References,
+    at: Path,
+    extra: Mapping[str, Any],
+    *,
+    effective: bool,
+) -> tuple[Process, list[Finding]]:
+    """Return the process of a workload container, and findings.
+
+    at: its path from the pod spec. extra: the settings' Process. effective: Env has one value per name,
+    the one that the kubelet sets, and not every value that a variable could have.
+    """
+    findings: list[Finding] = []
+    room = Room()
+    own = environment(container, pod, references, at, findings, room)
+    env = _image_env(image)
+    has_no_tokens(env, pod, (*at, "image"), findings)
+    if container.get("tty"):
+        env.append("TERM=xterm")
+    env.append("HOSTNAME=" + token_marker("host-name"))
+    args = _arguments(container, image, own.known, pod, at, findings, room)
+    args += [text for text in extra["Args"] if text not in args]
+    if not args:
+        findings.append(problem(pod, (*at, "image"), "CC0604.command"))
+    cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
+    values = {**dict(text.partition("=")[::2] for text in env), **own.known}
+    given = dict(text.partition("=")[::2] for text in own.pairs)
+    pairs = _effective([*extra["Env"], *env], given) if effective else [*env, *own.pairs, *extra["Env"]]
+    return Process(
+        [without_markers(text) for text in args],
+        [without_markers(text) for text in dict.fromkeys(pairs)],
+        cwd,
+        values,
+    ), findings
+
+
+def _effective(base: list[str], own: Mapping[str, str]) -> list[str]:
+    """Merge variables: the pod's come last and replace others of their name; of the others, the last one counts."""
+    rest = {text.partition("=")[0]: text for text in base}
+    return [text for name, text in rest.items() if name not in own] + [f"{name}={value}" for name, value in own.items()]
+
+
+def pause_process(image: Mapping[str, Any], extra: Mapping[str, Any]) -> Process:
+    """Return the process of the pause container, which is the image's."""
+    args = [*(image.get("Entrypoint") or ()), *(image.get("Cmd") or ())]
+    args += [text for text in extra["Args"] if text not in args]
+    return Process(args, list(dict.fromkeys([*_image_env(image), *extra["Env"]])), image.get("WorkingDir") or "/")
+
+
+def _image_env(image: Mapping[str, Any]) -> list[str]:
+    """Return the image's variables. Without Env it gets a PATH from the runtime; with an empty one it does not."""
+    given = image.get("Env")
+    return [DEFAULT_PATH] if given is None else list(given)
+
+
+def _arguments(
+    container: Mapping[str, Any],
+    image: Mapping[str, Any],
+    known: Mapping[str, str],
+    pod: PodMetadata,
+    at: Path,
+    findings: list[Finding],
+    room: Room,
+) -> list[str]:
+    """Return command and args. An empty list means "not given": the API server does not keep it."""
+    command, args = container.get("command") or (), container.get("args") or ()
+    out: list[str] = []
+    words: list[tuple[str, Path]] = []  # before anything is escaped
+    if not command:
+        out += image.get("Entrypoint") or ()
+        if not args:
+            out += image.get("Cmd") or ()
+        has_no_tokens(out, pod, (*at, "image"), findings)
+        words += [(text, (*at, "image")) for text in out]
+        out = [escaped_argument(text) for text in out]
+    for key, texts in (("command", command), ("args", args)):
+        for index, text in enumerate(texts):
+            here = (*at, key, index)
+            arg = expanded(text, known, pod, here, findings, room)
+            words.append((arg, here))
+            out.append(matchable_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
+    if any("\0" in text for text, _ in words):
+        from krm_function.policy.chosen_programs import command_problems
+
+        findings += command_problems(words, pod)
+    return out
+
+
+def exec_commands(container: Mapping[str, Any], pod: PodMetadata, at: Path, findings: list[Finding]) -> list[list[str]]:
+    """Return the commands that the kubelet may run in a container: exec probes and hooks.
+
+    In a probe the kubelet expands variables of `env` with a literal value, and replaces one with another source by
+    nothing; in a hook it expands nothing (kubelet, ExpandContainerCommandOnlyStatic).
+    """
+    out = []
+    room = Room()
+    for key in ("livenessProbe", "readinessProbe", "startupProbe"):
+        command = ((container.get(key) or {}).get("exec") or {}).get("command")
+        if command and any("$" in text for text in command):
+            known = {entry["name"]: entry.get("value") or "" for entry in container.get("env") or ()}
+            here = (*at, key, "exec", "command")
+            command = [
+                expand(text, known) if fits(text, known, pod, (*here, index), findings, room) else ""
+                for index, text in enumerate(command)
+            ]
+        out.append(command)
+    lifecycle = container.get("lifecycle") or {}
+    out += [((lifecycle.get(key) or {}).get("exec") or {}).get("command") for key in ("postStart", "preStop")]
+    return [list(command) for command in out if command]

@@ -1,0 +1,321 @@
+"""Read a statement about a render out of an attestation, and compare it with files."""
+
+import binascii
+import re
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from krm_function.config.document import load_object
+from krm_function.findings import Cause, Finding, finding
+from krm_function.provenance.statement import (
+    BUILD_TYPE,
+    PREDICATE,
+    PROGRAM,
+    STATEMENT,
+    STREAM,
+    Artefact,
+    Command,
+    Material,
+    Option,
+    Role,
+)
+from krm_function.record import NamedTuple
+
+# --- Take the statement out of what it is wrapped in
+#
+#     member that tells the form    form                      the statement
+#     _type                         a bare statement          itself
+#     payload                       a DSSE envelope           its payload in base64
+#     dsseEnvelope                  a sigstore bundle         the payload of its envelope
+#     none of them, or several      none                      CC1330
+#
+# Rule of this file: the statement that is compared here is the one that was verified elsewhere, or the file is refused.
+# The program that verifies the signature may read names of members in any letter case, or with underscores, and take
+# the last one; so an object with a name that only looks like a known one is refused. No signature is looked at.
+# Sources: docs/facts/attestations.md#envelope, docs/facts/attestations.md#bundle.
+
+
+LONGEST = 32 * 1024 * 1024  # bytes of an attestation: a hundred thousand files, signed
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+BUNDLE = "application/vnd.dev.sigstore.bundle"
+OF_STATEMENT = ("_type", "subject", "predicateType", "predicate")
+OF_ENVELOPE = ("payloadType", "payload", "signatures")
+OF_SIGNATURE = ("sig", "keyid")
+OF_BUNDLE = ("mediaType", "verificationMaterial", "dsseEnvelope", "messageSignature")
+
+
+class AttestationProblem(ValueError):
+    """Why something is no attestation of a render; `cause` is what to say about it."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        """code: CC1330 with its variant. values: of its placeholders."""
+        super().__init__(code)
+        self.cause = Cause(code, values)
+
+
+class Unwrapped(NamedTuple):
+    """A statement as plain data. signed: whether it was in an envelope, whose signature nothing here has verified."""
+
+    statement: Mapping[str, Any]
+    signed: bool
+
+
+def unwrap(data: bytes) -> Unwrapped:
+    """Return the statement in an attestation. Raises AttestationProblem."""
+    if len(data) > LONGEST:
+        raise AttestationProblem("CC1330.size", limit=LONGEST)
+    value = _object(data)
+    exact(value, {*OF_STATEMENT, *OF_ENVELOPE, *OF_BUNDLE})
+    match [name for name in ("_type", "payload", "dsseEnvelope") if name in value]:
+        case ["_type"]:
+            return Unwrapped(value, signed=False)
+        case ["payload"]:
+            return Unwrapped(_payload(value), signed=True)
+        case ["dsseEnvelope"]:
+            return Unwrapped(_payload(_envelope(value)), signed=True)
+        case []:
+            raise AttestationProblem("CC1330.signature" if "messageSignature" in value else "CC1330.form")
+        case _:
+            raise AttestationProblem("CC1330.forms")
+
+
+def exact(value: Mapping[str, Any], names: Collection[str]) -> None:
+    """Refuse an object with a name that another reader may take for one of the known ones."""
+    alike = {_folded(name): name for name in names}
+    for name in value:
+        if name not in names and _folded(name) in alike:
+            raise AttestationProblem("CC1330.name", name=name, known=alike[_folded(name)])
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", "")
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        return load_object(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise AttestationProblem("CC1330.encoding") from None
+    except RecursionError:
+        raise AttestationProblem("CC1330.depth") from None
+    except ValueError as problem:
+        raise AttestationProblem("CC1330.json", error=str(problem)) from None
+
+
+def _envelope(bundle: Mapping[str, Any]) -> Mapping[str, Any]:
+    kind = bundle.get("mediaType")
+    if not isinstance(kind, str) or not kind.startswith(BUNDLE):
+        raise AttestationProblem("CC1330.field", field="mediaType", wanted=f"{BUNDLE}…")
+    if "messageSignature" in bundle:
+        raise AttestationProblem("CC1330.forms")
+    envelope = bundle["dsseEnvelope"]
+    if not isinstance(envelope, dict):
+        raise AttestationProblem("CC1330.field", field="dsseEnvelope", wanted="an object")
+    exact(envelope, OF_ENVELOPE)
+    return envelope
+
+
+def _payload(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
+    if envelope.get("payloadType") != PAYLOAD_TYPE:
+        raise AttestationProblem("CC1330.field", field="payloadType", wanted=PAYLOAD_TYPE)
+    signatures = envelope.get("signatures")
+    if not isinstance(signatures, list) or not signatures or not all(map(_is_signature, signatures)):
+        raise AttestationProblem("CC1330.field", field="signatures", wanted="a list of signatures")
+    text = envelope.get("payload")
+    if not isinstance(text, str) or not text.isascii():
+        raise AttestationProblem("CC1330.field", field="payload", wanted="base64")
+    try:
+        data = b64decode(text.translate(_URL_SAFE), validate=True)
+    except binascii.Error:
+        raise AttestationProblem("CC1330.field", field="payload", wanted="base64") from None
+    statement = _object(data)
+    exact(statement, OF_STATEMENT)
+    return statement
+
+
+def _is_signature(value: Any) -> bool:
+    """Tell whether an entry has the form of a signature; a key id is optional."""
+    if not isinstance(value, dict):
+        return False
+    exact(value, OF_SIGNATURE)
+    text, key = value.get("sig"), value.get("keyid")
+    if not isinstance(text, str) or not text or not text.isascii() or not isinstance(key, str | None):
+        return False
+    try:
+        return bool(b64decode(text.translate(_URL_SAFE), validate=True))
+    except binascii.Error:
+        return False
+
+
+_URL_SAFE = str.maketrans("-_", "+/")  # DSSE allows both alphabets
+
+
+# --- Read a statement about a render out of an attestation
+#
+# Rule of this file: what is not known is refused, not skipped: a parameter, or a role of a file, that this version does
+# not know may have changed what the render means.
+
+
+STATEMENTS = (STATEMENT, "https://in-toto.io/Statement/v0.1")  # cosign puts a predicate that it is given into the older
+PARAMETERS = ("command", "paths", "config", "options")
+OPTIONS: tuple[Option, ...] = get_args(Option)
+ROLES: tuple[Role, ...] = get_args(Role)
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,100}")  # it is printed
+_LONGEST_NAME = 4096
+
+
+class Statement(NamedTuple):
+    """What an attestation says of a render. signed: whether there is a signature, which nothing here has verified."""
+
+    outputs: tuple[Artefact, ...]
+    materials: tuple[Material, ...]
+    version: str
+    signed: bool
+
+    def of_role(self, role: Role) -> tuple[Artefact, ...]:
+        """Return the files that one option named."""
+        return tuple(Artefact(one.name, one.sha256) for one in self.materials if one.role == role)
+
+
+def parse_attestation(data: bytes) -> Statement:
+    """Read the statement in a bare form, a DSSE envelope or a sigstore bundle. Raises AttestationProblem."""
+    value, signed = unwrap(data)
+    if value.get("_type") not in STATEMENTS:
+        raise AttestationProblem("CC1330.field", field="_type", wanted=STATEMENT)
+    if value.get("predicateType") != PREDICATE:
+        raise AttestationProblem("CC1330.field", field="predicateType", wanted=PREDICATE)
+    predicate = _part(value, "predicate", ("buildDefinition", "runDetails"))
+    definition = _part(
+        predicate,
+        "buildDefinition",
+        ("buildType", "externalParameters", "internalParameters", "resolvedDependencies"),
+    )
+    if definition.get("buildType") != BUILD_TYPE:
+        raise AttestationProblem("CC1330.field", field="buildType", wanted=BUILD_TYPE)
+    _known_parameters(_part(definition, "externalParameters", PARAMETERS))
+    outputs = [_artefact(one, f"subject[{index}]") for index, one in enumerate(_list(value, "subject"))]
+    if not outputs:
+        raise AttestationProblem("CC1330.field", field="subject", wanted="a list of files")
+    read = _list(definition, "resolvedDependencies")
+    materials = [_material(one, f"resolvedDependencies[{index}]") for index, one in enumerate(read)]
+    builder = _part(_part(predicate, "runDetails", ("builder",)), "builder", ("id", "version"))
+    version = _part(builder, "version", (PROGRAM,)).get(PROGRAM)
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        raise AttestationProblem("CC1330.field", field=f"builder.version.{PROGRAM}", wanted="a version")
+    return Statement(tuple(outputs), tuple(materials), version, signed)
+
+
+def _known_parameters(parameters: Mapping[str, Any]) -> None:
+    for name in (*parameters, *_part(parameters, "options", OPTIONS)):
+        if name not in PARAMETERS + OPTIONS:
+            raise AttestationProblem("CC1330.parameter", name=name)
+    if parameters.get("command") not in get_args(Command):
+        raise AttestationProblem(
+            "CC1330.field", field="externalParameters.command", wanted=" or ".join(get_args(Command))
+        )
+
+
+def _part(value: Mapping[str, Any], name: str, names: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the object of that name. Raises AttestationProblem if it has a name that only looks like a known one."""
+    part = value.get(name)
+    if not isinstance(part, dict):
+        raise AttestationProblem("CC1330.field", field=name, wanted="an object")
+    exact(part, names)
+    return part
+
+
+def _list(value: Mapping[str, Any], name: str) -> list[Any]:
+    entries = value.get(name)
+    if not isinstance(entries, list):
+        raise AttestationProblem("CC1330.field", field=name, wanted="a list of files")
+    return entries
+
+
+def _artefact(value: Any, field: str) -> Artefact:
+    if not isinstance(value, dict):
+        raise AttestationProblem("CC1330.field", field=field, wanted="an object")
+    exact(value, ("name", "digest", "annotations"))
+    name = value.get("name", "")
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        raise AttestationProblem("CC1330.field", field=f"{field}.name", wanted="a name")
+    digest = _part(value, "digest", ("sha256",)).get("sha256")
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise AttestationProblem("CC1330.field", field=f"{field}.digest.sha256", wanted="64 lower-case hex digits")
+    return Artefact(name, digest)
+
+
+def _material(value: Any, field: str) -> Material:
+    name, digest = _artefact(value, field)
+    role = _part(value, "annotations", ("role",)).get("role")
+    if role not in ROLES:
+        raise AttestationProblem("CC1330.field", field=f"{field}.annotations.role", wanted=f"one of {', '.join(ROLES)}")
+    return Material(role, name, digest)
+
+
+# --- Compare files with the ones that a statement names
+#
+#     the statement         the call            finding
+#     has its digest        a file              none
+#     has no such digest    a file              CC1331 for an output, CC1333 for what was read
+#     names a file          none of its digest  CC1332 for an output, CC1334 for what was read
+#
+# Rule of this file: digests decide and names only explain, because a file may have been moved; a file that the
+# statement names more than once has to be there as often.
+
+
+MOST_NAMES = 5  # in one message
+
+
+def compare_outputs(
+    statement: Statement, file: str, outputs: Sequence[Artefact], inside: Iterable[str] = ()
+) -> list[Finding]:
+    """Return findings about outputs. file: the attestation. inside: digests of the manifests that the outputs hold."""
+    digests = {one.sha256 for one in statement.outputs}
+    missing = _missing(statement.outputs, [*(one.sha256 for one in outputs), *inside])
+    findings = [_other(one, missing or statement.outputs, file) for one in outputs if one.sha256 not in digests]
+    if missing and not findings:
+        findings.append(finding("CC1332", file=file, names=_names(missing)))
+    return findings
+
+
+def compare_inputs(statement: Statement, file: str, role: Role, read: Sequence[Artefact]) -> list[Finding]:
+    """Return findings about all the files of one option."""
+    attested = statement.of_role(role)
+    digests = {one.sha256 for one in attested}
+    missing = _missing(attested, [one.sha256 for one in read])
+    findings = [
+        finding("CC1333", file=file, name=one.name or STREAM, role=role, found=one.sha256)
+        for one in read
+        if one.sha256 not in digests
+    ]
+    if missing:
+        findings.append(finding("CC1334", file=file, role=role, names=_names(missing)))
+    return findings
+
+
+def _missing(attested: Sequence[Artefact], digests: Iterable[str]) -> list[Artefact]:
+    """Return the files of the statement of which there are fewer than it names."""
+    left = Counter(digests)
+    missing = []
+    for artefact in attested:
+        left[artefact.sha256] -= 1
+        if left[artefact.sha256] < 0:
+            missing.append(artefact)
+    return missing
+
+
+def _other(output: Artefact, missing: Sequence[Artefact], file: str) -> Finding:
+    """Make CC1331: an output that the statement does not name. missing: those of the statement that are not there."""
+    name = output.name or STREAM
+    same = [one for one in missing if one.name == name] or missing
+    return finding("CC1331", file=file, name=name, found=output.sha256, names=_names(same))
+
+
+def _names(files: Sequence[Artefact]) -> str:
+    """Return the names with their digests, the first ones of many."""
+    shown = ", ".join(f"{one.name or STREAM} ({one.sha256})" for one in files[:MOST_NAMES])
+    more = len(files) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,424 @@
+"""Runtime classes: placeholders, scheduling, the RuntimeClass objects, and the pods' agreement with them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from krm_function.config.collect import Config
+from krm_function.config.generate import Generate, Scheduling
+from krm_function.config.release import PlatformRelease, Release
+from krm_function.contrast.gpus import wants_gpu
+from krm_function.contrast.platforms import (
+    PLATFORMS,
+    Bare,
+    Insecure,
+    Platform,
+    parse_runtime_class,
+    placeholder,
+    suggest_placeholder,
+    with_gpu,
+)
+from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
+from krm_function.kubernetes.kinds import template_paths
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.quantity import equal
+from krm_function.kubernetes.resource import Edit, ObjectEdits, Outcome, Resource
+from krm_function.kubernetes.runtime_classes import (
+    API_VERSION,
+    DEPRECATED_NODE_LABELS,
+    KIND,
+    Lacking,
+    RuntimeClass,
+    covers,
+    lacking,
+    lost,
+    merge_node_selector,
+    overhead_agrees,
+    parse_runtime_class_object,
+)
+from krm_function.kubernetes.workload import EMITTED, RESOURCE_POLICY, Draft, Workload
+from krm_function.record import NamedTuple
+from krm_function.text.changes import ABSENT, apply
+from krm_function.text.parse import read_value
+
+# --- Resolve: replace the runtime class placeholder by the handler of the release
+#
+# Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error
+# and never a default (docs/facts/contrast.md#runtime-class-names). What a name means is `contrast.platforms`; which
+# handler it gets is decided here:
+#
+#     the pod names                        GPU limit   default set   handler of
+#     contrast-cc, kata-cc-isolation       no          yes           the default platform
+#     contrast-cc, kata-cc-isolation       yes         yes           the default platform's GPU variant
+#     contrast-cc, kata-cc-isolation       any         no            CC0402
+#     contrast-cc-<platform>[-<hash>]      any         any           that platform (never promoted)
+#     contrast-insecure*                   any         any           CC0405
+#     contrast-<anything else>             any         any           CC0401
+
+
+class Resolved(NamedTuple):
+    """A workload's platform (None where its class names none), and the edit of its runtime class."""
+
+    platform: Platform | None
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def resolve(workload: Workload, release: Release, default: str) -> Resolved:
+    """Decide the platform of one workload. `default` is a platform name or ""."""
+    name = workload.runtime_class
+    path = (*workload.spec_path, "runtimeClassName")
+
+    def failed(code: str, **values: Any) -> Resolved:
+        return Resolved(None, findings=(finding(code, workload.ref, path, **values),))
+
+    parsed = parse_runtime_class(name)
+    match parsed:
+        case Bare():
+            if not default:
+                return failed("CC0402", name=name)
+            platform = with_gpu(PLATFORMS[default]) if wants_gpu(workload.pod_spec) else PLATFORMS[default]
+        case Platform():
+            platform = parsed
+        case Insecure():
+            return failed("CC0405", platform=name)
+        case _:
+            near = suggest_placeholder(name)
+            known = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
+            return failed("CC0401.near" if near else "CC0401", name=name, known=known, near=near)
+    facts = release.platforms.get(platform.name)
+    if facts is None:
+        known = ", ".join(sorted(release.platforms)) or "none"
+        return failed("CC0403", platform=platform.name, release=release.version, known=known)
+    edits: tuple[Edit, ...] = ()
+    if name != facts.handler:
+        reason = f"{placeholder(platform)} is {facts.handler} in release {release.version}"
+        edits = (Edit("set", path, name, facts.handler, "CC0404", reason),)
+    return Resolved(platform, edits)
+
+
+# --- Schedule: check each pod against the RuntimeClass that it names
+#
+# Rule of this file: no pod is edited here. What Kubernetes' admission would refuse when it merges the class into the
+# pod is an error now, all conflicts at once. The scheduling is written into RuntimeClass objects (runtime_classes.py)
+# and, for DaemonSets alone, into the pod template (render/classes.py).
+
+
+def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
+    """Report where one pod will run and what its admission would refuse; nothing if its class is not known (None)."""
+    if runtime_class is None:
+        return Outcome()
+    spec, path = workload.pod_spec, workload.spec_path
+    name = runtime_class.name
+    merged = merge_node_selector(spec, runtime_class)
+    findings = [
+        finding("CC0304", workload.ref, (*path, "nodeSelector", key), key=key, pod=pod, wanted=wanted, name=name)
+        for key, pod, wanted in merged.conflicts
+    ]
+    excluded = _excluded(spec, runtime_class)
+    if excluded:
+        at = (*path, "affinity", "nodeAffinity")
+        selector = _listed(runtime_class.node_selector)
+        findings.append(finding("CC0323", workload.ref, at, wanted=excluded, selector=selector, name=name))
+    if not overhead_agrees(spec, runtime_class):
+        findings.append(finding("CC0305", workload.ref, (*path, "overhead"), name=name))
+    if spec.get("nodeName"):
+        findings.append(finding("CC0310", workload.ref, (*path, "nodeName"), node=spec["nodeName"]))
+    if merged.node_selector and not merged.conflicts and not excluded:
+        findings.append(finding("CC0301", workload.ref, path, selector=_listed(merged.node_selector)))
+    return Outcome(findings=tuple(findings))
+
+
+def _listed(selector: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(selector.items()))
+
+
+def _excluded(spec: Mapping[str, Any], runtime_class: RuntimeClass) -> str:
+    """Return what the required node affinity of a pod wants that no node of its class has; "" if it may be had."""
+    if not runtime_class.node_selector or not dig(spec, ("affinity", "nodeAffinity")):
+        return ""
+    from krm_function.kubernetes.nodes import required_terms, ruled_out
+
+    return ruled_out(required_terms(spec), runtime_class.node_selector)
+
+
+# --- DaemonSets: write the scheduling of the runtime class into the pod template
+#
+# Rule of this file: only what the template lacks is added; nothing that it has is changed or removed. The DaemonSet
+# controller chooses nodes by the template, before admission merges the class into the pods that it makes: without these
+# entries it makes pods that stay Pending on nodes outside the class, and none on nodes that only the class tolerates.
+# nodeSelector and tolerations enter no policy. Source: docs/facts/kubernetes.md#scheduling.
+#
+#     the template's            the class's          edit
+#     nodeSelector: no key      key: value           the key is added
+#     nodeSelector: key         the same value       none
+#     nodeSelector: key         another value        none at all: the schedule stage reports CC0304
+#     tolerations: one covers   a toleration         none
+#     tolerations: none covers  a toleration         it is added behind the others
+
+
+DAEMON_SET = "DaemonSet"
+CODE = "CC0320"
+
+
+def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> Lacking:
+    """Find what the template of a DaemonSet lacks of its class; nothing for other kinds, or without a class."""
+    if workload.ref.kind != DAEMON_SET or workload.made_by or runtime_class is None:
+        return Lacking({}, ())
+    if merge_node_selector(workload.pod_spec, runtime_class).conflicts:
+        return Lacking({}, ())
+    return lacking(workload.pod_spec, runtime_class)
+
+
+def schedule_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
+    """Write into the template of a DaemonSet what it lacks of its class's scheduling."""
+    missing = needs_scheduling(workload, runtime_class)
+    if not missing or runtime_class is None:
+        return Outcome()
+    name, draft = runtime_class.name, Draft(workload)
+    reason = f"the DaemonSet controller does not see the scheduling of runtime class {name}"
+    path = (*workload.spec_path, "nodeSelector")
+    if workload.at(path) is None and missing.node_selector:
+        draft.edit("set", path, dict(missing.node_selector), CODE, reason)
+    else:
+        for key, value in missing.node_selector.items():
+            draft.edit("set", (*path, key), value, CODE, reason)
+    path = (*workload.spec_path, "tolerations")
+    for toleration in missing.tolerations:
+        draft.put(path, len(draft.workload.at(path) or ()), dict(toleration), CODE, reason)
+    return Outcome(tuple(draft.edits), (finding(CODE, workload.ref, workload.spec_path, what=missing, name=name),))
+
+
+def unscheduled_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> tuple[Finding, ...]:
+    """Report, for the command `check`, what the template of a rendered DaemonSet lacks of its class's scheduling."""
+    missing = needs_scheduling(workload, runtime_class)
+    if not missing or runtime_class is None:
+        return ()
+    return (finding("CC0321", workload.ref, workload.spec_path, what=missing, name=runtime_class.name),)
+
+
+def taken_out(resource: Resource, given: Resource) -> Iterator[Finding]:
+    """Report what an undo record took out of the template of a DaemonSet and this render does not write again.
+
+    resource: after the render. given: the same as it stands in the input. An earlier render wrote the entry while the
+    class had another scheduling, or an author of the input wrote the record: it is not known which, so it is never
+    silent.
+    """
+    text = resource.output
+    if text is None or not resource.may_be((DAEMON_SET, "List")):
+        return
+    after = {reference(value): value for _, value in objects(read_value(text))}
+    for root in resource.undone:
+        ref = reference(dig(given.value, root))
+        if ref.kind != DAEMON_SET or ref not in after:
+            continue
+        for template in template_paths(DAEMON_SET, after[ref]):
+            spec = mapping(dig(after[ref], (*template, "spec")))
+            path = (*root, *template, "spec")
+            if gone := lost(mapping(dig(given.value, path)), spec):
+                yield given.placed(finding("CC0322", ref, path, what=gone, name=spec.get("runtimeClassName")))
+
+
+# --- Runtime classes: write the configured scheduling into the RuntimeClass objects of the input, and emit missing
+# ones
+#
+# Rule of this file: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured
+# scheduling is written there, and else only into DaemonSets. A contradiction between object, release and configuration
+# is an error. A class belongs to the whole cluster, so an emitted one tells Helm to keep it on uninstall. Sources:
+# docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/helm.md#objects.
+
+
+NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
+
+
+class RuntimeClassObject(NamedTuple):
+    """A RuntimeClass of the input. resource: where it stands; root: path from the document to the object."""
+
+    resource: Resource
+    root: Path
+    ref: Ref
+    value: Any
+
+
+class RuntimeClasses(NamedTuple):
+    """The classes that pods are checked against, by name; the edits of their objects; the objects to add.
+
+    edits: each with the position of its resource.
+    """
+
+    classes: Mapping[str, RuntimeClass] = NO_CLASSES
+    edits: Sequence[tuple[int, ObjectEdits]] = ()
+    added: tuple[dict[str, Any], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def runtime_class_objects(resources: Iterable[Resource], release: Release) -> list[RuntimeClassObject]:
+    """Find the RuntimeClass objects of the input that belong to the release; without those that a render added."""
+    handlers = {platform.handler for platform in release.platforms.values()}
+    return [
+        RuntimeClassObject(resource, root, reference(value), value)
+        for resource in resources
+        if resource.document is not None and resource.state != "added"
+        for root, value in objects(resource.document.value)
+        if isinstance(value, dict)
+        and value.get("kind") == KIND
+        and reference(value).name in handlers
+        and dig(value, ("metadata", "annotations", EMITTED)) is None  # in a List; this render makes it again
+    ]
+
+
+def runtime_classes(
+    options: Generate, release: Release, used: Iterable[Platform], present: Sequence[RuntimeClassObject]
+) -> RuntimeClasses:
+    """Fill the RuntimeClass objects of the release, and make those that the used platforms lack.
+
+    present: objects of the input; one whose name is no handler of the release is not edited. A class without an object
+    is derived from configuration and release; with runtimeClasses emit, the object is added.
+    """
+    if options.runtime_classes == "off":
+        return RuntimeClasses()
+    classes: dict[str, RuntimeClass] = {}
+    filled: list[tuple[int, ObjectEdits]] = []
+    added: list[dict[str, Any]] = []
+    findings: list[Finding] = []
+    platforms = {facts.handler: name for name, facts in release.platforms.items()}
+    for one in present:
+        if one.ref.name not in platforms:
+            continue
+        platform = platforms[one.ref.name]
+        facts, wanted = release.platforms[platform], options.scheduling.get(platform, Scheduling())
+        edits, wrong = _fill(one, platform, wanted)
+        after = apply(mapping(one.value), [edit.change for edit in edits])
+        read = parse_runtime_class_object(after)
+        wrong += [*_problems(one.ref, one.root, after), *_release_conflicts(one, facts), *_deprecated(one.ref, read[0])]
+        findings += wrong
+        classes.setdefault(one.ref.name, read.runtime_class)
+        if edits and not has_errors(wrong):
+            moved = tuple(edit._replace(path=one.root + edit.path) for edit in edits)
+            filled.append((one.resource.position, ObjectEdits(one.root, one.ref, moved)))
+    for platform in sorted({platform.name for platform in used} & release.platforms.keys()):
+        facts = release.platforms[platform]
+        if facts.handler in classes:
+            continue
+        value = make_runtime_class(facts, options.scheduling.get(platform, Scheduling()))
+        ref = Ref(API_VERSION, KIND, "", facts.handler)
+        read = parse_runtime_class_object(value)
+        findings += [*_problems(ref, (), value), *_deprecated(ref, read.runtime_class)]
+        classes[facts.handler] = read.runtime_class
+        if options.runtime_classes == "emit":
+            value["metadata"]["annotations"] = {EMITTED: "true", RESOURCE_POLICY: "keep"}
+            added.append(value)
+            findings.append(finding("CC0307", ref, name=facts.handler))
+    return RuntimeClasses(classes, filled, tuple(added), tuple(findings))
+
+
+def known_classes(values: Iterable[Any], config: Config | None) -> dict[str, RuntimeClass]:
+    """Return the classes by name as a render made them, or would: those of some objects, and those of the release."""
+    classes: dict[str, RuntimeClass] = {}
+    if config is not None and config.generate.runtime_classes != "off":
+        for platform, facts in config.release.platforms.items():
+            made = make_runtime_class(facts, config.generate.scheduling.get(platform, Scheduling()))
+            classes[facts.handler] = parse_runtime_class_object(made).runtime_class
+    objects = [(reference(value), value) for value in values]
+    return classes | {
+        ref.name: parse_runtime_class_object(value).runtime_class
+        for ref, value in objects
+        if (ref.api_version, ref.kind) == (API_VERSION, KIND)
+    }
+
+
+def make_runtime_class(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:
+    """Make the RuntimeClass that the release and the configuration describe (docs/facts/contrast.md#runtime-file)."""
+    value: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": facts.handler},
+        "handler": facts.handler,
+    }
+    if facts.overhead:
+        value["overhead"] = {"podFixed": dict(facts.overhead)}
+    if wanted := _scheduling(scheduling):
+        value["scheduling"] = wanted
+    return value
+
+
+def _scheduling(scheduling: Scheduling) -> dict[str, Any]:
+    """Return the configured scheduling as plain data, without empty parts."""
+    parts = {
+        "nodeSelector": dict(scheduling.node_selector),
+        "tolerations": [dict(toleration) for toleration in scheduling.tolerations],
+    }
+    return {key: value for key, value in parts.items() if value}
+
+
+def _fill(one: RuntimeClassObject, platform: str, wanted: Scheduling) -> tuple[tuple[Edit, ...], list[Finding]]:
+    """Make the edits that add the configured scheduling which an object lacks, and report contradictions.
+
+    Paths of edits start at the object.
+
+    Truth table, per part:      the object has none    the same or more    another value
+    a nodeSelector key          it is added            no edit             CC0308
+    a toleration                it is added            no edit             it is added
+    """
+    reason = f"the configuration schedules {platform} so"
+    present = dig(one.value, ("scheduling",))
+    missing = _scheduling(wanted)
+
+    def edit(path: Path, before: Any, after: Any) -> Edit:
+        return Edit("set" if isinstance(path[-1], str) else "insert", path, before, after, "CC0306", reason)
+
+    if not missing or (present is not None and not isinstance(present, dict)):
+        return (), []  # of another type: CC0303 reports it
+    if present is None:
+        return (edit(("scheduling",), None if "scheduling" in mapping(one.value) else ABSENT, missing),), []
+    edits: list[Edit] = []
+    findings: list[Finding] = []
+    for part, kind in (("nodeSelector", dict), ("tolerations", list)):
+        old = present.get(part)
+        if old is None and part in missing:
+            edits.append(edit(("scheduling", part), present.get(part, ABSENT), missing[part]))
+        if not isinstance(old, kind):  # all of it is added, or CC0303 reports what is wrong
+            missing.pop(part, None)
+    for key, value in missing.get("nodeSelector", {}).items():
+        path: Path = ("scheduling", "nodeSelector", key)
+        old = dig(one.value, path)
+        if key not in present["nodeSelector"]:
+            edits.append(edit(path, ABSENT, value))
+        elif old != value:
+            findings.append(_differs(one, path, old, value))
+    tolerations = maps(present.get("tolerations"))
+    lacking = [new for new in missing.get("tolerations", ()) if not any(covers(old, new) for old in tolerations)]
+    edits += [edit(("scheduling", "tolerations", len(tolerations) + at), ABSENT, new) for at, new in enumerate(lacking)]
+    return tuple(edits), findings
+
+
+def _differs(one: RuntimeClassObject, path: Path, found: Any, wanted: Any) -> Finding:
+    shown = "nothing" if found is None else found
+    at = one.root + path
+    return finding("CC0308", one.ref, at, name=one.ref.name, field=dotted(path), found=shown, wanted=wanted)
+
+
+def _release_conflicts(one: RuntimeClassObject, facts: PlatformRelease) -> Iterator[Finding]:
+    """Find where the object contradicts the release: another handler, or another overhead by value."""
+    handler = mapping(one.value).get("handler")
+    if handler != facts.handler:
+        yield _differs(one, ("handler",), handler, facts.handler)
+    overhead = mapping(dig(one.value, ("overhead", "podFixed")))
+    for resource in [*facts.overhead, *(key for key in overhead if key not in facts.overhead)]:
+        if facts.overhead and not equal(overhead.get(resource), facts.overhead.get(resource)):
+            wanted = facts.overhead.get(resource, "nothing")
+            yield _differs(one, ("overhead", "podFixed", resource), overhead.get(resource), wanted)
+
+
+def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
+    """Find what the API server would refuse in a RuntimeClass."""
+    if ref.api_version != API_VERSION:
+        yield finding("CC0303.api-version", ref, (*root, "apiVersion"), name=ref.name, version=API_VERSION)
+    for path, problem in parse_runtime_class_object(value).problems:
+        yield finding("CC0303.field", ref, root + path, name=ref.name, field=dotted(path), error=problem)
+
+
+def _deprecated(ref: Ref, runtime_class: RuntimeClass) -> Iterator[Finding]:
+    for label in sorted(runtime_class.node_selector.keys() & DEPRECATED_NODE_LABELS.keys()):
+        yield finding("CC0309", ref, (), label=label, successor=DEPRECATED_NODE_LABELS[label])

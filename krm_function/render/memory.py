@@ -1,0 +1,155 @@
+"""Work out the memory of each pod of a render, check it, and calculate it where the configuration says so."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from krm_function.adapt.choices import RuleChoice
+from krm_function.config.collect import Config
+from krm_function.config.generate import CALCULATE
+from krm_function.config.image_lock import ImageFacts
+from krm_function.contrast.annotations import DEFAULT_MEMORY
+from krm_function.contrast.platforms import Platform
+from krm_function.contrast.vm_size import (
+    GPU_LEAST,
+    MIB,
+    PodMemory,
+    default_memory,
+    image_size,
+    memory_figure,
+    memory_text,
+    pod_memory,
+    requested_memory,
+)
+from krm_function.contrast.vm_size import MEMORY_LIMIT as LIMIT
+from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.quantity import units
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.stages import WorkloadRender
+from krm_function.schema.table import EMPTY
+
+# --- Memory: compare what a pod's VM gets with what its images take in it
+#
+# Truth table, first row that fits, where the sizes of all images are known:
+#
+#   the VM gets                                              finding
+#   no limit of any container, or not of all                 CC0421: a warning; a LimitRange of the cluster may set one
+#   less than the images take unpacked                       CC0420: an error, with the figure to write
+#   less than the images take, compressed and unpacked       CC0421.tight
+#   a GPU, and less memory than the pages advise with one    CC0421.gpu
+#
+# Rule of this file: nothing is compared with a size that is not known; the plan says so. The sums are in
+# contrast/vm_size.py.
+
+
+Images = Mapping[str, ImageFacts]
+
+
+def known_memory(
+    workload: Workload, platform: Platform | None, overhead: Mapping[str, Any], images: Images
+) -> PodMemory:
+    """Work out the memory of a pod. overhead: of its class. images: of the lock."""
+    return pod_memory(
+        workload, platform, overhead, lambda name: image_size(images[name].layers) if name in images else None
+    )
+
+
+def memory_checks(workload: Workload, memory: PodMemory) -> tuple[Finding, ...]:
+    """Say what is wrong with the memory of a pod."""
+    wrong = tuple(_no_quantities(workload))
+    return (*wrong, *_annotation(workload), *(() if wrong else _compared(workload, memory)))
+
+
+def _compared(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
+    needs = memory.needs
+    if needs is None or memory.stored:
+        return
+    at = (*workload.spec_path, "resources", "limits")
+    about = "" if memory.exact else "about "
+    values: dict[str, Any] = {
+        "gets": memory_text(memory.gets),
+        "images": about + memory_text(memory.images),
+        "figure": memory_figure(needs),
+    }
+    tight = memory.gets < memory.images
+    if not memory.limited:
+        everyone = not memory.asked_by_user
+        if everyone or tight:
+            names = ", ".join(memory.unlimited)
+            yield finding("CC0421.none" if everyone else "CC0421.some", workload.ref, at, containers=names, **values)
+    elif memory.gets < memory.images_least:
+        yield finding("CC0420", workload.ref, at, **{**values, "images": memory_text(memory.images_least)})
+    elif tight:
+        yield finding("CC0421.tight", workload.ref, at, **values)
+    elif memory.gpu and memory.gets < GPU_LEAST:
+        yield finding("CC0421.gpu", workload.ref, at, **values)
+
+
+def _no_quantities(workload: Workload) -> Iterator[Finding]:
+    """Find memory limits that are no quantities, which Kubernetes refuses."""
+    owners: list[tuple[Any, Path]] = [(one.container, one.path) for one in workload.all_containers]
+    for owner, path in (*owners, (workload.pod_spec, workload.spec_path)):
+        value = dig(owner, LIMIT)
+        try:
+            negative = value is not None and units(value) < 0
+        except ValueError as error:
+            yield finding("CC0408.quantity", workload.ref, (*path, *LIMIT), key=dotted(LIMIT), error=str(error))
+        else:
+            if negative:
+                yield finding("CC0408.negative", workload.ref, (*path, *LIMIT), key=dotted(LIMIT))
+
+
+def _annotation(workload: Workload) -> Iterator[Finding]:
+    """Find an annotation about the VM's memory that is no number of MiB."""
+    if DEFAULT_MEMORY in workload.annotations and default_memory(workload) is None:
+        at = (*workload.metadata_path, "annotations", DEFAULT_MEMORY)
+        yield finding("CC0425", workload.ref, at, key=DEFAULT_MEMORY)
+
+
+# --- Work out the memory of each pod of a render, check it, and calculate it where the configuration says so
+#
+# Rule of this file: it runs when everything is injected and the RuntimeClasses are known, since containers that a
+# render adds have images and limits as well, and the class says how large the VM is without any. No policy is about
+# memory.
+
+
+STORED = "its images are in the image store, so its memory is not calculated"
+
+CONSEQUENCE = (
+    "each pod as a whole requests, and is limited to, the memory of its images and of the limits of its containers; a "
+    "container without a limit counts as nothing, Kubernetes has to be 1.34, and the lock reads each layer for its size"
+)
+
+
+def with_memory(one: WorkloadRender, config: Config) -> WorkloadRender:
+    """Check the memory of one pod, or write it."""
+    if one.unreadable:
+        return one
+    platform, images, overhead = one.resolved.platform, config.images or EMPTY, _overhead(one, config)
+    memory = known_memory(one.workload, platform, overhead, images)
+    if config.generate.memory == CALCULATE:
+        from krm_function.adapt.pod_memory import calculate
+
+        edits, findings = calculate(one.workload, memory)
+        one = one.plus(edits, findings)
+        if edits:
+            memory = known_memory(one.workload, platform, overhead, images)
+        if memory.stored:
+            one = one._replace(notes=(*one.notes, STORED))
+    return one.said(memory_checks(one.workload, memory))._replace(memory=memory)
+
+
+def memory_choices(workload: Workload, memory: PodMemory) -> Iterator[RuleChoice]:
+    """Yield the rule for a pod whose VM gets too little, unless Kubernetes would refuse what it makes."""
+    wants = any(found.code in ("CC0420", "CC0421") for found in memory_checks(workload, memory))
+    if wants and requested_memory(workload) <= (memory.images + memory.asked) // MIB * MIB:
+        yield RuleChoice("memory", CALCULATE, CONSEQUENCE)
+
+
+def _overhead(one: WorkloadRender, config: Config) -> Mapping[str, Any]:
+    """Return the overhead of the pod's class: of the object, else of the release."""
+    if one.scheduled is not None:
+        return one.scheduled.overhead
+    name = one.resolved.platform.name if one.resolved.platform else ""
+    released = config.release.platforms.get(name)
+    return released.overhead if released else EMPTY

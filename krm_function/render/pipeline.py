@@ -1,0 +1,158 @@
+"""Render the resources of one deployment: every stage in order, each with the results of those before it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from krm_function.config.collect import Config
+from krm_function.contrast.identity import Identities
+from krm_function.findings import Finding, Ref, has_errors
+from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.workload import SealedWorkload
+from krm_function.render.classes import RuntimeClasses, runtime_classes
+from krm_function.render.make_manifest import (
+    NO_COORDINATOR,
+    MadeManifest,
+    emitted_manifest,
+    gather_reference_values,
+    make_manifest,
+    manifest_errors,
+    size_findings,
+)
+from krm_function.render.memory import with_memory
+from krm_function.render.policies import makes_policies, with_policies
+from krm_function.render.prepare import prepare
+from krm_function.render.rendered import Rendered, Stop
+from krm_function.render.stages import measured, object_edits, planned, scheduled, used_platforms, vcpu_counts
+from krm_function.render.write import WriteResult, collisions, with_edits, write
+
+if TYPE_CHECKING:
+    from krm_function.policy.genpolicy import Engine
+    from krm_function.render.sealing import Sealer
+
+
+# --- Prove the undo records of the input; the modules that this needs are imported only if there are any
+
+
+def unproven(
+    resources: Sequence[Resource], config: Config | None, *, rendered: bool, seals: bool, taken_back: bool = False
+) -> tuple[Finding, ...]:
+    """Return CC0115 for each undo record of the input that is not proven, and what such a record takes out for good.
+
+    config: None if there is none: then a record may restore any image, and nothing of the result is deployed. rendered:
+    whether the resources have their new texts. seals: whether the render writes initdata. taken_back: nothing is
+    rendered, so what a record takes away need not come back; else a class goes only where the configuration gives one.
+    """
+    if not any(resource.undone for resource in resources):
+        return ()
+    from krm_function.kubernetes.image import any_image, images_again, images_of
+    from krm_function.render.classes import taken_out
+    from krm_function.render.proof import RenderOutcome, prove
+    from krm_function.render.select import is_confidential
+
+    def class_comes_back(ref: Ref) -> bool:
+        return taken_back if config is None else is_confidential(ref, config.generate)
+
+    images = images_of(config.release.images) if config else any_image
+    made = None
+    if config is not None and rendered:
+        made = RenderOutcome(images_again(config.release.images, images), seals, config.generate.scheduling)
+    wrong: list[Finding] = []
+    gone: list[Finding] = []
+    for resource in resources:
+        if not resource.undone or (made is not None and resource.output == resource.text):
+            continue  # without a record, or the record changes nothing
+        given = resource.given()
+        wrong += prove(resource, given, images, made, class_may_go=class_comes_back)
+        gone += taken_out(resource, given) if made is not None else ()
+    return (*wrong, *gone)
+
+
+# --- Render the resources of one deployment: every stage in order, each with the results of those before it
+#
+# The first half, up to the injected containers, is `prepare`, which other commands share.
+#
+# Rule of this file: the body of `render` reads as the pipeline, and `Stop` is the one way to leave it early. A finding
+# of severity error anywhere means that nothing is written: the caller keeps its input.
+
+
+def render(
+    resources: Sequence[Resource],
+    config: Config | None,
+    config_findings: tuple[Finding, ...] = (),
+    engine: "Engine | None" = None,
+    sealer: "Sealer | None" = None,
+    *,
+    live: bool = False,
+) -> Rendered:
+    """Render the resources of one deployment.
+
+    config: None when it could not be made; config_findings has the reasons. That is an error only if there is anything
+    to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
+    generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
+    in place of both, for `check` without an ImageLock. live: the input may be of a cluster, so the copies that
+    controllers made of its workloads are skipped (render/copies.py); else no object may be owned by a controller.
+    """
+    log, read, prepared = prepare(resources, config, config_findings, live=live)
+    written, manifest = WriteResult(read), MadeManifest()
+    finished = False
+    try:
+        if prepared is None:
+            log.stop()
+        config, selected, known, workloads, claims = prepared
+        platforms = used_platforms(workloads, config.generate.platform)
+        classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
+        workloads = [with_memory(scheduled(one, classes), config) for one in workloads]
+        log.add((*known.findings, *classes.findings))
+        values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
+        workloads = measured(workloads, values, config.release)
+        log.add(values.findings)
+        workloads, problems = with_policies(workloads, config, read, engine, sealer)
+        log.add(problems)
+        for one in workloads:
+            log.add(one.findings)
+        log.plan = (*map(planned, workloads), *selected.skipped)
+
+        sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
+        if log.failed:
+            if workloads and not has_errors(selected.findings):
+                problems = _further_errors(config, sealed, read, classes, known.identities)
+                log.add(_with_coordinator_named(problems, read))
+            log.stop()
+        manifest = make_manifest(config, sealed, values, known.identities) if workloads else MadeManifest()
+        log.add(_with_coordinator_named(manifest.findings, read))
+
+        additions = (*classes.added, *emitted_manifest(config.generate, manifest.data, sealed))
+        written = write(with_edits(read, (*map(object_edits, workloads), *classes.edits, *claims)), additions)
+        finished = True
+        log.add((*written.findings, *size_findings(config, additions)))
+    except Stop:
+        pass
+
+    seals = config is not None and makes_policies(config, engine, sealer)
+    log.add(unproven(written.resources, config, rendered=finished, seals=seals))
+    version = "" if config is None else config.release.version
+    if not finished or log.failed:
+        return Rendered(tuple(one.text for one in resources), (), log.located(config), log.plan, b"", version)
+    return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
+
+
+def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
+    """Name the pod that was taken for the coordinator, if the manifest has none."""
+    if not any(found.code == NO_COORDINATOR for found in findings):
+        return findings
+    from krm_function.render.deployment_checks import with_coordinator_named
+
+    return with_coordinator_named(findings, resources)
+
+
+def _further_errors(
+    config: Config,
+    sealed: Sequence[SealedWorkload],
+    resources: Sequence[Resource],
+    classes: RuntimeClasses,
+    identities: Identities,
+) -> tuple[Finding, ...]:
+    """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
+    additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
+    once = list({(one.workload.ref, one.workload.template): one for one in sealed}.values())  # a duplicate is CC0118
+    return (*manifest_errors(config, once, identities), *collisions(resources, additions))

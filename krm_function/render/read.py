@@ -1,0 +1,182 @@
+"""Read: parse the documents that can matter, and undo what an earlier render did.
+
+Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
+object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
+carry `contrast-krm.dev/emitted`. Any author of the input can write both: `emitted` counts only on an object of the form
+that a render adds, and what a record restores is a claim, which `prove` checks.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from krm_function.contrast.class_in_text import may_name_contrast
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.kubernetes.kinds import KINDS, KINDS_BY_CONTENT, UNDONE, template_paths
+from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import emitted_objects, objects, reference
+from krm_function.kubernetes.resource import Resource, yaml_finding
+from krm_function.kubernetes.workload import EMITTED, ORIGINAL
+from krm_function.record import NamedTuple
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import Document, parse, read_value
+
+RUNTIME_CLASS = "runtimeClassName"
+
+
+class ReadResources(NamedTuple):
+    """The resources in their order, and the findings of reading them."""
+
+    resources: tuple[Resource, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def read(
+    resources: Iterable[Resource],
+    kinds: Iterable[str] | None = None,
+    *,
+    more: Iterable[str] = (),
+    keep_plain: bool = False,
+) -> ReadResources:
+    """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
+
+    kinds: None for those with pods, and those that a render reads to find out whether they concern it. more: further
+    ones. keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources
+    that were read before are kept as they are. Objects that a controller made keep their records.
+    """
+    wanted = (KINDS_BY_CONTENT if kinds is None else frozenset(kinds)).union(more)
+    every: list[Resource] = []
+    findings: list[Finding] = []
+    for position, resource in enumerate(resources):
+        is_wanted = resource.may_be(wanted) or (kinds is None and resource.may_have_pods)
+        if resource.state == "unread" and (is_wanted or may_have_render_annotation(resource)):
+            read_one, problems = _read(resource, position, keep_plain)
+            every.append(read_one)
+            findings += problems
+        else:
+            every.append(resource)
+    return ReadResources(tuple(every), tuple(findings))
+
+
+def _read(resource: Resource, position: int, keep_plain: bool) -> tuple[Resource, Sequence[Finding]]:
+    """Parse one resource, and undo what a render did to it; it stays unread if it cannot be parsed."""
+    try:
+        document = (not keep_plain and _parse_without_positions(resource)) or parse(resource.text, line=resource.line)
+    except YamlError as problem:
+        return resource, [yaml_finding(problem, resource)]
+    added = dig(document.value, ("metadata", "annotations", EMITTED)) is not None
+    given = resource._replace(position=position, state="added" if added else "given", document=document)
+    findings = _not_emitted(given, document)
+    if added:
+        return given, findings
+    restored, problems = _restored(given, document)
+    return restored, (*findings, *problems) if findings else problems
+
+
+def read_values(resources: Iterable[Resource]) -> Iterator[Any]:
+    """Yield the objects of all resources that were read."""
+    for resource in resources:
+        if resource.document is not None:
+            yield from (value for _, value in objects(resource.document.value))
+
+
+def may_have_render_annotation(resource: Resource) -> bool:
+    """Tell whether a resource may have an annotation of an earlier render; a render writes the key unescaped."""
+    return EMITTED in resource.text or ORIGINAL in resource.text
+
+
+def _parse_without_positions(resource: Resource) -> Document | None:
+    """Parse without positions if no finding can refer to it (no pod, or one without words of Contrast's); else None."""
+    text = resource.text
+    if resource.may_be(KINDS_BY_CONTENT) or may_have_render_annotation(resource):
+        return None
+    if RUNTIME_CLASS in text or may_name_contrast(text):
+        return None
+    try:
+        value = read_value(resource.text)
+    except YamlError:
+        return None  # `parse` reports it with its position
+    if resource.kind in KINDS:
+        templates = template_paths(resource.kind, value)
+        for template in templates:
+            pod = value
+            for part in (*template, "spec"):
+                pod = _step(pod, part)
+            if not isinstance(pod, dict) or RUNTIME_CLASS in pod:
+                return None
+        if len(templates) == 1:
+            value = _outline(value, resource.kind, templates[0])
+    return Document(resource.text, None, value, resource.line)
+
+
+def _step(value: Any, part: str | int) -> Any:
+    """Return an entry of a map, empty if it is missing, or of a list; None for anything else."""
+    if isinstance(value, dict):
+        return value.get(part, {})
+    return value[part] if isinstance(value, list) and isinstance(part, int) else None
+
+
+def _outline(value: dict[str, Any], kind: str, template: Path) -> dict[str, Any]:
+    """Reduce a pod without runtime class to its identity: there may be thousands, and no stage needs more."""
+    outline: Any = {}
+    for part in reversed((*template, "spec")):
+        outline = {part: outline} if isinstance(part, str) else [outline]
+    named = mapping(value.get("metadata"))
+    metadata = {key: named[key] for key in ("name", "namespace", "generateName") if key in named}
+    return {"apiVersion": value.get("apiVersion"), "kind": kind, "metadata": metadata, **outline}
+
+
+def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
+    """Return CC0116 for each object that claims to be added by a render, and has another form."""
+    found = dict(emitted_objects(document.value))
+    if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
+        found[()] = document.value  # a `kind: List` as a whole, which no render adds
+    if not found:
+        return ()
+    from krm_function.hosts.emitted import no_addition
+
+    return tuple(
+        resource.placed(finding(wrong, reference(value), _annotation(root, EMITTED)))
+        for root, value in found.items()
+        if (wrong := no_addition(value))
+    )
+
+
+def _annotation(root: Path, key: str) -> Path:
+    return (*root, "metadata", "annotations", key)
+
+
+def _restored(resource: Resource, document: Document) -> tuple[Resource, tuple[Finding, ...]]:
+    """Restore the objects of a resource to their state before any render, the last first."""
+    marked = [
+        (root, reference(value), path)
+        for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items()))
+        if dig(document.value, path := _annotation(root, ORIGINAL)) is not None and root not in resource.copies
+    ]
+    if not marked:
+        return resource, ()
+    from krm_function.text.restore import MemberUndo, read_undo, restore_members
+
+    members: list[MemberUndo] = []
+    refs: list[Ref] = []
+    for root, ref, path in marked:
+        try:
+            undo = read_undo(document, path)
+        except YamlError as problem:
+            return resource, (yaml_finding(problem, resource, ref, path),)
+        if undo is None:
+            continue
+        if ref.kind not in UNDONE and resource.kinds.of(ref) is None:
+            wrong = finding("CC0115.change", ref, path, field="a kind that no render edits")
+            return resource, (resource.placed(wrong),)
+        members.append(MemberUndo(root, undo))
+        refs.append(ref)
+    if not members:
+        return resource, ()
+    restored = restore_members(document, members)
+    for (root, _), ref, unreadable in zip(members, refs, restored.problems, strict=True):
+        if unreadable is not None:
+            return resource, (yaml_finding(unreadable, resource, ref, _annotation(root, ORIGINAL)),)
+    if restored.text is not document.text:
+        document = parse(restored.text, line=document.line)
+    undone = tuple(member.root for member in members)
+    return resource._replace(state="restored", document=document, undone=undone), ()

@@ -1,0 +1,448 @@
+"""Select: which objects are workloads of Contrast, and what the configuration chooses of them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_function.config.collect import Config
+from krm_function.config.generate import Generate, WorkloadEntry, naming
+from krm_function.contrast.platforms import FIELD, Bare, Platform, is_contrast_name, parse_runtime_class
+from krm_function.findings import Finding, Path, Ref, finding, has_errors
+from krm_function.kubernetes.kinds import CATALOGUED, EDITED, KINDS
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import Controller, controller_of, listed, objects, reference
+from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
+from krm_function.kubernetes.resource import Copy, Edit, Resource
+from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.record import NamedTuple
+from krm_function.render.classes import RuntimeClassObject, runtime_class_objects
+from krm_function.render.copies import controllers, known_controllers
+from krm_function.render.read import read_values
+from krm_function.render.rendered import Planned
+from krm_function.render.unsealed import UnknownPods, stray_annotations, unknown_pods, unsealed, unsealed_finding
+from krm_function.schema.values import a_type, type_name
+from krm_function.text.changes import ABSENT
+
+# --- Select: find the objects that are Contrast workloads, and the reason why each other one is not
+#
+# Rule of this file: a pod is Contrast's by its runtimeClassName alone (docs/facts/contrast.md#selection); nothing is
+# ever guessed from text. Every object with a pod template is selected, skipped with a reason, or has a finding.
+
+
+class Skipped(NamedTuple):
+    """A pod template that is left alone. workload: None for an object of another group or version.
+
+    owned: a controller made the object, or is said to have.
+    """
+
+    ref: Ref
+    reason: str
+    workload: Workload | None = None
+    owned: bool = False
+
+
+class Selection(NamedTuple):
+    """The workloads, the skipped pod templates and the findings of one document."""
+
+    workloads: tuple[Workload, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPPED) -> Selection:
+    """Find the workloads of one document (plain data). resource: where it stands, which places the findings.
+
+    kinds: those with pod templates, if there is no resource that says so.
+    """
+    kinds = resource.kinds if resource else kinds
+    workloads: list[Workload] = []
+    skipped: list[Skipped] = []
+    findings: list[Finding] = []
+    for root, value in objects(document):
+        ref = reference(value)
+        problem = _ambiguous(document, root, ref, kinds)
+        if problem is not None:
+            findings.append(problem)
+            continue
+        if kinds.of(ref) is None:
+            if ref.kind in KINDS and kinds.entry(ref) is None:
+                reason = f"apiVersion {ref.api_version or 'missing'} is not {KINDS[ref.kind][0]}"
+                skipped.append(Skipped(ref, reason))
+            continue
+        for workload in workloads_of(value, root, ref, resource, kinds):
+            match _classified(document, workload):
+                case str() as reason:
+                    skipped.append(Skipped(workload.ref, reason, workload, controller_of(value) is not None))
+                case Finding() as wrong:
+                    findings.append(wrong)
+                case None:
+                    workloads.append(workload)
+    placed = findings if resource is None else map(resource.placed, findings)
+    return Selection(tuple(workloads), tuple(skipped), tuple(placed))
+
+
+def _classified(document: Any, workload: Workload) -> str | Finding | None:
+    """Return why a pod template is left alone, or what is wrong with it; None if it is Contrast's."""
+    wrong = _wrong_shape(document, workload.root, (*workload.template, "spec"))
+    if wrong is not None:
+        path, actual = wrong
+        return finding("CC0207", workload.ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual))
+    name = workload.pod_spec.get("runtimeClassName")
+    if name is None:
+        return "no runtimeClassName"
+    if not isinstance(name, str):
+        path = (*workload.spec_path, "runtimeClassName")
+        actual = a_type(type_name(name))
+        return finding("CC0207.quotes", workload.ref, path, key=path[-1], expected="a string", actual=actual)
+    return None if is_contrast_name(name) else f"runtime class {name or '(empty)'} is not Contrast's"
+
+
+def _ambiguous(document: Any, root: Path, ref: Ref, kinds: Kinds) -> Finding | None:
+    """Report an object that only some readers take for a pod, because of its items or of the kind of its list."""
+    if ref.kind in EDITED or kinds.of(ref):
+        return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
+    members = dig(document, (*root, "items"))
+    if ref.kind.endswith("List") and members is not None and not isinstance(members, list):
+        return finding(
+            "CC0207", ref, (*root, "items"), key="items", expected="a list", actual=a_type(type_name(members))
+        )
+    if not root or ref.kind or ref.api_version:
+        return None
+    around = reference(dig(document, root[:-2])).kind
+    kind = around.removesuffix("List")
+    if kind not in EDITED:
+        return None
+    return finding("CC0113", ref._replace(kind=kind), (*root, "kind"), list=around, kind=kind)
+
+
+def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:
+    """Find the first step from the object to its pod spec that is neither a map nor absent; a list where one leads."""
+    path = root
+    for index, part in enumerate(steps):
+        path = (*path, part)
+        value = dig(document, path)
+        into_list = index + 1 < len(steps) and isinstance(steps[index + 1], int)  # which is there, or has no entries
+        if value is not None and not isinstance(value, dict) and not into_list:
+            return path, type_name(value)
+    return None
+
+
+# --- Choose: what `spec.workloads` of the configuration makes of the pod templates that select has found
+#
+# Rule of this file: the configuration selects and the input cannot deselect, so nothing of an object counts but its
+# kind, namespace and name, and the runtimeClassName that it has. An entry and a class of the pod's own must say the
+# same:
+#
+#     runtimeClassName of the pod           an entry with platform P    without platform    plain
+#     absent, null, ""                      P's placeholder             contrast-cc         stays plain
+#     contrast-cc, kata-cc-isolation        P's placeholder             stays               CC0253.plain
+#     contrast-cc-P, a handler of P         stays                       stays               CC0253.plain
+#     the same of another platform          CC0253.platform             stays               CC0253.plain
+#     no name that is understood            stays, and is refused       the same            CC0253.plain
+#     another runtime class                 CC0253.other                CC0253.other        stays plain
+
+
+class Chosen(NamedTuple):
+    """What the entries make of some pod templates. plain: why a template is plain, by its place in what was given."""
+
+    confidential: tuple[Workload, ...] = ()
+    plain: tuple[tuple[Workload, str], ...] = ()
+    unnamed: tuple[Workload, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def choose(skipped: Iterable[Workload], workloads: Iterable[Workload], generate: Generate) -> Chosen:
+    """Apply the entries. skipped: pod templates without a class of Contrast's; workloads: those that have one."""
+    findings = [found for one in workloads for found in _own_class(one, generate)]
+    confidential: list[Workload] = []
+    plain: list[tuple[Workload, str]] = []
+    unnamed: list[Workload] = []
+    for one in skipped:
+        wrong = contradiction(one.ref, generate)
+        entry = entry_of(one.ref, generate)
+        if wrong:
+            findings.append(one.placed(wrong._replace(path=one.spec_path)))
+        elif entry is None:
+            unnamed.append(one)
+        elif entry.plain:
+            plain.append((one, plain_reason(one.ref, generate)))
+        elif one.runtime_class:
+            findings.append(_wrong_class("CC0253.other", one, entry, one.runtime_class))
+        elif not isinstance(one.at(one.spec_path), dict):
+            findings.append(one.placed(finding("CC0206", one.ref, one.template_path)))
+        else:
+            confidential.append(one)
+    return Chosen(tuple(confidential), tuple(plain), tuple(unnamed), tuple(findings))
+
+
+def with_chosen_class(workload: Workload, generate: Generate) -> tuple[tuple[Edit, ...], Workload]:
+    """Write the placeholder of its entry into a workload; also returns the workload after the edit."""
+    entry = entry_of(workload.ref, generate)
+    if entry is None or entry.plain:
+        return (), workload
+    own = workload.runtime_class
+    if own and not (entry.platform and isinstance(parse_runtime_class(own), Bare)):
+        return (), workload
+    before = workload.pod_spec.get(FIELD, ABSENT)
+    reason = f"spec.workloads of the configuration names {entry.text}"
+    edit = Edit("set", (*workload.spec_path, FIELD), before, entry.placeholder, "CC0250", reason)
+    return (edit,), workload.after((edit,))
+
+
+def chosen_note(workload: Workload, generate: Generate) -> tuple[str, ...]:
+    """Return the sentence for the plan about the entries that name a workload."""
+    found = naming(generate.workloads, workload.ref, generate.namespace)
+    said = [f"spec.workloads[{index}] ({entry.text})" for index, entry in found]
+    return (f"named by {listed(said)}",) if said else ()
+
+
+def entry_of(ref: Ref, generate: Generate) -> WorkloadEntry | None:
+    """Return the first entry that names an object; others say the same, or `contradiction` tells."""
+    found = naming(generate.workloads, ref, generate.namespace)
+    return found[0][1] if found else None
+
+
+def is_confidential(ref: Ref, generate: Generate) -> bool:
+    """Tell whether the configuration gives the pods of an object a runtime class where they have none."""
+    entry = entry_of(ref, generate)
+    return entry is not None and not entry.plain
+
+
+def plain_reason(ref: Ref, generate: Generate) -> str:
+    """Return why an object is plain, "" if no entry says so."""
+    for index, entry in naming(generate.workloads, ref, generate.namespace):
+        if entry.plain:
+            return f"plain by spec.workloads[{index}] ({entry.text}): {entry.plain}"
+    return ""
+
+
+def contradiction(ref: Ref, generate: Generate) -> Finding | None:
+    """Return CC0252 if two entries name an object and say different things of it."""
+    found = naming(generate.workloads, ref, generate.namespace)
+    if len({entry.placeholder for _, entry in found}) < 2:
+        return None
+    said = [
+        f"spec.workloads[{index}] ({entry.text}): {'plain' if entry.plain else entry.placeholder}"
+        for index, entry in found
+    ]
+    return finding("CC0252", ref, entries=listed(said))
+
+
+def idle_entries(refs: Sequence[Ref], generate: Generate) -> Iterator[Finding]:
+    """Yield CC0251 for each entry that names none of the objects of the input."""
+    used = {index for ref in refs for index, _ in naming(generate.workloads, ref, generate.namespace)}
+    for index, entry in enumerate(generate.workloads):
+        if not isinstance(entry, str) and index not in used:
+            alike = [ref for ref in refs if _is_elsewhere(entry, ref)]
+            code = "CC0251.namespace" if alike else "CC0251.none"
+            where = alike[0].namespace or generate.namespace if alike else ""
+            path = ("spec", "workloads", index)
+            yield finding(code, generate.ref, path, index=index, entry=entry.text, namespace=where or "no namespace")
+
+
+def unnamed_pods(workload: Workload) -> Finding:
+    """Make CC0255 for a pod template that is neither confidential nor named as plain."""
+    return workload.placed(not_named(workload.ref)._replace(path=workload.spec_path))
+
+
+def not_named(ref: Ref) -> Finding:
+    """Make CC0255 for an object."""
+    return finding("CC0255", ref, entry=f"{{kind: {ref.kind or 'KIND'}, name: {ref.name or 'NAME'}}}")
+
+
+def _is_elsewhere(entry: WorkloadEntry, ref: Ref) -> bool:
+    """Tell whether an entry would name an object of another namespace."""
+    return bool(entry.namespace) and bool(naming((entry._replace(namespace=""),), ref, ""))
+
+
+def _own_class(workload: Workload, generate: Generate) -> Iterator[Finding]:
+    """Yield what keeps a workload with a class of Contrast's from being what its entries say."""
+    wrong = contradiction(workload.ref, generate)
+    if wrong:
+        yield workload.placed(wrong._replace(path=workload.spec_path))
+        return
+    entry = entry_of(workload.ref, generate)
+    if entry is None:
+        return
+    own = workload.runtime_class
+    if entry.plain:
+        yield _wrong_class("CC0253.plain", workload, entry, own)
+    parsed = parse_runtime_class(own)
+    if entry.platform and isinstance(parsed, Platform) and parsed.name != entry.platform:
+        yield _wrong_class("CC0253.platform", workload, entry, own)
+
+
+def _wrong_class(code: str, workload: Workload, entry: WorkloadEntry, own: str) -> Finding:
+    path = (*workload.spec_path, FIELD)
+    wanted = entry.placeholder or "plain"
+    return workload.placed(finding(code, workload.ref, path, own=own, entry=entry.text, wanted=wanted))
+
+
+# --- Apply `spec.workloads` of the configuration to what was selected
+#
+# Rule of this file: it runs only where the configuration has entries. What controllers made of workloads is judged as
+# what it was made of, and gets no class by itself; an entry that names it is an error, since anybody can write an
+# owner.
+
+
+class ChosenWorkloads(NamedTuple):
+    """All workloads in the order of the input, what is left alone, and the findings."""
+
+    workloads: list[Workload]
+    skipped: list[Planned]
+    findings: list[Finding]
+
+
+def choose_all(
+    resources: Sequence[Resource],
+    workloads: Sequence[Workload],
+    skipped: Sequence[Skipped],
+    generate: Generate,
+    *,
+    failed: bool,
+    live: bool,
+) -> ChosenWorkloads:
+    """Choose among the pod templates of the input. failed: some of it has errors, so an entry may name what has one."""
+    known = known_controllers(read_values(resources)) if live else {}
+    made = [one for one in skipped if one.workload and controllers(one.workload.object, known)]
+    alone = [one for one in skipped if one not in made]
+    chosen = choose([one.workload for one in alone if one.workload], workloads, generate)
+    reasons = {one.ref: reason for one, reason in chosen.plain}
+    left = {(one.place, one.template) for one in chosen.confidential}
+    findings = list(chosen.findings)
+    planned: list[Planned] = []
+    for one in skipped:
+        if one.workload and (one.workload.place, one.workload.template) in left:
+            continue
+        reason = reasons.get(one.ref, one.reason) if one.workload else plain_reason(one.ref, generate) or one.reason
+        planned.append(Planned(one.ref, skipped=reason, owned=one.owned))
+    findings += [found for one in alone if not one.workload for found in _other_version(one.ref, generate)]
+    findings += [found for one in made if one.workload for found in _named_copy(one.workload, generate)]
+    refs = [*(one.ref for one in workloads), *(one.ref for one in skipped)]
+    if any(
+        isinstance(entry, str) or entry.kind not in KINDS or entry.kind in CATALOGUED for entry in generate.workloads
+    ):
+        for unknown in unknown_pods(resources):
+            if isinstance(unknown, UnknownPods):
+                refs.append(unknown.ref)
+                findings += _unknown(unknown, generate)
+            else:
+                findings += [unknown] if generate.requires_all else []
+    if generate.requires_all:
+        findings += [unnamed_pods(one) for one in chosen.unnamed]
+        findings += [unnamed_pods(one.workload) for one in made if one.workload and not _is_plain(one, known, generate)]
+    if not failed:
+        findings += idle_entries(refs, generate)
+    every = sorted((*workloads, *chosen.confidential), key=lambda one: (*one.place, one.template))
+    return ChosenWorkloads(every, planned, findings)
+
+
+def _named_copy(workload: Workload, generate: Generate) -> Iterator[Finding]:
+    """Yield CC0220 if an entry names what a controller made, or what says so to be left alone."""
+    owner = controller_of(workload.object)
+    if owner is not None and is_confidential(workload.ref, generate):
+        path = (*workload.root, "metadata", "ownerReferences")
+        yield workload.placed(finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name))
+
+
+def _other_version(ref: Ref, generate: Generate) -> Iterator[Finding]:
+    """Yield what is wrong with an object of one of the kinds that no render seals, for its group or version."""
+    entry = entry_of(ref, generate)
+    if wrong := contradiction(ref, generate):
+        yield wrong
+    elif entry is None:
+        if generate.requires_all:
+            yield not_named(ref)
+    elif not entry.plain:
+        yield finding("CC0254", ref, kind=f"{ref.api_version} {ref.kind}".strip(), version=KINDS[ref.kind][0])
+
+
+def _unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding]:
+    """Yield what is wrong with an object of another kind: it has pods that nobody seals, and no entry says so.
+
+    Or an entry says that they are confidential, of a kind of which that is not so in every group and version.
+    """
+    entry = entry_of(unknown.ref, generate)
+    if entry is not None and not entry.plain:
+        place = (*unknown.root, *(unknown.pod or ()), FIELD)
+        wrong = unsealed_finding(unknown.ref, place, entry.placeholder, unknown.resource.kinds, unknown.root)
+        yield unknown.resource.placed(wrong)
+    elif generate.requires_all and unknown.pod is not None and entry is None:
+        yield unknown.resource.placed(not_named(unknown.ref)._replace(path=(*unknown.root, "kind")))
+
+
+def _is_plain(made: Skipped, known: Mapping[Controller, Any], generate: Generate) -> bool:
+    """Tell whether what a controller made was made of a workload that an entry names as plain."""
+    owners = (controllers(made.workload.object, known) if made.workload else None) or ()
+    return any(plain_reason(reference(owner), generate) for owner in owners[-1:])
+
+
+# --- Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips
+
+
+class Selected(NamedTuple):
+    """The selection in all resources. stray: findings about objects that are not selected."""
+
+    workloads: tuple[Workload, ...]
+    classes: tuple[RuntimeClassObject, ...]
+    skipped: tuple[Planned, ...]
+    findings: tuple[Finding, ...]
+    stray: tuple[Finding, ...] = ()
+
+
+def select_all(
+    resources: Sequence[Resource], read_findings: tuple[Finding, ...], config: Config | None, *, live: bool
+) -> Selected:
+    """Select in every resource that was read. Without configuration no RuntimeClass is known to be of the release.
+
+    read_findings: of reading them. live: the copies that controllers made are skipped; else every object that a
+    controller owns is CC0220.
+    """
+    read = [one for one in resources if one.document is not None and one.state != "added"]
+    selections = [select(one.value, one) for one in read]
+    workloads = [workload for one in selections for workload in one.workloads]
+    findings = [found for one in selections for found in one.findings]
+    left_alone = [one for each in selections for one in each.skipped]
+    skipped = [Planned(one.ref, skipped=one.reason, owned=one.owned) for one in left_alone]
+    if config and config.generate.workloads:
+        failed = has_errors((*read_findings, *findings))
+        copies_aside = [one for one in workloads if not (live and _copy(one))]
+        copies = [one for one in workloads if live and _copy(one)]
+        chosen = choose_all(resources, copies_aside, left_alone, config.generate, failed=failed, live=live)
+        workloads, skipped = [*chosen.workloads, *copies], chosen.skipped
+        findings += chosen.findings
+    if live:
+        skipped += [Planned(one.ref, skipped=_made(copy), owned=True) for one in workloads if (copy := _copy(one))]
+        workloads = [one for one in workloads if not _copy(one)]
+    else:
+        findings += [workload.placed(found) for workload in workloads for found in _owned(workload)]
+    unsealable: tuple[Finding, ...] = ()
+    if not has_errors(read_findings):  # else it would repeat them
+        handlers = [facts.handler for facts in config.release.platforms.values()] if config else []
+        chosen_places = {(*one.place, one.template) for one in workloads}
+        unsealable = unsealed(resources, handlers, chosen_places)
+    return Selected(
+        tuple(workloads),
+        tuple(runtime_class_objects(read, config.release)) if config else (),
+        tuple(skipped),
+        (*findings, *unsealable),
+        stray_annotations(resources, workloads) if workloads else (),
+    )
+
+
+def _copy(workload: Workload) -> Copy | None:
+    """Return what a controller made the workload of, None if it is nobody's copy."""
+    return workload.resource.copies.get(workload.root) if workload.resource else None
+
+
+def _owned(workload: Workload) -> Iterator[Finding]:
+    """Return CC0220 for a workload that a controller owns: its pods would be sealed, and run as something else."""
+    owner = controller_of(workload.object)
+    if owner is not None:
+        path = (*workload.root, "metadata", "ownerReferences")
+        yield finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name)
+
+
+def _made(copy: Copy) -> str:
+    ref = reference(copy.origin)
+    said = {"": "with the same policy", "earlier": "of an earlier template"}.get(copy.retired, "and runs no pod")
+    return f"made by {ref.kind} {ref.name}, {said}"

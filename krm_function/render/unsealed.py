@@ -1,0 +1,439 @@
+"""Refuse what asks for Contrast where no render seals it, and name the pods that stay plain."""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Any
+
+from krm_function.config.document import CONFIG_KINDS, GROUP
+from krm_function.config.generate import Generate
+from krm_function.contrast.annotations import is_contrast_key, is_known, unread
+from krm_function.contrast.class_in_text import PLACEHOLDERS, may_ask_for_contrast, may_name_contrast
+from krm_function.contrast.platforms import FIELD, contrast_names_in, is_contrast_name, is_placeholder, reads_like_field
+from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.krm.group_version import plain_api_version
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS
+from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import WITHOUT_PODS, controller_of, listed, objects, pod_specs, reference
+from krm_function.kubernetes.pod_kinds import PATH, SHIPPED, Kinds
+from krm_function.kubernetes.resource import Resource, yaml_finding
+from krm_function.kubernetes.runtime_classes import KIND
+from krm_function.kubernetes.workload import EMITTED, LOCAL_CONFIG, POD_ROLE, PREFIX, Workload, workloads_of
+from krm_function.record import NamedTuple
+from krm_function.text.errors import YamlError
+
+# --- Unsealed: refuse what asks for a Contrast runtime class, or for anything of Contrast's, where no render seals it
+#
+# Rule of this file: whatever asks for a class of Contrast's is sealed or refused; `generate` and `check` ask this one
+# function. A kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom
+# resource.
+#
+#     in an object                  what asks                                                        answer
+#     of the eight kinds, with a    a placeholder, as a value or a key, anywhere                     CC0240
+#     pod that has no class of      any name of Contrast's below a key like runtimeClassName         CC0240
+#     Contrast's                    an annotation or label of Contrast's on object or pod            CC0241
+#     of the eight kinds, else      nothing: its pods are sealed, or `render/select.py` refuses it
+#     of a kind of the catalogue,   in its known pod templates as of the eight kinds; elsewhere, as
+#     or of spec.podTemplates       of another kind
+#     of another kind               a placeholder, or a name below such a key; in its metadata, the  CC1109
+#                                   latter alone, because a name or a label may read like a class
+#     CustomResourceDefinition      nothing: a schema describes what others ask for
+#     RuntimeClass of node.k8s.io   as of another kind, in its own fields as in the metadata
+#     ConfigMap, Secret             nothing: they hold text, and are no pod by any reading
+#     of contrast-krm.dev           nothing: configuration
+#
+# The node installer is no confidential pod, and carries the keys of `OF_THE_INSTALLER`.
+
+
+CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
+CLASS_GROUP = "node.k8s.io/"
+CLASS_FIELDS = ("handler", "overhead", "scheduling")  # what a RuntimeClass has; `check_handler` compares the first
+TEXT_KINDS = ("ConfigMap", "Secret")
+SCHEMA = "apiextensions.k8s.io/"
+OWN_GROUP = "contrast-krm.dev/"
+# groups whose objects no entry of spec.podTemplates can be about: those of the API server, and configuration
+OF_KUBERNETES = frozenset(
+    f"{name}.k8s.io"
+    for name in (
+        *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
+        *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver", "internal.apiserver"),
+        *("networking", "node", "rbac.authorization", "resource", "scheduling", "storage", "storagemigration"),
+    )
+)
+OF_THE_INSTALLER = (PREFIX + "platform", POD_ROLE)  # the role counts if it is the coordinator's
+
+
+def unsealed(
+    resources: Iterable[Resource],
+    handlers: Container[str] = (),
+    sealed: Container[tuple[int, Path, Path]] = (),
+) -> tuple[Finding, ...]:
+    """Return CC0240, CC0241 and CC1109 for what is asked for in vain, CC1116 for each class that leads elsewhere.
+
+    handlers: of the release, whose classes are compared with it elsewhere. sealed: the pods that a render seals, also
+    without a class of their own: position of the resource, path of the object in it, path of the template in that. A
+    document that cannot be parsed and may ask for a class is an error, too.
+    """
+    findings: list[Finding] = []
+    asked: list[Finding] = []
+    for resource in resources:
+        if resource.document is not None and resource.may_be(CLASSES):
+            findings += _other_handlers(resource, handlers)
+        may = may_name_contrast if resource.may_have_pods else may_ask_for_contrast
+        if resource.state == "added" or _holds_text(resource) or not may(resource.text):
+            continue
+        try:
+            asked += resource.all_placed(_asked(resource, resource.value, sealed))
+        except YamlError as problem:
+            asked.append(yaml_finding(problem, resource))
+    return (*findings, *asked)
+
+
+def _asked(resource: Resource, document: Any, sealed: Container[tuple[int, Path, Path]]) -> Iterator[Finding]:
+    for root, value in objects(document):
+        yield from misplaced(document, root, resource.position, sealed, kinds=resource.kinds)
+        classes = list(unsealed_classes(document, root, resource.kinds))
+        yield from unsealed_findings(reference(value), classes, root, resource)
+
+
+def misplaced(
+    document: Any,
+    root: Path,
+    position: int = -1,
+    sealed: Container[tuple[int, Path, Path]] = (),
+    *,
+    kinds: Kinds = SHIPPED,
+) -> Iterator[Finding]:
+    """Yield what asks for Contrast in vain in one object of a kind whose pods are sealed: CC0240 and CC0241.
+
+    position: of the resource. sealed: as for `unsealed`. kinds: those with pods.
+    """
+    value = dig(document, root)
+    ref = reference(value)
+    if kinds.of(ref) is None or controller_of(value):
+        return  # what a controller made is as its owner
+    pods = workloads_of(value, root, ref, kinds=kinds)
+    plain = [one for one in pods if _is_plain(one) and (position, root, one.template) not in sealed]
+    if not plain:
+        return
+    home = ".".join(map(str, (*plain[0].template, "spec", FIELD)))
+    homes = [(*one.spec_path, FIELD) for one in pods]
+    elsewhere = [path for path, _ in unsealed_classes(document, root, kinds)]
+    for path, name in contrast_names_in(value, root):
+        if path in homes or path in elsewhere:
+            continue  # the class of another pod of the object, or one of a template that nobody knows
+        yield finding("CC0240", ref, path, name=name, home=home)
+    for workload in plain:
+        yield from _without_effect(workload, home)
+
+
+def _is_plain(workload: Workload) -> bool:
+    """Tell whether a pod asks for no class of Contrast's. A class that is no text is an error of `render/select.py`."""
+    name = workload.pod_spec.get(FIELD)
+    return name is None or (isinstance(name, str) and not is_contrast_name(name))
+
+
+def _without_effect(workload: Workload, home: str) -> Iterator[Finding]:
+    """Yield CC0241 for each annotation and label of Contrast's on a pod that is not confidential, and on its object."""
+    for metadata in dict.fromkeys(((*workload.root, "metadata"), workload.metadata_path)):
+        for what in ("annotation", "label"):
+            for key, value in mapping(workload.at((*metadata, f"{what}s"))).items():
+                of_the_installer = key in OF_THE_INSTALLER and value != "coordinator"
+                if is_contrast_key(str(key)) and not of_the_installer:
+                    yield finding("CC0241", workload.ref, (*metadata, f"{what}s", key), what=what, home=home)
+
+
+def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Finding]:
+    for root, value in objects(resource.value):
+        ref = reference(value)
+        added = dig(value, ("metadata", "annotations", EMITTED)) is not None  # a render makes it again
+        if ref.kind == KIND and ref.name not in handlers and not added:
+            yield from map(resource.placed, check_handler(ref, root, value))
+
+
+def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the name of each class of Contrast's in one object where no render seals a pod of its kind.
+
+    Members of a list are objects of their own. Of a custom resource, what is in its known pod templates is left out.
+    """
+    value = dig(document, root)
+    ref = reference(value)
+    known = kinds.of(ref)
+    if (known and known.source == "built-in") or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
+        return
+    if ref.api_version.startswith((SCHEMA, OWN_GROUP)):
+        return
+    is_class = ref.kind == KIND and ref.api_version.startswith(CLASS_GROUP)
+    may_be_named_so = ("metadata", *(CLASS_FIELDS if is_class else ()))
+    templates = frozenset((*root, *path) for path in kinds.paths(ref, value))
+    for key, part in mapping(value).items():
+        if key == "items" and isinstance(part, list):
+            continue
+        for path, name in contrast_names_in({key: part}, root, templates):
+            if key not in may_be_named_so or reads_like_field(str(path[-1])):
+                yield path, name
+
+
+def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
+    """Tell whether a RuntimeClass has a name of Contrast's and another handler, or the other way round.
+
+    A pod that names such a class runs in a VM of Contrast's without a policy, or has a policy and runs in no VM.
+    """
+    handler = dig(value, ("handler",))
+    contrast_names = [text for text in (ref.name, handler) if isinstance(text, str) and is_contrast_name(text)]
+    if not contrast_names or ref.name == handler:
+        return ()
+    return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
+
+
+def unsealed_findings(
+    ref: Ref, asked: Sequence[tuple[Path, str]], root: Path, resource: Resource
+) -> tuple[Finding, ...]:
+    """Make the findings of all classes that are asked for in vain in one object. root: of it, in its document."""
+    paths = [path for path, _ in asked]
+    return tuple(unsealed_finding(ref, path, name, resource.kinds, root, paths) for path, name in asked)
+
+
+def unsealed_finding(
+    ref: Ref, path: Path, name: str, kinds: Kinds = SHIPPED, root: Path = (), others: Sequence[Path] = ()
+) -> Finding:
+    """Make the finding of a class that is asked for in vain. root: of the object, in its document.
+
+    others: the paths of all classes in the object, whose pod templates an entry has to name together.
+    """
+    known = kinds.entry(ref)
+    group, _, version = ref.api_version.rpartition("/")
+    values: dict[str, Any] = {"kind": f"{ref.api_version} {ref.kind}".strip(), "name": name}
+    if known and known.refused:
+        return finding("CC1109.refused", ref, path, **values, reason=known.refused, instead=known.instead)
+    if "." not in group or not ref.kind or group in OF_KUBERNETES or ref.api_version.startswith(OWN_GROUP):
+        return finding("CC1109.kind", ref, path, **values)
+    if known and known.versions and version not in known.versions:
+        return finding("CC1109.version", ref, path, **values, versions=listed(known.versions))
+    if not _template_of(path[len(root) :]):
+        return finding("CC1109.bare", ref, path, **values)
+    fields = dict.fromkeys(_template_of(one[len(root) :]) for one in (others or (path,)))
+    templates = ", ".join(f"{{path: '{field}'}}" for field in fields if field)
+    if known:
+        return finding("CC1109.more", ref, path, **values, entry=templates)
+    entry = f"podTemplates: [{{group: {group}, kind: {ref.kind}, templates: [{templates}]}}]"
+    return finding("CC1109.template", ref, path, **values, entry=entry)
+
+
+def _template_of(place: Path) -> str:
+    """Return the path of an entry for the pod template that a class stands in, "" if it stands in none."""
+    steps = place[:-2]
+    if place[-2:] != ("spec", FIELD) or not steps:
+        return ""
+    text = "".join(f".{step}" if isinstance(step, str) else "[*]" for step in steps).removeprefix(".")
+    return text if re.fullmatch(PATH, text) else ""
+
+
+def _holds_text(resource: Resource) -> bool:
+    """Tell whether a resource is certainly of a kind that holds nothing but text."""
+    return resource.certain and resource.kind in TEXT_KINDS and plain_api_version(resource.api_version) == "v1"
+
+
+# --- Unknown pods: find the objects whose pods no render seals and that have a pod template all the same
+#
+# Rule of this file: what a pod is in an object of unknown kind, `kubernetes/objects.py` says.
+
+
+class UnknownPods(NamedTuple):
+    """An object with pods that no render edits. pod: where the first of them is seen in it, None if none is."""
+
+    resource: Resource
+    root: Path
+    ref: Ref
+    pod: Path | None
+
+
+def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Finding]:
+    """Yield the objects of other kinds than the eight; a finding for a document that cannot be read.
+
+    Of those of catalogue and configuration, only what has a pod beside the templates that are known.
+    """
+    for resource in resources:
+        if resource.state == "added" or (resource.certain and resource.kind in WITHOUT_PODS):
+            continue
+        if resource.certain and resource.kind in KINDS and resource.kind not in CATALOGUED:
+            continue
+        try:
+            read = resource.parsed()
+        except YamlError as problem:
+            yield yaml_finding(problem, resource)
+            continue
+        for root, value in objects(read.value):
+            ref = reference(value)
+            known = ref.kind in KINDS and resource.kinds.entry(ref) is None
+            if known or ref.kind in WITHOUT_PODS:
+                continue
+            templates = resource.kinds.paths(ref, value)
+            others = (pod for pod in pod_specs(value) if not any(pod[: len(one)] == one for one in templates))
+            pod = next(others, None)
+            if pod is not None or resource.kinds.of(ref) is None:
+                yield UnknownPods(read, root, ref, pod)
+
+
+# --- Placeholders in text: name those that stand within a text, which somebody else makes an object of
+#
+# A chart in a ConfigMap, a patch of Flux, a profile of an operator: what is made of it is not in the input, so its pods
+# are not sealed. Whether it is a mistake is not known, so it is a warning, of `check` and `assess`.
+#
+# Rule of this file: a text of data, or one of several words. What is all of a value is a finding of its own, as in
+# unsealed.py, but for the data of a ConfigMap, which that leaves alone.
+
+
+TEXTS = {"ConfigMap": ("data",), "Secret": ("stringData",)}  # of v1: where text is
+NAME = re.compile(r"(?<![A-Za-z0-9-])(?:contrast-cc[a-z0-9-]*|kata-cc-isolation)(?![A-Za-z0-9])")
+
+
+def placeholders_in_text(resources: Iterable[Resource]) -> tuple[Finding, ...]:
+    """Return CC0285 for each text of an input with a placeholder in it."""
+    found: list[Finding] = []
+    for resource in resources:
+        if not any(word in resource.text for word in PLACEHOLDERS):
+            continue
+        try:
+            parsed = resource.parsed()
+        except YamlError:
+            continue  # its reader reports the problem
+        for root, value in objects(parsed.value):
+            found += map(parsed.placed, _in_object(root, value))
+    return tuple(found)
+
+
+def _in_object(root: Path, value: Any) -> Iterator[Finding]:
+    ref = reference(value)
+    annotations = mapping(dig(value, ("metadata", "annotations")))
+    if (
+        EMITTED in annotations
+        or annotations.get(LOCAL_CONFIG) == "true"
+        or ref.api_version.startswith((OWN_GROUP, SCHEMA))
+    ):
+        return
+    is_text = ref.api_version == "v1" and ref.kind in TEXTS
+    for field in TEXTS[ref.kind] if is_text else [key for key in mapping(value) if key not in ("metadata", "items")]:
+        for path, text in _texts(mapping(value).get(field), (field,)):
+            names = [name for name in NAME.findall(text) if is_placeholder(name)]
+            if names and (is_text or text.strip() != names[0]):
+                yield finding("CC0285", ref, root + path, kind=ref.kind, name=names[0])
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield every text in a value with its path, but for commands and variables of pods."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _texts(part, (*path, index))
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            if key not in ("containers", "initContainers", "annotations", "labels"):
+                yield from _texts(part, (*path, str(key)))
+
+
+# --- Name the pods that run outside of a VM, and warn where they are all but the coordinator
+#
+# Rule of this file: a pod is plain because nobody has said otherwise, which is no error; but nobody may believe that it
+# is protected. `generate`, `check` and `plan` name the plain pods, and an input whose only confidential pod is the
+# coordinator is a warning: its application has not been made confidential. Output that has none at all, and is checked
+# with the configuration of a render, is an error: a chart may have lost its runtimeClassName.
+
+
+def plain_line(plain: Iterable[Ref]) -> str:
+    """Write `not confidential: Deployment/shop/a, ... and 3 more` as a line, "" if there is none."""
+    names = _names(plain)
+    return f"not confidential: {names}\n" if names else ""
+
+
+def only_the_coordinator(workloads: Sequence[Workload], plain: Sequence[Ref]) -> tuple[Finding, ...]:
+    """Return CC0242 if coordinators are the only confidential pods, and others are plain."""
+    if not plain or not workloads or not all(workload.is_coordinator for workload in workloads):
+        return ()
+    return (finding("CC0242", names=_names(plain)),)
+
+
+def none_confidential(plain: Sequence[Ref], generate: Generate) -> tuple[Finding, ...]:
+    """Return CC0291 if nobody has said of a pod that it is plain on purpose. plain: all pods of an input are so."""
+    if not generate.workloads:
+        return (finding("CC0291", names=_names(plain)),) if plain else ()
+    from krm_function.config.generate import naming
+
+    def on_purpose(ref: Ref) -> bool:
+        return any(entry.plain for _, entry in naming(generate.workloads, ref, generate.namespace))
+
+    unsaid = [ref for ref in plain if not on_purpose(ref)]
+    return (finding("CC0291", names=_names(unsaid)),) if unsaid else ()
+
+
+def _names(plain: Iterable[Ref]) -> str:
+    from krm_function.kubernetes.address import address_of
+
+    return listed(list(dict.fromkeys(map(address_of, plain))))
+
+
+# --- Stray annotations: report annotations of Contrast's domain on objects that have no pod, where nothing reads them
+#
+# Rule of this file: an annotation that a Contrast workload of the input has on its pod template, with the same value,
+# is no mistake: kustomize's commonAnnotations writes it to every object. Source: docs/facts/contrast.md#annotations.
+
+
+def stray_annotations(resources: Iterable[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
+    """Return CC0202 or CC0203 for each annotation that has no effect where it stands.
+
+    Objects that an earlier render added are skipped.
+    """
+    common = {item for workload in workloads for item in workload.annotations.items() if isinstance(item[1], str)}
+    findings: list[Finding] = []
+    for resource in resources:
+        certain_pod = resource.certain and resource.kind in KINDS
+        if PREFIX not in resource.text or resource.state == "added" or certain_pod:
+            continue
+        try:
+            findings += resource.all_placed(_stray(resource.value, resource.kinds, common))
+        except YamlError:
+            continue  # nothing reads this document, or its reader reports the problem
+    return tuple(findings)
+
+
+def _stray(document: Any, kinds: Kinds, common: set[tuple[str, str]]) -> Iterator[Finding]:
+    for root, value in objects(document):
+        ref = reference(value)
+        if ref.kind in KINDS or kinds.of(ref):
+            continue  # render/pod_checks.py, if it is Contrast's
+        for key, text in mapping(dig(value, ("metadata", "annotations"))).items():
+            known = ref.kind == "Service" and is_known(str(key), "Service annotation")
+            if is_contrast_key(str(key)) and not known and not (isinstance(text, str) and (key, text) in common):
+                path = (*root, "metadata", "annotations", key)
+                yield unread(ref, path, "annotation", str(key), f"a {ref.kind or 'nameless kind'}, which has no pod")
+
+
+# --- Find configuration that would be applied to a cluster: an object of ours that no host takes out of its output
+#
+# Rule of this file: kustomize and kpt keep an object out of a cluster if it has the annotation
+# `config.kubernetes.io/local-config: "true"`, and nothing else tells them to. No cluster has our kinds, so that one of
+# them stops an apply half way. Source: docs/facts/krm-functions.md#bookkeeping-annotations.
+
+
+ANNOTATION = ("metadata", "annotations", LOCAL_CONFIG)
+
+
+def applied_configuration(resources: Iterable[Resource]) -> tuple[Finding, ...]:
+    """Return CC0912 for each object of our kinds that a host would apply."""
+    findings: list[Finding] = []
+    for resource in resources:
+        if not resource.may_be(CONFIG_KINDS) or GROUP not in resource.text:
+            continue
+        try:
+            findings += resource.all_placed(_applied(resource.value))
+        except YamlError:
+            continue  # an error of reading it
+    return tuple(findings)
+
+
+def _applied(document: Any) -> Iterator[Finding]:
+    for root, value in objects(document):
+        ref = reference(value)
+        of_ours = ref.kind in CONFIG_KINDS and ref.api_version.startswith(GROUP)
+        if of_ours and dig(value, ANNOTATION) != "true":
+            yield finding("CC0912", ref, (*root, "metadata"), kind=ref.kind)

@@ -1,0 +1,116 @@
+"""Apply the rules of `spec.volumes` to the workloads of a render, and to the claims that become block devices.
+
+Rule of this file: it runs only where a rule is on, between resolve and inject, in this order, since a cache may be
+mounted by subPath, and a VOLUME is covered by what the others leave:
+
+    hostPathCaches -> splitSubPaths -> securePV -> imageVolumes
+"""
+
+from collections.abc import Sequence
+
+from krm_function.adapt.choices import RuleChoice
+from krm_function.adapt.image_volumes import image_volume_choices, image_volumes
+from krm_function.adapt.node_caches import cache_choices, host_path_caches, idle_paths
+from krm_function.adapt.secure_pv import (
+    CLAIM,
+    ClaimObject,
+    Pods,
+    claim_objects,
+    idle_claims,
+    made_block,
+    secure_pv,
+    secure_pv_choices,
+)
+from krm_function.adapt.split_sub_paths import split_choices, split_sub_paths
+from krm_function.config.collect import Config
+from krm_function.config.generate import DIVIDE
+from krm_function.findings import Finding, Path, Ref
+from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.pod_fields import type_findings
+from krm_function.kubernetes.resource import ObjectEdits, Resource
+from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.record import NamedTuple
+from krm_function.render.stages import WorkloadRender
+from krm_function.schema.table import EMPTY
+
+
+class Rewritten(NamedTuple):
+    """The workloads after the rules, and the edits of claim objects, with the positions of their resources."""
+
+    workloads: list[WorkloadRender]
+    claims: tuple[tuple[int, ObjectEdits], ...] = ()
+
+
+def idle_entries(workloads: Sequence[Workload], config: Config) -> tuple[Finding, ...]:
+    """Return CC0840 for each claim and path of the configuration that names nothing in the input."""
+    return (*idle_claims(workloads, config.generate), *idle_paths(workloads, config.generate))
+
+
+def with_volume_rules(renders: Sequence[WorkloadRender], resources: Sequence[Resource], config: Config) -> Rewritten:
+    """Apply the rules to all workloads; those that cannot be read are left as they are."""
+    rules = config.generate.volumes
+    pods = pods_of(resources, config) if rules.secure_claims else Pods((), ())
+    made: list[WorkloadRender] = []
+    blocks: dict[tuple[int, Path], ClaimObject] = {}
+    for one in renders:
+        if one.unreadable:
+            made.append(one)
+            continue
+        render, claims = _rewritten(one, pods, config)
+        made.append(render)
+        blocks |= {(claim.resource.position, claim.root): claim for claim in claims}
+    edits = tuple(
+        (position, ObjectEdits(root, claim.ref, (made_block(claim),))) for (position, root), claim in blocks.items()
+    )
+    return Rewritten(made, edits)
+
+
+def _rewritten(one: WorkloadRender, pods: Pods, config: Config) -> tuple[WorkloadRender, Sequence[ClaimObject]]:
+    """Apply the rules to one workload; also returns the claims that become block devices with it."""
+    rules = config.generate.volumes
+    claims: Sequence[ClaimObject] = ()
+    if rules.cache_paths:
+        one = one.plus(*host_path_caches(one.workload, rules.cache_paths))
+    if rules.split_sub_paths:
+        one = one.plus(*split_sub_paths(one.workload, divide=rules.split_sub_paths == DIVIDE))
+    if rules.secure_claims:
+        initializer = config.generate.initializer
+        encrypted = secure_pv(one.workload, rules.secure_claims, pods, initializer=initializer)
+        one = one.plus(*encrypted.outcome)._replace(notes=one.notes + encrypted.notes)
+        claims = encrypted.blocks
+    if rules.image_volumes:
+        one = one.plus(*image_volumes(one.workload, config.images or EMPTY, config.release.images))
+    return one, claims
+
+
+def pods_of(resources: Sequence[Resource], config: Config | None) -> Pods:
+    """Return the claims of an input, and which pods of the known kinds name one."""
+    users: list[tuple[Ref, str]] = []
+    for resource in resources:
+        if resource.document is None or resource.state == "added":
+            continue
+        for root, value in objects(resource.document.value):
+            for workload in workloads_of(value, root, reference(value)):
+                names = (
+                    mapping(volume.get(CLAIM)).get("claimName") for volume in maps(workload.pod_spec.get("volumes"))
+                )
+                users += ((workload.ref, str(name)) for name in names if name)
+    return Pods(claim_objects(resources), users, config.generate.namespace if config else "")
+
+
+def volume_choices(workload: Workload, config: Config, resources: Sequence[Resource]) -> tuple[RuleChoice, ...]:
+    """Say what each rule would do for a workload that is not rewritten yet, as if those before it were chosen.
+
+    config: for images and namespace; the rules in it do not count. resources: of the input, as they were read.
+    """
+    if type_findings(workload):
+        return ()  # the stages trust the types
+    choices = list(cache_choices(workload))
+    caches = [str(one.value) for one in choices]
+    workload = workload.after(host_path_caches(workload, caches).edits)
+    choices += split_choices(workload)
+    workload = workload.after(split_sub_paths(workload, divide=True).edits)
+    choices += secure_pv_choices(workload, pods_of(resources, config))
+    choices += image_volume_choices(workload, config.images or EMPTY, config.release.images)
+    return tuple(choices)

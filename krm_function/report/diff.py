@@ -1,0 +1,185 @@
+"""What a render would change, object by object, as unified diffs."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Any
+
+from krm_function.kubernetes.address import address_of
+from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.resource import Resource
+from krm_function.record import NamedTuple
+from krm_function.render.rendered import Rendered
+from krm_function.report.findings import on_one_line
+from krm_function.report.masking import hidden
+from krm_function.text.changes import Change
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import parse
+from krm_function.text.splice import splice
+from krm_function.text.writer import dump
+
+# --- Unified diff of two texts in a time that grows with their length
+#
+# Rule of this file: lines that both texts have once, in the same order, are the same line (as in patience diff), so the
+# standard library, whose time grows with the square of the length, compares only what stands between two of them.
+
+
+CONTEXT = 3  # lines
+Opcode = tuple[str, int, int, int, int]  # of difflib: what to do; lines of the text before; lines of the text after
+
+
+def unified_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a unified diff below its header, none of them ended."""
+    matcher = SequenceMatcher(None, "", "")
+    matcher.opcodes = list(_joined(_opcodes(before, after)))  # type: ignore[attr-defined]  # which it then groups
+    for group in matcher.get_grouped_opcodes(CONTEXT) if before or after else ():
+        (_, first, _, into, _), (_, _, last, _, end) = group[0], group[-1]
+        yield f"@@ -{_range(first, last)} +{_range(into, end)} @@"
+        for tag, low, high, start, stop in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in before[low:high])
+                continue
+            yield from (f"-{line}" for line in before[low:high])
+            yield from (f"+{line}" for line in after[start:stop])
+
+
+def _range(start: int, stop: int) -> str:
+    """Write lines as the header of a hunk counts them: from 1; of none, the line before."""
+    count = stop - start
+    return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
+
+
+def _opcodes(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
+    edges = [(-1, -1), *_anchors(before, after), (len(before), len(after))]
+    for (low, start), (high, stop) in pairwise(edges):
+        left, right = before[low + 1 : high], after[start + 1 : stop]
+        for tag, *(first, last, into, end) in SequenceMatcher(None, left, right).get_opcodes():
+            yield tag, low + 1 + first, low + 1 + last, start + 1 + into, start + 1 + end
+        if high < len(before):
+            yield "equal", high, high + 1, stop, stop + 1
+
+
+def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the positions of the lines that stand once in both texts: the longest series that rises in both."""
+    counts = Counter(before), Counter(after)
+    places = {line: at for at, line in enumerate(after) if counts[1][line] == 1}
+    shared = [(at, places[line]) for at, line in enumerate(before) if counts[0][line] == 1 and line in places]
+    ends: list[int] = []  # the lowest last position in `after` of a series, by its length
+    series: list[int] = []  # the index of that pair
+    above: list[int] = []  # for each pair, the index of the pair before it in its series
+    for index, (_, place) in enumerate(shared):
+        size = bisect_left(ends, place)
+        ends[size : size + 1], series[size : size + 1] = [place], [index]
+        above.append(series[size - 1] if size else -1)
+    anchors: list[tuple[int, int]] = []
+    index = series[-1] if series else -1
+    while index >= 0:
+        anchors.append(shared[index])
+        index = above[index]
+    return anchors[::-1]
+
+
+def _joined(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
+    """Join neighbours of one kind."""
+    last: Opcode | None = None
+    for opcode in opcodes:
+        if last is not None and last[0] == opcode[0]:
+            last = (last[0], last[1], opcode[2], last[3], opcode[4])
+            continue
+        if last is not None:
+            yield last
+        last = opcode
+    if last is not None:
+        yield last
+
+
+# --- Diff: what a render would change, object by object, as unified diffs of the YAML text
+#
+# Rule of this file: the texts of the input are compared with those of the output, comments included; what may not be
+# shown is replaced in both before that, so that no context line reveals it.
+
+
+ONLY_MASKED = "only values that are not shown differ"
+COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+BOLD, RESET = "\x1b[1m", "\x1b[0m"
+
+
+class ChangedDocument(NamedTuple):
+    """One document before and after a render, None where it does not exist. title: the header of its diff."""
+
+    title: str
+    before: str | None
+    after: str | None
+
+
+def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list[ChangedDocument]:
+    """Return every document that a render would change, remove or add, in the order of the output."""
+    documents = [
+        ChangedDocument(_title(resource, text), resource.text, text)
+        for resource, text in zip(resources, rendered.texts, strict=True)
+        if text != resource.text
+    ]
+    return documents + [
+        ChangedDocument(f"{address_of(reference(value))}, new", None, dump(value)) for value in rendered.added
+    ]
+
+
+def diff_text(documents: Iterable[ChangedDocument], *, colour: bool = False) -> str:
+    """Return all diffs, each with a header; "" for none."""
+    return "".join(_painted(line, colour=colour) + "\n" for one in documents for line in _lines(one))
+
+
+def identity_text(rendered: Rendered) -> str:
+    """Return what the manifest gives to workloads and the base does not: one header for each, "" for none."""
+    lines = []
+    for planned in rendered.plan:
+        if planned.identity:
+            lines.append(f"=== {on_one_line(address_of(planned.ref))}, in the manifest")
+            lines += [f"# {on_one_line(note)}" for note in planned.identity]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _title(resource: Resource, after: str | None) -> str:
+    value = _value(resource.text)
+    names = ", ".join(address_of(reference(one)) for _, one in objects(value)) or resource.kind
+    place = f"{resource.file}:{resource.line}" if resource.file else ""
+    return " ".join(part for part in (names, f"({place})" if place else "", "removed" if after is None else "") if part)
+
+
+def _lines(document: ChangedDocument) -> list[str]:
+    """Write the unified diff of one document; line numbers count from its start."""
+    before, after = ("" if text is None else _shown(text) for text in (document.before, document.after))
+    old, new = (
+        "/dev/null" if text is None else name for text, name in ((document.before, "input"), (document.after, "output"))
+    )
+    lines = list(unified_lines(before.splitlines(), after.splitlines()))
+    head = [f"=== {on_one_line(document.title)}", f"--- {old}", f"+++ {new}"]
+    return head + ([on_one_line(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
+
+
+def _value(text: str) -> Any:
+    try:
+        return parse(text).value
+    except YamlError:
+        return None
+
+
+def _shown(text: str) -> str:
+    """Mask the values of a text. A document that cannot be edited in place is written anew."""
+    try:
+        document = parse(text)
+        changes = [Change(path, "set", shown) for path, shown in hidden(document.value)]
+        return splice(document, changes).text if changes else text
+    except YamlError:
+        return "# (a text that cannot be read)\n"
+
+
+def _painted(line: str, *, colour: bool) -> str:
+    if not colour:
+        return line
+    if line.startswith(("===", "---", "+++")):
+        return f"{BOLD}{line}{RESET}"
+    paint = COLOURS.get(line[:1], "")
+    return f"{paint}{line}{RESET}" if paint else line

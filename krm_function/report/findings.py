@@ -1,0 +1,425 @@
+"""Findings as text, as KRM results, for machines, and read back from a report."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from krm_function import __version__
+from krm_function.findings import REF_NAMES, Finding, dotted
+from krm_function.findings.documentation import documentation_of, documentation_url
+from krm_function.findings.explanation import explanation
+from krm_function.findings.origin import position_text
+from krm_function.krm.result import Field, File, ResourceRef, Result, visible
+from krm_function.kubernetes.address import address_of
+from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.record import NamedTuple
+
+# --- The order of findings: errors first, then by place; the same in every format
+#
+# kpt shows a report on one line, older ones the first four of its lines, so the decisive one must be the first.
+# Source: docs/facts/krm-functions.md#results.
+
+
+RANK = {"error": 0, "warning": 1, "info": 2}
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort findings into this order, each once."""
+    return sorted(set(findings), key=_key)
+
+
+def _key(found: Finding) -> tuple[int, str, int, str, str, str, str]:
+    ref = f"{found.ref.kind}/{found.ref}" if found.ref else ""
+    return (RANK[found.severity], found.file, found.line, found.code, ref, dotted(found.path), found.message)
+
+
+def on_one_line(text: str) -> str:
+    """Put `text` on one line and make control, format and separator characters visible: names come from the input."""
+    if text.isprintable():
+        return text
+    return visible(text.replace("\n", " "))
+
+
+# --- Colours of a terminal for words of this program
+#
+# Rule of this file: whether a stream shows colours is the caller's to decide (cli/parser.py). The text that is
+# painted holds no control characters of the input (`order.on_one_line`).
+
+
+# style -> parameters of "Select Graphic Rendition" (ECMA-48): of the sixteen colours that each user can choose
+STYLES = {
+    "error": "1;31",  # red
+    "warning": "1;33",  # yellow
+    "info": "1;34",  # blue
+    "hint": "36",  # cyan
+    "note": "33",
+    "place": "1",
+    "heading": "1",
+}
+
+Paint = Callable[[str, str], str]  # text, style -> text
+
+
+def plain(text: str, style: str) -> str:  # noqa: ARG001 (a Paint)
+    """Leave a text without colour."""
+    return text
+
+
+def ansi(text: str, style: str) -> str:
+    """Put a text into the colour of a style."""
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else ""
+
+
+# --- Findings of one cause told as one: same code, same sentence, same remedy, at several places
+#
+# Rule of this file: for readers alone, so in text, on the plan's page and in SARIF. JSON, GitHub's commands and the
+# results of a ResourceList have each finding by itself, because programs count and place them.
+
+
+class Group(NamedTuple):
+    """Findings that differ only in their places. found: the first in the order of a report; others: the rest."""
+
+    found: Finding
+    others: tuple[Finding, ...] = ()
+
+
+def grouped(findings: Iterable[Finding]) -> list[Group]:
+    """Group findings, in the order of the first of each group."""
+    groups: dict[tuple[str, str, str, str], list[Finding]] = {}
+    for found in ordered(findings):
+        groups.setdefault((found.severity, found.code, sentence(found), found.hint), []).append(found)
+    return [Group(first, tuple(others)) for first, *others in groups.values()]
+
+
+def sentence(found: Finding) -> str:
+    """Return the message of a finding on one line, without its field if it begins with that: the place is beside it."""
+    field = dotted(found.path)
+    subject, must, wanted = found.message.partition(" must ")
+    if must and f".{field}".endswith(f".{subject}"):
+        return on_one_line(f"must {wanted}")
+    head, _, rest = found.message.partition(": ")
+    named = found.ref is not None and head == f"{found.ref.kind} {found.ref.name}"
+    place, _, said = rest.partition(": ") if named else (head, "", rest)
+    if not said or not (field == place or field.endswith(f".{place}")):
+        return on_one_line(found.message)
+    return on_one_line(f"{head}: {said}" if named else said)
+
+
+# --- Findings as text: `severity code place: sentence`, remedies indented below
+#
+#     error CC0304 shop/db spec.template.spec.nodeSelector: nodeSelector hardware=tdx contradicts …
+#       hint: remove the key from the pod template, …
+#
+#     error CC0504 shop/db spec.template.spec and 2 more: image … is not in the ImageLock
+#       also: shop/web spec.template.spec (web.yaml:24:5)
+#
+# Lower case, no full stop, one line per sentence. A place is the object and field, else the file and line. What is the
+# same at several places is told once, and the places after the fifth are counted.
+
+
+NAMED = 5  # places of one cause that are named where not all are asked for
+
+
+def place_of(found: Finding) -> str:
+    """Return the place of a finding: `shop/db spec.x`, `file.yaml:3:7`, or "" when it is about the whole run."""
+    if found.ref is not None:
+        return on_one_line(f"{found.ref} {dotted(found.path)}".strip())
+    return position(found)
+
+
+def position(found: Finding) -> str:
+    """Write `file:line:column` as far as known, for an object of a stream with the file that it says it comes from."""
+    return on_one_line(position_text(found.file, found.line, found.column, found.origin))
+
+
+def _plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that file is for terminals alone)
+    return text
+
+
+def render_text(
+    findings: Iterable[Finding],
+    *,
+    infos: bool = False,
+    whole: bool = False,
+    paint: Callable[[str, str], str] = _plain,
+) -> str:
+    """Write all findings as text, "" for none.
+
+    infos: also those of severity info. whole: name every place of a cause. paint: see colour.Paint.
+    """
+    told = (found for found in findings if infos or found.severity != "info")
+    return "".join(line + "\n" for group in grouped(told) for line in _lines(group, paint, whole=whole))
+
+
+def _lines(group: Group, paint: Callable[[str, str], str], *, whole: bool) -> Iterator[str]:
+    """Yield the lines of a cause: its first place with the sentence, the other places, the remedy."""
+    found, others = group
+    where, place = place_of(found), position(found)
+    more = f" and {len(others)} more" if others else ""
+    head = paint(f"{found.severity} {found.code}", found.severity) + (f" {paint(where, 'place')}" if where else "")
+    yield f"{head}{more}: {sentence(found)}"
+    if place and place != where:
+        yield f"  at: {place}"
+    named = others if whole or len(others) < NAMED else others[: NAMED - 1]
+    for other in named:
+        yield f"  also: {_whole_place(other)}"
+    if len(others) > len(named):
+        yield f"  also: {len(others) - len(named)} more, which -v names"
+    if found.hint:
+        yield f"  {paint('hint:', 'hint')} {on_one_line(found.hint)}"
+
+
+def _whole_place(found: Finding) -> str:
+    """Write object, field and position on one line."""
+    where, place = place_of(found), position(found)
+    return f"{where} ({place})" if place and place != where else where
+
+
+# --- Findings as KRM results: what kpt prints and writes to its results file
+#
+# Rule of this file: a finding becomes one result with its code as a tag and its remedy in the message, because a result
+# has no other place for it (docs/facts/krm-functions.md#results). kpt does not print `file`, so the message has it,
+# too. Infos are left out: kpt has one line for all, older ones four, and only what needs a reader may take its place.
+
+
+def krm_results(findings: Iterable[Finding]) -> list[Result]:
+    """Turn findings into the results of a run, errors first."""
+    return [_krm_result(found) for found in ordered(findings) if found.severity != "info"]
+
+
+def _krm_result(found: Finding) -> Result:
+    ref, where = None, ""
+    if found.ref is not None and found.ref.kind and found.ref.name:
+        ref = ResourceRef(found.ref.api_version, found.ref.kind, found.ref.name, found.ref.namespace)
+    elif found.ref is not None:
+        where = place_of(found)
+    elif found.line and not found.origin:
+        where = f"line {found.line}"
+    if found.origin:
+        where = f"{found.origin} {where}".strip()
+    message = f"{found.code} {where}: {sentence(found)}" if where else f"{found.code} {sentence(found)}"
+    if found.hint:
+        message += f" (hint: {found.hint})"
+    field = Field(dotted(found.path)) if ref is not None and found.path else None
+    return Result(on_one_line(message), found.severity, ref, field, _file_of_result(found, ref), {"code": found.code})
+
+
+def _file_of_result(found: Finding, ref: ResourceRef | None) -> File | None:
+    """Return the file of the package: where the object comes from, or what was read; none outside of the package."""
+    if found.origin:
+        return File(found.origin.path, found.origin.position or 0) if found.origin.inside else None
+    return File(found.file) if ref is None and found.file and not found.file.startswith(("/", "..")) else None
+
+
+# --- Findings for machines: JSON (versioned) and GitHub workflow commands
+#
+# Rule of this file: same findings, same order as the text; a consumer may rely on field names of version 1.
+
+
+GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def finding_data(found: Finding) -> dict[str, Any]:
+    """Return one finding as plain data; absent parts are left out."""
+    data: dict[str, Any] = {"code": found.code, "severity": found.severity, "message": on_one_line(found.message)}
+    if found.hint:
+        data["hint"] = on_one_line(found.hint)
+    if found.ref is not None:
+        data["resource"] = {name: value for name, value in zip(REF_NAMES, found.ref, strict=True) if value}
+    if found.path:
+        data["field"] = dotted(found.path)
+    position = {"file": found.file, "line": found.line, "column": found.column}
+    data.update({name: value for name, value in position.items() if value})
+    if found.origin is not None:
+        data["origin"] = {"path": found.origin.path}
+        if found.origin.position is not None:
+            data["origin"]["index"] = found.origin.position
+    data["documentation"] = documentation_of(found.code)
+    return data
+
+
+def render_json(findings: Iterable[Finding]) -> str:
+    """Write `{"version": 1, "findings": [...]}` with a final newline."""
+    import json
+
+    return json.dumps({"version": 1, "findings": [finding_data(found) for found in ordered(findings)]}, indent=2) + "\n"
+
+
+def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
+    """Write one workflow command per finding. infos: also those of severity info, as notices; GitHub shows ten."""
+    lines = []
+    for found in ordered(findings):
+        if found.severity == "info" and not infos:
+            continue
+        where = f"{found.ref} {dotted(found.path)}".strip() if found.ref else ""
+        fields = {**_file_of_finding(found), "title": f"{found.code} {where}".strip()}
+        joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
+        hint = f"%0Ahint: {_data(found.hint)}" if found.hint else ""
+        lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(sentence(found))}{hint}\n")
+    return "".join(lines)
+
+
+def _file_of_finding(found: Finding) -> dict[str, str]:
+    """Return the file of an annotation, with its line; a line of a stream would be taken for one of some file."""
+    if not found.file:
+        return {"file": found.origin.path if found.origin and found.origin.inside else ""}
+    return {"file": found.file, "line": str(found.line or ""), "col": str(found.column or "")}
+
+
+def _data(text: str) -> str:
+    return on_one_line(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# --- Findings as SARIF 2.1.0, which code hosts and editors read
+#
+# Rule of this file: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
+# all of this package; the tests validate the output with the schema. A finding about an object has its field as logical
+# location, and its file and line as physical location where there is a file; a file that the object only says it comes
+# from has no line, since lines count in the stream. Findings of one cause are one result at the first place, which
+# relates to the others: by the standard (3.27.12) a result has several locations only if each must be changed.
+
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVEL = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
+    """Write one run with one result per cause. infos: also findings of severity info, as notes."""
+    import json
+
+    shown = grouped(found for found in findings if infos or found.severity != "info")
+    codes = sorted({group.found.code for group in shown})
+    driver = {"name": "contrast-krm", "version": __version__, "rules": [_rule(code) for code in codes]}
+    results = [_sarif_result(group, codes.index(group.found.code)) for group in shown]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    about = explanation(code)
+    rule: dict[str, Any] = {
+        "id": code,
+        "shortDescription": {"text": about.sentence},
+        "fullDescription": {"text": about.meaning},
+        "help": {"text": "; ".join(filter(None, (about.remedy, f"see {documentation_of(code)}")))},
+    }
+    if url := documentation_url(code):
+        rule["helpUri"] = url
+    return rule | {"defaultConfiguration": {"level": LEVEL[about.severity]}}
+
+
+def _sarif_result(group: Group, rule: int) -> dict[str, Any]:
+    found, others = group
+    more = f" (and at {len(others)} more {'place' if len(others) == 1 else 'places'})" if others else ""
+    text = sentence(found) + more + (f"; hint: {found.hint}" if found.hint else "")
+    result: dict[str, Any] = {
+        "ruleId": found.code,
+        "ruleIndex": rule,
+        "level": LEVEL[found.severity],
+        "message": {"text": on_one_line(text)},
+    }
+    location = _location(found)
+    if location:
+        result["locations"] = [location]
+    if related := [location for location in map(_location, others) if location]:
+        result["relatedLocations"] = [{"id": number, **location} for number, location in enumerate(related, 1)]
+    return result | {"partialFingerprints": {"finding/v2": _fingerprint(group)}}
+
+
+def _location(found: Finding) -> dict[str, Any]:
+    location: dict[str, Any] = {}
+    file = found.origin.path if found.origin and found.origin.inside else found.file
+    if file:
+        from urllib.parse import quote
+
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(file.encode("utf-8", "surrogateescape"))}}
+        if found.line and not found.origin:
+            place["region"] = {"startLine": found.line} | ({"startColumn": found.column} if found.column else {})
+        location["physicalLocation"] = place
+    if found.ref is not None:
+        field = dotted(found.path)
+        name = f"{address_of(found.ref)} {field}".strip()
+        location["logicalLocations"] = [
+            {"name": on_one_line(field or str(found.ref)), "fullyQualifiedName": on_one_line(name)}
+        ]
+    return location
+
+
+def _fingerprint(group: Group) -> str:
+    """Make a fingerprint that stays the same when lines move.
+
+    Of the rule and the sentence, and of a cause at one place also of object and field.
+    """
+    import hashlib
+
+    found, others = group
+    place = () if others else (*(found.ref or ()), dotted(found.path))
+    same = "\n".join((found.code, sentence(found), *place))
+    return hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+# --- Read what an earlier call wrote with `--report`: the findings of one code, as text or as JSON
+#
+# Rule of this file: it reads what report/findings.py and report/findings.py write, and nothing of it is believed: it is
+# shown.
+
+
+SEVERITIES = ("error", "warning", "info")
+
+
+class Reported(NamedTuple):
+    """A finding of a report. place: object and field, "" for none. sentence: what is wrong. hint: "" for none."""
+
+    place: str
+    sentence: str
+    hint: str
+
+
+def read_report(text: str, code: str) -> tuple[Reported, ...]:
+    """Return the findings of a code in a report, each once. Raises ValueError for what is no report of these forms."""
+    told = _from_json(text, code) if text.lstrip().startswith("{") else _from_text(text, code)
+    return tuple(dict.fromkeys(told))
+
+
+def _from_json(text: str, code: str) -> list[Reported]:
+    import json
+
+    try:
+        report: Any = json.loads(text)
+    except RecursionError:
+        raise ValueError("too deep") from None
+    findings = mapping(report).get("findings")
+    if not isinstance(findings, list):
+        raise ValueError("no findings")  # noqa: TRY004 (of a text, not of an argument)
+    return [
+        Reported(_place(one), on_one_line(str(one.get("message", ""))), on_one_line(str(one.get("hint", ""))))
+        for one in maps(findings)
+        if one.get("code") == code
+    ]
+
+
+def _place(one: dict[str, Any]) -> str:
+    resource = mapping(one.get("resource"))
+    name = "/".join(str(part) for part in (resource.get("namespace"), resource.get("name")) if part)
+    return on_one_line(f"{name} {one.get('field') or ''}".strip())
+
+
+def _from_text(text: str, code: str) -> list[Reported]:
+    told: list[Reported] = []
+    known = last = False
+    for line in text.splitlines():
+        severity, _, rest = line.partition(" ")
+        raised, _, said = rest.partition(" ")
+        if severity in SEVERITIES and raised.rstrip(":")[:2] == "CC":
+            known, last = True, raised.rstrip(":") == code
+            if last:
+                place, _, sentence = ("", "", said) if raised.endswith(":") else said.partition(": ")
+                told.append(Reported(on_one_line(place), on_one_line(sentence), ""))
+        elif last and line.startswith("  hint: "):
+            told[-1] = told[-1]._replace(hint=on_one_line(line.removeprefix("  hint: ")))
+    if not known:
+        raise ValueError("no findings")
+    return told

@@ -1,0 +1,160 @@
+"""What a sealed policy allows, its open variables, and the differences between policies."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from krm_function.findings import REF_NAMES
+from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.pod_kinds import OF_CONTROLLER
+from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.policy.compare import WorkloadDifferences
+from krm_function.policy.compare_values import Difference
+from krm_function.policy.initdata import POLICY, decode_toml, from_annotation, read_policy_data
+from krm_function.record import NamedTuple
+from krm_function.render.rendered import Planned
+from krm_function.report.findings import on_one_line
+
+# --- The open variables of a workload in one line: those of which the host may choose any value
+#
+# Rule of this file: names only; an open variable has no value that anybody here could know.
+
+
+def variables_text(planned: Planned, *, of_controller: bool | None = None) -> str:
+    """Write `web DB_PASSWORD (Secret db, key password), web DB_USER (Secret db, key user)`; "" if there are none.
+
+    of_controller: only those that the controller of a custom resource writes, each with its form, or only the others.
+    """
+    return ", ".join(
+        f"{one.container} {one.name} ({one.source.removeprefix(OF_CONTROLLER) if of_controller else one.source})"
+        for one in planned.open
+        if of_controller is None or one.source.startswith(OF_CONTROLLER) is of_controller
+    )
+
+
+# --- Summarise what a sealed policy allows, container by container
+#
+# Rule of this file: the policy is read back from the annotation, so the summary holds nothing that is not in it. Names
+# of variables are shown, never their values; of a command line, the program alone.
+
+
+NAME = "io.kubernetes.cri.container-name"
+IMAGE = "io.kubernetes.cri.image-name"
+
+# what the container runtime and the kubelet mount into every container
+STANDARD = frozenset(
+    (
+        *("/proc", "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", "/sys", "/sys/fs/cgroup"),  # noqa: S108 - not ours
+        *("/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/dev/termination-log"),
+        *("/var/run/secrets/kubernetes.io/serviceaccount", "/var/run/secrets/azure/tokens"),
+    )
+)
+
+
+class Allowed(NamedTuple):
+    """One container of a policy.
+
+    user: `uid:gid`. mounts: those beyond STANDARD. exec: how many commands may be started in it later, such as probes.
+    """
+
+    name: str
+    image: str
+    program: str
+    user: str
+    arguments: int
+    variables: tuple[str, ...]
+    mounts: tuple[str, ...]
+    devices: int
+    exec: int
+    readonly: bool
+    privileges: bool  # whether the process may gain more of them
+
+
+def allowed(workload: Workload | None) -> tuple[Allowed, ...]:
+    """Return the containers of a workload's policy without the sandbox; none if there is no policy to read."""
+    value = workload.annotations.get(INITDATA) if workload is not None else None
+    if not isinstance(value, str):
+        return ()
+    try:
+        sealed = read_policy_data(decode_toml(from_annotation(value)).data.get(POLICY, ""))
+    except ValueError:
+        return ()
+    entries = [_allowed(entry) for entry in maps(sealed["containers"])]
+    return tuple(entry for entry in entries if entry.name)
+
+
+def _allowed(entry: dict[str, Any]) -> Allowed:
+    annotations = mapping(dig(entry, ("OCI", "Annotations")))
+    process = mapping(dig(entry, ("OCI", "Process")))
+    user = mapping(process.get("User"))
+    arguments = [str(word) for word in process.get("Args") or ()]
+    mounts = [str(one.get("destination", "")) for one in maps(dig(entry, ("OCI", "Mounts")))]
+    return Allowed(
+        str(annotations.get(NAME, "")),
+        str(annotations.get(IMAGE, "")),
+        arguments[0] if arguments else "",
+        f"{user.get('UID', 0)}:{user.get('GID', 0)}",
+        max(0, len(arguments) - 1),
+        tuple(dict.fromkeys(str(one).partition("=")[0] for one in process.get("Env") or ())),
+        tuple(path for path in mounts if path not in STANDARD),
+        len(entry.get("devices") or ()),
+        len(entry.get("exec_commands") or ()),
+        dig(entry, ("OCI", "Root", "Readonly")) is True,
+        process.get("NoNewPrivileges") is not True,
+    )
+
+
+# --- Differences between policies as text and JSON: one line each, with a verdict and its reason
+#
+#     Deployment shop/web
+#       weaker    web: capabilities added NET_ADMIN (Bounding, Effective, Permitted): the process may do more
+#
+# Rule of this file: names come from the input, so their control characters are made visible.
+
+
+VERDICTS = ("weaker", "stronger", "different")
+
+
+def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
+    """Write one block per workload and a line with totals."""
+    lines: list[str] = []
+    for workload in compared:
+        lines.append(on_one_line(f"{workload.ref.kind} {workload.ref}"))
+        lines += [f"  {line.verdict:<9} {on_one_line(sentence(line))}" for line in workload.lines]
+    counts = verdict_counts(compared)
+    totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    return "".join(f"{line}\n" for line in (*lines, totals if lines else "no difference"))
+
+
+def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
+    """Write `{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
+    import json
+
+    workloads = [{"resource": _resource(one), "differences": [_data(line) for line in one.lines]} for one in compared]
+    return json.dumps({"version": 1, "workloads": workloads, "totals": verdict_counts(compared)}, indent=2) + "\n"
+
+
+def sentence(line: Difference) -> str:
+    """Write a difference without its verdict, such as `web: env added DEBUG: the host may set one more variable`."""
+    return f"{changed(line)}: {line.why}"
+
+
+def changed(line: Difference) -> str:
+    """Write what differs: `web: env added DEBUG`."""
+    where = f"{line.container}: " if line.container else ""
+    return where + " ".join(filter(None, (line.field, line.op, line.what)))
+
+
+def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
+    """Return how many lines have which verdict."""
+    counts = Counter(line.verdict for one in compared for line in one.lines)
+    return {verdict: counts[verdict] for verdict in VERDICTS}  # type: ignore[index]
+
+
+def _resource(workload: WorkloadDifferences) -> dict[str, str]:
+    return {name: on_one_line(value) for name, value in zip(REF_NAMES, workload.ref, strict=True) if value}
+
+
+def _data(line: Difference) -> dict[str, Any]:
+    parts = {**line._asdict(), "what": line.what}
+    return {key: on_one_line(value) for key, value in parts.items() if value}

@@ -1,0 +1,197 @@
+"""The kinds of values that a table of fields is made of, and the names of types for messages."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Union
+
+from krm_function.record import NamedTuple
+
+# --- The kinds of values that a table of fields is made of
+#
+# Rule of this file: shapes only. `check` holds values against them and api.schema prints them as JSON Schema, so the
+# two cannot disagree on names, types, patterns and ranges. Only a function in a spec may refuse what the JSON Schema
+# accepts.
+
+
+Path = tuple[str | int, ...]
+
+Problems = tuple[tuple[Path, str], ...]
+"""Problems: a path inside the value, and what is wrong there (lower case, no full stop, without the value)."""
+
+
+class Anything(NamedTuple):
+    """A value of any type."""
+
+
+class Only(NamedTuple):
+    """One of a few values, of any types; () for a field that must not be set."""
+
+    values: tuple[Any, ...] = ()
+
+
+class Text(NamedTuple):
+    """A string. what: for "must be {what}". pattern: matched whole, in syntax that Python and ECMA share.
+
+    matches: tells what the pattern says, where each render would compile a pattern for a few texts.
+    """
+
+    what: str = "a string"
+    pattern: str = ""
+    longest: int = 0  # characters, 0 for no limit
+    example: str = ""
+    check: Callable[[str], str] | None = None  # the problem, or ""
+    empty: bool = True  # whether "" is allowed
+    matches: Callable[[str], bool] | None = None
+
+
+class Choice(NamedTuple):
+    """One of a few strings; with `fold`, `read` takes them in any letter case."""
+
+    values: tuple[str, ...]
+    fold: bool = False
+
+
+class Flag(NamedTuple):
+    """A boolean; `danger`, if set, says why it must not be true."""
+
+    danger: str = ""
+
+
+class Number(NamedTuple):
+    """An integer within bounds, both inclusive; by default any that fits 64 bits."""
+
+    least: int = -(2**63)
+    most: int = 2**63 - 1
+
+
+class Scalar(NamedTuple):
+    """A value that one function checks, type and all, such as a quantity.
+
+    problem: what is wrong with a value, "" if nothing is. remedy: an imperative. json_schema: the same as JSON Schema,
+    as far as that goes.
+    """
+
+    problem: Callable[[Any], str]
+    remedy: str
+    json_schema: Mapping[str, Any]
+
+
+class JsonObject(NamedTuple):
+    """A map of any shape; `read` takes its JSON as a string, too. load: reads that, raises ValueError."""
+
+    what: str
+    load: Callable[[str], dict[str, Any]]
+    check: Callable[[dict[str, Any]], str] | None = None  # the problem, or ""
+
+
+class MapOf(NamedTuple):
+    """A map with free keys. nulls: whether a null stands for an absent key. check: see Record."""
+
+    keys: Text | Anything
+    values: "Spec"
+    check: Callable[[dict[str, Any]], Problems] | None = None
+    nulls: bool = False
+
+
+class ListOf(NamedTuple):
+    """A list; length: exactly that many, None for any number. check: as in Record."""
+
+    items: "Spec"
+    length: int | None = None
+    check: Callable[[list[Any]], Problems] | None = None
+
+
+class OneOrMany(NamedTuple):
+    """One entry, or a list of them."""
+
+    items: "Spec"
+
+
+class Word(NamedTuple):
+    """One word, or a value of another kind in its place."""
+
+    word: str
+    spec: "Spec"
+
+
+class OrNull(NamedTuple):
+    """A value or null. In a Record, where null is otherwise the same as leaving the field out, it is then a value."""
+
+    spec: "Spec"
+
+
+class Field(NamedTuple):
+    """One field of a Record. A null is the same as leaving the field out. about, default: for readers of the schema.
+
+    marks: further properties, which the package that has the table defines and reads; `check` does not.
+    """
+
+    spec: "Spec"
+    about: str = ""
+    required: bool = False
+    default: Any = None
+    marks: tuple[str, ...] = ()
+
+
+class Record(NamedTuple):
+    """A map of known fields. check: finds what is wrong between fields; called when nothing else is wrong.
+
+    closed: whether other fields are faults; else they are ignored. make: what `filled` calls with the fields that are
+    there, each filled.
+    """
+
+    fields: Mapping[str, Field]
+    check: Callable[[dict[str, Any]], Problems] | None = None
+    closed: bool = True
+    make: Callable[..., Any] | None = None
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The names of the fields that must be there."""
+        return tuple(name for name, field in self.fields.items() if field.required)
+
+
+Spec = Union[  # noqa: UP007 (forward references)
+    Anything, Only, Text, Choice, Flag, Number, Scalar, JsonObject, MapOf, ListOf, OneOrMany, OrNull, Record, Word
+]
+
+ANY_TEXT = Text()
+
+
+def hexadecimal(size: int | None = None, *, empty: bool = False) -> Text:
+    """Return hex digits for `size` bytes, None for any number from one. empty: whether "" is allowed, too."""
+    if size is None:
+        return Text("hex digits", "(?:[0-9a-fA-F]{2})+")
+    pattern = f"[0-9a-fA-F]{{{2 * size}}}"
+    return Text(f"{2 * size} hex digits ({size} bytes)", f"(?:{pattern})?" if empty else pattern)
+
+
+# --- Names of types for messages
+#
+# Rule of this file: the words are those of YAML and JSON, never Python's.
+
+
+def type_name(value: Any) -> str:
+    """Name the type of a value: `string`, `fractional number`, `null`."""
+    match value:
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "fractional number"
+        case str():
+            return "string"
+        case list() | tuple():
+            return "list"
+        case Mapping():
+            return "map"
+        case None:
+            return "null"
+        case _:  # such as a date, which some readers of YAML make
+            return type(value).__name__
+
+
+def a_type(name: str) -> str:
+    """Name a type as the end of "must be ...": `a map`, `an integer`, `null`."""
+    return name if name == "null" else f"an {name}" if name[0] in "aeiou" else f"a {name}"

@@ -1,0 +1,259 @@
+"""Keep an edit from changing what an alias repeats, and write out aliases across regions of a text."""
+
+import re
+from bisect import bisect, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_function.text.changes import same
+from krm_function.text.edit_tree import EditedCollection, NewValue, Part, value_of
+from krm_function.text.errors import LIMITS, Limits, YamlError
+from krm_function.text.libyaml import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+    YAMLError,
+)
+from krm_function.text.parse import Builder, Event, Node, located, open_events
+from krm_function.text.writer import flow, flow_key
+
+# --- Keep an edit of an anchored node from changing its aliases
+#
+# Rule of this file: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
+# dropped, every alias of it is written out.
+
+
+def write_out_aliases(part: Part, root: Node, text: str) -> Part:
+    """Write out every alias in `part` whose anchored node was edited, moved or dropped."""
+    if "*" not in text:
+        return part
+    while True:
+        kept: set[int] = set()
+        _untouched(part, kept)
+        lost = {id(node) for node in _anchored(root) if id(node) not in kept}
+        changed = _with_aliases_written_out(part, lost, text) if lost else part
+        if changed is part:
+            return part
+        part = changed
+
+
+def shares_lost_anchor(part: Part, root: Node, objects: Sequence[Node]) -> bool:
+    """Tell whether an alias in one of the edited `objects` stands for an anchor elsewhere that the edit takes away.
+
+    root: the tree before the edit. objects: in the order of the text.
+    """
+    kept: set[int] = set()
+    _untouched(part, kept)
+    lost = {id(node) for node in _anchored(root) if id(node) not in kept}
+    return bool(lost) and any(id(alias.parts[0]) in lost for _, alias in foreign_aliases(root, objects))
+
+
+def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, Node]]:
+    """Yield every alias that stands in one of `objects` and whose anchor does not, with the index of the object.
+
+    objects: nodes of the tree `root`, in the order of the text, none within another.
+    """
+    starts = [node.start for node in objects]
+    for alias in _aliases(root):
+        at = bisect(starts, alias.start) - 1
+        if at < 0 or alias.start >= objects[at].end:
+            continue
+        if not objects[at].start <= alias.parts[0].start < objects[at].end:
+            yield at, alias
+
+
+def _aliases(node: Node) -> Iterator[Node]:
+    """Yield every alias of a tree."""
+    if node.kind == "alias":
+        yield node
+        return
+    for part in node.parts:
+        for child in part[:2] if node.kind == "map" else (part,):
+            if child.parts:
+                yield from _aliases(child)
+
+
+def _untouched(part: Part, kept: set[int]) -> None:
+    """Collect the anchored nodes that are unchanged, and those edited only by writing aliases out."""
+    if isinstance(part, Node):
+        kept.update(id(node) for node in _anchored(part))
+    elif isinstance(part, EditedCollection):
+        if part.node.anchored and same(value_of(part), part.node.data):
+            kept.add(id(part.node))
+        for entry in part.entries:
+            if part.node.kind == "map" and entry.origin >= 0:
+                _untouched(part.node.parts[entry.origin][0], kept)
+            _untouched(entry.child, kept)
+
+
+def _anchored(node: Node) -> list[Node]:
+    found = [node] if node.anchored else []
+    if node.kind != "alias":
+        for part in node.parts:
+            for child in part[:2] if node.kind == "map" else (part,):
+                if child.anchored or child.parts:
+                    found += _anchored(child)
+    return found
+
+
+def _alias_written_out(alias: Node, text: str) -> NewValue:
+
+    return NewValue(alias.data, written(text, alias))
+
+
+def _with_aliases_written_out(part: Part, lost: set[int], text: str) -> Part:
+    if isinstance(part, NewValue):
+        return part
+    if isinstance(part, EditedCollection):
+        for entry in part.entries:
+            if part.node.kind == "map" and entry.origin >= 0 and _is_lost(part.node.parts[entry.origin][0], lost):
+                return NewValue(value_of(part), "" if part.node.style == "flow" else None)
+        changed = False
+        for entry in part.entries:
+            child = _with_aliases_written_out(entry.child, lost, text)
+            changed = changed or child is not entry.child
+            entry.child = child
+        if changed:
+            copy = EditedCollection(part.node)
+            copy.entries = part.entries
+            return copy
+        return part
+    if part.kind == "alias":
+        return _alias_written_out(part, text) if _is_lost(part, lost) else part
+    if not part.parts:
+        return part
+    edited = EditedCollection(part)
+    changed_part = _with_aliases_written_out(edited, lost, text)
+    return part if changed_part is edited else changed_part
+
+
+def _is_lost(node: Node, lost: set[int]) -> bool:
+    return node.kind == "alias" and id(node.parts[0]) in lost
+
+
+# --- Write out the aliases whose anchor stands in another region of the text
+#
+# Rule of this file: a region (a document of a stream, an item of a list) must be readable alone. An alias that leaves
+# its region becomes the JSON of what it stands for; every other byte stays. Helm 4 sends streams with such aliases: it
+# splits a List into documents and leaves anchors and aliases as they were.
+
+
+class _Recorder(Builder):
+    """A builder that collects the alias nodes in `found`."""
+
+    found: list[Node]
+
+    def alias(self, event: Event, depth: int) -> Node:
+        node = super().alias(event, depth)
+        self.found.append(node)
+        return node
+
+
+def has_alias(text: str) -> bool:
+    """Tell whether a text may have an alias, by libyaml's rule for names."""
+    return "*" in text and re.search(r"\*[A-Za-z0-9_-]", text) is not None
+
+
+def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
+    """Write out each alias of a stream whose anchor stands in an earlier document, as one line of JSON.
+
+    The last definition before the alias wins. Raises YamlError for an alias without any anchor, and beyond the limits.
+    """
+    if not has_alias(text):
+        return text
+    starts: list[int] = []
+    foreign = False
+    anchors: dict[str, int] = {}
+    for event in _marked(text, limits):
+        kind = type(event)
+        if kind is DocumentStartEvent:
+            starts.append(event.start_mark.index)
+        elif kind is not AliasEvent:
+            anchors[event.anchor] = len(starts)
+        elif anchors.get(event.anchor) != len(starts):
+            foreign = True
+    return inline(text, limits, starts) if foreign else text
+
+
+def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
+    """Tell whether an alias stands in another region than its anchor; `starts`: the sorted offsets of the regions."""
+    anchors: dict[str, int] = {}
+    for event in _marked(text, limits):
+        kind = type(event)
+        region = bisect_right(starts, event.start_mark.index)
+        if kind is AliasEvent and anchors.get(event.anchor) != region:
+            return True
+        if kind is not DocumentStartEvent:
+            anchors[event.anchor] = region
+    return False
+
+
+def _marked(text: str, limits: Limits) -> Iterator[Event]:
+    """Yield the starts of documents, anchors and aliases of a text, in order and within the limit of depth."""
+    pull = open_events(text, limits)
+    depth = 0
+    try:
+        while (kind := type(event := pull())) is not StreamEndEvent:
+            if kind is MappingStartEvent or kind is SequenceStartEvent:
+                depth += 1
+                if depth > limits.depth:
+                    mark = event.start_mark
+                    message = f"nested deeper than {limits.depth} levels"
+                    raise YamlError(message, mark.line + 1, mark.column + 1, "depth")
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                depth -= 1
+                continue
+            if kind is DocumentStartEvent or getattr(event, "anchor", None) is not None:
+                yield event
+    except YAMLError as error:
+        raise located(error, text, 1) from None
+
+
+def inline(text: str, limits: Limits, starts: list[int]) -> str:
+    """Write out each alias that stands in another region than its anchor, as one line of JSON."""
+    pull = open_events(text, limits)
+    builder = _Recorder(pull, limits)
+    builder.found = []
+    try:
+        while (kind := type(pull())) is not StreamEndEvent:
+            if kind is DocumentStartEvent:
+                builder.expansions = 0
+                builder.node(pull(), 0)
+    except YAMLError as error:
+        raise located(error, text, 1) from None
+    return _written_out(text, limits, starts, builder.found)
+
+
+def _written_out(text: str, limits: Limits, starts: list[int], found: list[Node]) -> str:
+    out: list[str] = []
+    at = 0
+    size = len(text)
+    for node in found:
+        target: Any = node.parts[0]
+        if bisect_right(starts, node.start) == bisect_right(starts, target.start):
+            continue
+        token = written(text, target)
+        size += len(token)
+        if size > limits.bytes:
+            mark = node.mark
+            raise YamlError(f"aliases expand to more than {limits.bytes} bytes", mark.line + 1, mark.column + 1, "size")
+        out += (text[at : node.start], token)
+        at = node.end
+    return "".join(out) + text[at:]
+
+
+def written(text: str, node: Node) -> str:
+    """Write a node on one line, for its alias. Numbers, booleans and nulls keep their spelling (`0o17`, `on`)."""
+    if node.kind == "alias":
+        return written(text, node.parts[0])
+    if node.kind == "seq":
+        return "[" + ", ".join(written(text, item) for item in node.parts) + "]"
+    if node.kind == "map" and all(name is not None for _, _, name in node.parts):
+        return "{" + ", ".join(f"{flow_key(name)}: {written(text, value)}" for _, value, name in node.parts) + "}"
+    if node.kind == "scalar" and not node.properties and not isinstance(node.data, str):
+        return text[node.start : node.end] or "null"
+    return flow(node.data)

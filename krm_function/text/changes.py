@@ -1,0 +1,246 @@
+"""Changes of plain data and what they mean, and the one walk that compares two values."""
+
+from collections.abc import Callable, Iterator, Mapping
+from math import isnan
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
+
+from krm_function.record import NamedTuple
+
+# --- Changes of plain data, and `apply`, which defines what they mean
+#
+# Rule of this file: `apply` is the specification that every text edit is verified against. Changes run in order; a path
+# is valid on the tree that all changes before it have made. Nothing is created implicitly: the parent of a path must
+# exist.
+
+
+Path = tuple[str | int, ...]
+Op = Literal["set", "insert", "remove"]
+_LISTS = (list, tuple)
+
+
+class Change(NamedTuple):
+    """One change of one value.
+
+    set: a map key (created at the end when absent) or an existing list index; the empty path replaces the whole value.
+    insert: a list index from 0 to the length; what stands there moves on. remove: an existing map key or list index.
+    """
+
+    path: Path
+    op: Op
+    value: Any = None
+
+
+class ChangeError(LookupError):
+    """A change whose path does not exist in the value that it is applied to."""
+
+
+Copies = dict[int, Any]  # by identity: containers that one `apply` has made, and may change in place
+
+
+def apply(value: Any, changes: "tuple[Change, ...] | list[Change]") -> Any:
+    """Return `value` after `changes`. Neither is modified; parts that no change touches are shared with the result.
+
+    A container is copied once, however many changes reach into it.
+    Raises ChangeError when a path does not exist, or when its segments do not fit the kinds of the containers.
+    """
+    copies: Copies = {}
+    for change in changes:
+        value = step(value, change, 0, copies)
+    return value
+
+
+def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> Any:  # noqa: C901 (calls cost here)
+    """Return `value`, which stands `at` segments deep on the path of one change, after that change. See `apply`."""
+    path, op, new = change
+    end = len(path) - 1
+    if at > end:
+        if op != "set":
+            raise ChangeError(f"{op} needs a path")
+        return new
+    holder = whole = _copy(value, path, at, copies)
+    while at < end:
+        part: Any = path[at]
+        if part not in holder if isinstance(holder, dict) else not 0 <= part < len(holder):
+            raise _missing(holder, path, at)
+        at += 1
+        inner = holder[part]
+        if copies is None or id(inner) not in copies:
+            inner = holder[part] = _copy(inner, path, at, copies)
+        holder = inner
+    part = path[end]
+    if isinstance(holder, dict):
+        if op == "insert":
+            raise ChangeError(f"{_shown(path)}: insert needs a list index")
+        if op == "set":
+            holder[part] = new
+        elif part in holder:
+            del holder[part]
+        else:
+            raise _missing(holder, path, end)
+        return whole
+    if not 0 <= part < len(holder) + (op == "insert"):
+        raise _missing(holder, path, end)
+    if op == "set":
+        holder[part] = new
+    elif op == "insert":
+        holder.insert(part, new)
+    else:
+        del holder[part]
+    return whole
+
+
+def _copy(value: Any, path: Path, at: int, copies: Copies | None) -> Any:
+    """Return a container that may be changed: a copy, unless this one was made by the same `apply`.
+
+    Raises ChangeError when the next segment of the path does not fit its kind.
+    """
+    key = isinstance(path[at], str)
+    if not isinstance(value, dict if key else _LISTS):
+        raise ChangeError(f"{_shown(path[:at])}: not a {'map' if key else 'list'}")
+    if copies is None:
+        return dict(value) if key else list(value)
+    if id(value) not in copies:
+        value = dict(value) if key else list(value)
+        copies[id(value)] = value
+    return value
+
+
+def _missing(holder: Any, path: Path, at: int) -> ChangeError:
+    what = "key" if isinstance(holder, dict) else f"index in a list of {len(holder)}"
+    return ChangeError(f"{_shown(path[: at + 1])}: no such {what}")
+
+
+def _shown(path: Path) -> str:
+    return "/".join(map(str, path)) or "the root"
+
+
+def same(left: Any, right: Any) -> bool:
+    """Tell whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
+    if left is right:
+        return True
+    if isinstance(left, str):
+        return bool(left == right)
+    if isinstance(left, dict):
+        return isinstance(right, dict) and len(left) == len(right) and _same_items(left, right)
+    if isinstance(left, _LISTS):
+        return isinstance(right, _LISTS) and len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return False
+    if isinstance(left, float) and isinstance(right, float) and isnan(left):
+        return isnan(right)
+    return bool(left == right)
+
+
+def _same_items(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    for key, item in left.items():
+        if key not in right:
+            return False
+        other = right[key]
+        if type(item) is str and type(other) is str:  # most values are
+            if item != other:
+                return False
+        elif item is not other and not same(item, other):
+            return False
+    return True
+
+
+# --- Walk two values side by side, and hand out what differs together with the rule that a table has for its place
+#
+# Rule of this file: the walk finds the places, a rule judges one: whether both sides mean the same there, or which of
+# them allows more. A difference for which the table has no rule is handed out like any other, so what a table forgets
+# is never taken for the same. A path in a table may have wildcards; an exact one counts first, then the first that
+# fits:
+#
+#     ("metadata", "namespace")    this place
+#     ("podFixed", "*")            `*`: any key of a map; `[]`: any entry of a list
+#     ("**", "limits", "*")        `**`: at any depth
+#     ("**",)                      wherever no other rule stands, neither there nor below
+#
+# On the way to a rule that does not begin with `**`, null and no value at all are maps without keys.
+
+
+class AbsentType:
+    """The type of ABSENT: no value, which is not the same as null."""
+
+    def __repr__(self) -> str:
+        """Name it in a test's output."""
+        return "ABSENT"
+
+
+ABSENT = AbsentType()
+WILDCARDS = frozenset(("**", "*", "[]"))
+
+Rule = TypeVar("Rule")  # what judges one place, in a form that the user of the walk chooses
+Alike = Callable[[Any, Any], bool]
+
+
+def have_the_same_names(left: list[Any], right: list[Any]) -> bool:
+    """Pair the entries of lists that have the same names in the same order."""
+    names = [[entry.get("name") if isinstance(entry, dict) else None for entry in side] for side in (left, right)]
+    return names[0] == names[1]
+
+
+def differing_places(
+    left: Any,
+    right: Any,
+    rules: Mapping[Path, Rule],
+    *,
+    pairs: Alike | None = None,
+    equal: Alike = same,
+    absent: Any = ABSENT,
+) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
+    """Yield the path, both sides and the rule of each place where they are not equal: one with a rule, or the deepest.
+
+    Maps are walked by key, the left one's keys first. pairs: whether two lists are walked entry by entry; without it,
+    they are compared as a whole. absent: what stands for a value that one side does not have.
+    """
+    exact = {path: rule for path, rule in rules.items() if WILDCARDS.isdisjoint(path)}
+    ways = {path[:size] for path in rules if path[:1] != ("**",) for size in range(len(path))}
+
+    def walk(path: Path, left: Any, right: Any) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
+        if equal(left, right):
+            return
+        rule, first, second = exact.get(path), left, right
+        if rule is None and any(_fits(way, path) for way in ways):
+            first, second = ({} if side is None or side is absent else side for side in (left, right))
+        elif rule is None:
+            rule = next((rules[each] for each in rules if each not in exact and _fits(each, path)), None)
+        if rule is None and isinstance(first, dict) and isinstance(second, dict):
+            for key in {**first, **second}:
+                yield from walk((*path, key), first.get(key, absent), second.get(key, absent))
+        elif rule is None and isinstance(left, list) and isinstance(right, list) and pairs and pairs(left, right):
+            for index, entry in enumerate(left):
+                yield from walk((*path, index), entry, right[index])
+        else:
+            yield path, left, right, rule
+
+    return walk((), left, right)
+
+
+def differing_paths(
+    left: Any,
+    right: Any,
+    excuses: Mapping[Path, Alike] = MappingProxyType({}),
+    *,
+    pairs: Alike = have_the_same_names,
+    equal: Alike = same,
+) -> list[Path]:
+    """Return the path of each place where two values differ and no excuse says that they mean the same there."""
+    return [
+        path
+        for path, first, second, excused in differing_places(left, right, excuses, pairs=pairs, equal=equal)
+        if excused is None or not excused(first, second)
+    ]
+
+
+def _fits(pattern: Path, path: Path) -> bool:
+    """Tell whether a path of a table stands for this one."""
+    if pattern[:1] == ("**",):
+        pattern = pattern[1:]
+        path = path[max(len(path) - len(pattern), 0) :]
+    return len(pattern) == len(path) and all(map(_fits_part, pattern, path))
+
+
+def _fits_part(name: str | int, part: str | int) -> bool:
+    return name == ("*" if isinstance(part, str) else "[]") or (name == part and name not in WILDCARDS)

@@ -1,0 +1,447 @@
+"""Turn an edited tree into the few replacements of its text, and into the records that undo them."""
+
+from bisect import bisect
+from itertools import accumulate
+
+from krm_function.record import NamedTuple
+from krm_function.text import edit_tree as offsets
+from krm_function.text import writer
+from krm_function.text.edit_tree import EditedCollection, EditedEntry, NewValue, Part, value_of
+from krm_function.text.parse import Node
+from krm_function.text.undo_records import UndoRecords, addresses
+from krm_function.text.writer import Style
+
+# --- Collect text replacements and apply them in order of offset
+#
+# Rule of this file: replacements are collected in any order and made in that of the text; those at one offset are made
+# in the order in which they came, which is deepest first.
+
+
+class CollectionSpans(NamedTuple):
+    """An edited collection: its address, and where its entries begin and end in the text."""
+
+    edited: EditedCollection
+    path: str
+    starts: list[int]
+    ends: list[int]
+
+
+class ReplacedValue(NamedTuple):
+    """A replaced value: its address, its span, the column of the entries around it, and their collection."""
+
+    path: str
+    start: int
+    end: int
+    column: int
+    parent: Node
+
+
+class Replacements:
+    """Collects the replacements of one text."""
+
+    def __init__(self, text: str, dash: int) -> None:
+        """Start with the text as it is; `dash` is how far its lists are indented from their keys."""
+        self.text = text
+        self.dash = dash
+        self.open_end = False  # the text ends without a line end, and is to go on doing so
+        self.edits: list[tuple[int, int, str, bool]] = []
+
+    def replace(self, start: int, end: int, new: str) -> None:
+        """Replace `text[start:end]` by `new`."""
+        self.edits.append((start, end, new, False))
+
+    def append_lines(self, at: int, new: str) -> None:
+        """Insert lines of their own at `at`, the start of a line or the end of the text."""
+        self.edits.append((at, at, new, True))
+
+    def appended_since(self, mark: int) -> int:
+        """Return the last offset at which lines were appended after the first `mark` replacements; 0 for none."""
+        return max((start for start, _, _, lines in self.edits[mark:] if lines), default=0)
+
+    def result(self) -> str:
+        """Make all replacements. A last line that had no line end still has none, as far as its value allows."""
+        text = self.text
+        out: list[str] = []
+        at = 0
+        tail = ""
+        for start, end, new, lines in sorted(self.edits, key=lambda edit: edit[:2]):
+            kept = text[at : max(at, start)]
+            tail = kept or tail
+            out.append(kept)
+            if lines and start == len(text) and tail and not tail.endswith("\n"):
+                out.append(offsets.newline_at(text, start))
+            out.append(new)
+            tail = new or tail
+            at = max(at, end)
+        out.append(text[at:])
+        made = "".join(out)
+        if self.open_end and at == len(text) and made.endswith("\n"):
+            return made[: offsets.before_newline(made, len(made))]
+        return made
+
+    def style(self, at: int, *, literal: bool = True) -> Style:
+        """Return the style of new text at `at`."""
+        return Style(offsets.newline_at(self.text, at), self.dash, literal=literal)
+
+    def literal_fits(self, at: int, column: int) -> bool:
+        """Tell whether a literal may end at `at`: nothing follows on the line, and no comment runs into it."""
+        text = self.text
+        if at >= len(text) or not offsets.alone_behind(text, at):
+            return False
+        below = offsets.after_space(text, offsets.line_end(text, at))
+        return text[below : below + 1] != "#" or offsets.column(text, below) < column + 2
+
+
+# --- Remove entries from a block collection and insert new ones
+#
+# Rule of this file: a new key goes below the last line of its map at the column of the first key, a new item at the
+# column of the first dash. An item before another goes above the comment lines directly above that one, so a comment
+# stays with what it was written for. A removed entry takes its lines along; comments above it stay.
+
+
+Spans = dict[int, tuple[int, int]]
+
+
+class BlockEdit:
+    """The edit of the entries of one block collection."""
+
+    def __init__(self, replacements: Replacements, collection: CollectionSpans) -> None:
+        """Prepare the edit of the entries of `place`."""
+        self.replacements = replacements
+        self.text = replacements.text
+        self.edited, self.path, self.starts, self.ends = collection
+        self.column = offsets.column(self.text, self.starts[0])
+        self.kept = [entry.origin for entry in self.edited.entries if entry.origin >= 0]
+        self.spans: Spans = {}
+
+    def remove(self, records: UndoRecords) -> None:
+        """Remove the entries that are gone from the text."""
+        text, kept = self.text, self.kept
+        if len(kept) == len(self.starts):
+            return
+        indexes = sorted(set(range(len(self.starts))).difference(kept))
+        self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in indexes}
+        for start, end in spans.values():
+            self.replacements.replace(start, end, "")
+        removed = [
+            (index, text[start:end], gap)
+            for (index, (start, end)), gap in zip(spans.items(), self._gaps(indexes), strict=True)
+        ]
+        records.removed(self.edited, self.path, removed)
+
+    def _gaps(self, removed: list[int]) -> list[int]:
+        """Count, for each entry that goes, the lines that stay between it and the entry that followed it.
+
+        If nothing followed: between it and the last entry that stays.
+        """
+        kept, spans = self.kept, self.spans
+        last = offsets.line_end(self.text, self.ends[kept[-1]])
+        followers = [kept[at] if (at := bisect(kept, index)) < len(kept) else -1 for index in removed]
+        ranges = [
+            (end, self.starts[follower]) if follower >= 0 else (last, max(start, last))
+            for (start, end), follower in zip(spans.values(), followers, strict=True)
+        ]
+        line = _line_numbers(self.text, [edge for span in (*ranges, *spans.values()) for edge in span])
+        going = [0, *accumulate(line[end] - line[start] for start, end in spans.values())]
+        gaps = []
+        for at, ((start, end), follower) in enumerate(zip(ranges, followers, strict=True)):
+            first, behind = (at + 1, bisect(removed, follower)) if follower >= 0 else (bisect(removed, kept[-1]), at)
+            gaps.append(max(0, line[end] - line[start]) - (going[behind] - going[first]))
+        return gaps
+
+    def _span(self, index: int) -> tuple[int, int]:
+        """Return the span that goes with an entry: its lines; on a dash's line, everything up to the next entry."""
+        text, starts = self.text, self.starts
+        if index < self.kept[0] and not offsets.first_on_line(text, starts[0]):
+            return starts[index], starts[index + 1]
+        start, end = offsets.line_start(text, starts[index]), offsets.line_end(text, self.ends[index])
+        deep = offsets.literal_column(text, self.edited.node.parts[index - 1], self.edited.node.kind) if index else -1
+        below = offsets.after_space(text, end)
+        while deep >= 0 and text[below : below + 1] == "#" and offsets.column(text, below) >= deep:
+            end = offsets.line_end(text, below)  # the comment would become text of the block scalar above
+            below = offsets.after_space(text, end)
+        return start, end
+
+    def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
+        """Return the span of an item with the comment above it, if the next item that stays has the same comment.
+
+        kpt copies the comment of a list's first item to the item that becomes the first.
+        """
+        following = bisect(self.kept, index)
+        if self.edited.node.kind != "seq" or following == len(self.kept):
+            return start, end
+        text, below = self.text, offsets.line_start(self.text, self.starts[self.kept[following]])
+        top, own = self._above_comments(start, 0), self._above_comments(below, end)
+        return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
+
+    def insert(self, inner: int) -> None:
+        """Insert the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
+        waiting: list[EditedEntry] = []
+        for entry in self.edited.entries:
+            if entry.origin < 0:
+                waiting.append(entry)
+                continue
+            for new in waiting:
+                self._insert_before(new, entry.origin)
+            waiting = []
+        for new in waiting:
+            self._append(new, max(offsets.line_end(self.text, self.ends[self.kept[-1]]), inner))
+
+    def _written(self, entry: EditedEntry, style: writer.Style) -> str:
+        value = value_of(entry.child)
+        if self.edited.node.kind == "map":
+            return writer.pair(entry.key or "", value, self.column, style)
+        return "-" + writer.behind(value, self.column, style, item=True)
+
+    def _insert_before(self, entry: EditedEntry, index: int) -> None:
+        text, column = self.text, self.column
+        at = self.starts[index]
+        style = self.replacements.style(at)
+        if not offsets.first_on_line(text, self.starts[0] if index == self.kept[0] else at):
+            new = entry.raw or self._written(entry, style) + style.newline + " " * column
+            self.replacements.replace(at, at, new)
+            return
+        at = offsets.line_start(text, at)
+        if entry.raw is not None:
+            at = self._above(at, entry.gap)
+        elif self.edited.node.kind == "seq":
+            at = self._above_comments(at, offsets.line_end(text, self.ends[index - 1]) if index else 0)
+        self.replacements.replace(at, at, entry.raw or " " * column + self._written(entry, style) + style.newline)
+
+    def _above_comments(self, at: int, floor: int) -> int:
+        """Go up from `at` over the comment lines at the column of the entries."""
+        text = self.text
+        while at > floor:
+            above = offsets.line_start(text, at - 1)
+            if text[above:at][: self.column + 1] != " " * self.column + "#":
+                break
+            at = above
+        return at
+
+    def _above(self, at: int, lines: int) -> int:
+        """Go up from `at` over so many lines of comments and blank lines; removed lines do not count."""
+        over = {end: start for start, end in self.spans.values()}
+        while lines > 0 and at > 0:
+            if at in over:
+                at = over[at]
+                continue
+            above = offsets.line_start(self.text, at - 1)
+            if self.text[above:at].strip()[:1] not in ("", "#"):
+                break
+            at = above
+            lines -= 1
+        return at
+
+    def _append(self, entry: EditedEntry, last: int) -> None:
+        text = self.text
+        lines = 0
+        if entry.raw is not None:
+            at, lines = self._below(last, entry.gap)
+        else:
+            at = offsets.line_end(text, self.ends[-1])
+        ended = text[at - 1 : at] == "\n"
+        style = self.replacements.style(at, literal=ended and self.replacements.literal_fits(at - 1, self.column))
+        new = entry.raw or " " * self.column + self._written(entry, style) + (style.newline if ended else "")
+        if entry.raw and at < len(text) and not new.endswith("\n"):
+            new += style.newline
+        self.replacements.append_lines(at, style.newline * lines + new if at == len(text) else new)
+
+    def _below(self, at: int, lines: int) -> tuple[int, int]:
+        """Go down in the same way; also returns how many lines are missing at the end of the text."""
+        text = self.text
+        over = dict(self.spans.values())
+        while lines and at < len(text):
+            if at in over:
+                at = over[at]
+                continue
+            after = offsets.line_end(text, at)
+            if text[at:after].strip()[:1] not in ("", "#"):
+                break
+            at = after
+            lines -= 1
+        return at, lines
+
+
+def _line_numbers(text: str, edges: list[int]) -> dict[int, int]:
+    """Return the line of each offset, counted from the first of them."""
+    lines: dict[int, int] = {}
+    at, line = min(edges), 0
+    for edge in sorted(edges):
+        line += text.count("\n", at, edge)
+        lines[edge] = line
+        at = edge
+    return lines
+
+
+# --- Remove entries from a flow collection and insert new ones
+#
+# Rule of this file: the brackets stay, and so does a trailing comma. A new entry is JSON behind the entry before it, on
+# a line of its own where the last entry has one.
+
+
+def edit_flow(replacements: Replacements, records: UndoRecords, collection: CollectionSpans) -> None:
+    """Edit the entries of one flow collection."""
+    kept = [entry.origin for entry in collection.edited.entries if entry.origin >= 0]
+    removed = sorted(set(range(len(collection.starts))).difference(kept))
+    if removed:
+        spans = [_span(replacements.text, collection, index, kept) for index in removed]
+        for start, end in spans:
+            replacements.replace(start, end, "")
+        raw = [replacements.text[start:end] for start, end in spans]
+        records.removed(
+            collection.edited, collection.path, [(index, one, 0) for index, one in zip(removed, raw, strict=True)]
+        )
+    _insert(replacements, collection, kept)
+
+
+def _span(text: str, collection: CollectionSpans, index: int, kept: list[int]) -> tuple[int, int]:
+    """Return the span that goes with an entry: with the comma before it, or after it if no entry stays before it."""
+    edited, _, starts, ends = collection
+    if kept and index < kept[0]:
+        return starts[index], starts[index + 1]
+    start = ends[index - 1] if index else offsets.content(text, edited.node) + 1
+    if edited.entries or index + 1 < len(starts):
+        return start, ends[index]
+    comma = offsets.after_blank(text, ends[-1])
+    return start, comma + 1 if text[comma] == "," else ends[-1]
+
+
+def _insert(replacements: Replacements, collection: CollectionSpans, kept: list[int]) -> None:
+    text = replacements.text
+    edited, _, starts, ends = collection
+    at = starts[kept[0]] if kept else ends[-1] if ends else offsets.content(text, edited.node) + 1
+    if all(entry.origin >= 0 for entry in edited.entries):
+        return
+    between = ", "
+    if starts and offsets.first_on_line(text, starts[-1]):
+        between = "," + offsets.newline_at(text, starts[-1]) + " " * offsets.column(text, starts[-1])
+    seen = False
+    for index, entry in enumerate(edited.entries):
+        if entry.origin >= 0:
+            at, seen = ends[entry.origin], True
+        elif entry.raw:
+            replacements.replace(at, at, entry.raw)
+        elif not kept:
+            replacements.replace(at, at, (", " if index else "") + _written_in_flow(edited, entry))
+        else:
+            new = _written_in_flow(edited, entry)
+            replacements.replace(at, at, between + new if seen else new + between)
+
+
+def _written_in_flow(edited: EditedCollection, entry: EditedEntry) -> str:
+    value = writer.flow(value_of(entry.child))
+    return f"{writer.flow_key(entry.key or '')}: {value}" if edited.node.kind == "map" else value
+
+
+# --- Turn an edited tree into the replacements of its text, and into the records that undo them
+#
+# Rule of this file: every replacement is bounded by tokens of the old text, and children come before what is around
+# them. A value is replaced from behind its colon or dash to the end of its last token, so a comment on that line stays.
+
+
+def collect_replacements(
+    replacements: Replacements, records: UndoRecords, part: Part, node: Node, item: Node | None
+) -> None:
+    """Emit the whole tree. `item` is the block list of one item around the root `node`, if there is one."""
+    records, _ = records.of(node, "")
+    if isinstance(part, EditedCollection):
+        _edit_collection(replacements, records, part, "")
+    elif isinstance(part, NewValue) and item is not None:
+        dash = offsets.first_entry(replacements.text, item)
+        end = max(offsets.leaf_end(replacements.text, node), dash + 1)
+        _replace(
+            replacements,
+            records,
+            ReplacedValue("", dash + 1, end, offsets.column(replacements.text, dash), item),
+            part,
+            node,
+        )
+    elif isinstance(part, NewValue):
+        _root(replacements, records, part, node)
+
+
+def _root(replacements: Replacements, records: UndoRecords, new_value: NewValue, node: Node) -> None:
+    text = replacements.text
+    start, end = node.start, offsets.leaf_end(text, node)
+    first = offsets.first_on_line(text, start)
+    if new_value.raw is not None:
+        new = new_value.raw
+    elif new_value.token is not None or not first:
+        new = writer.flow(new_value.value)
+    else:
+        column = offsets.column(text, start)
+        new = writer.block(
+            new_value.value, column, replacements.style(start, literal=replacements.literal_fits(end, column))
+        )
+    if start == end and new_value.raw is None:
+        newline = offsets.newline_at(text, start)
+        new = (newline if offsets.column(text, start) else "") + new + (newline if start < len(text) else "")
+    replacements.replace(start, end, new)
+    records.replaced("", node.data, text[start:end], lambda: new)
+
+
+def _edit_collection(replacements: Replacements, records: UndoRecords, edited: EditedCollection, path: str) -> None:
+    """Emit one edited collection; `path` is its address."""
+    records, path = records.of(edited.node, path)
+    if _has_only_inner_edits(edited):
+        for entry, address in addresses(edited, path):
+            if isinstance(entry.child, EditedCollection):
+                _edit_collection(replacements, records, entry.child, address)
+        return
+    collection = CollectionSpans(edited, path, *offsets.entry_spans(replacements.text, edited.node))
+    mark = len(replacements.edits)
+    _edit_entries(replacements, records, collection)
+    if edited.node.style == "flow":
+        edit_flow(replacements, records, collection)
+    else:
+        edit = BlockEdit(replacements, collection)
+        inner = replacements.appended_since(mark)
+        edit.remove(records)
+        edit.insert(inner)
+
+
+def _has_only_inner_edits(edited: EditedCollection) -> bool:
+    """Tell whether only collections inside a collection are edited: none of its entries is new, gone or replaced."""
+    return len(edited.entries) == len(edited.node.parts) and not any(
+        entry.origin < 0 or isinstance(entry.child, NewValue) for entry in edited.entries
+    )
+
+
+def _edit_entries(replacements: Replacements, records: UndoRecords, collection: CollectionSpans) -> None:
+    edited, path, starts, ends = collection
+    text, node = replacements.text, edited.node
+    column = offsets.column(text, starts[0]) if node.style == "block" else 0
+    for entry, address in addresses(edited, path):
+        child = entry.child
+        if entry.origin < 0:
+            records.added(address, edited.node, entry)
+        elif isinstance(child, EditedCollection):
+            _edit_collection(replacements, records, child, address)
+        elif isinstance(child, NewValue):
+            part = node.parts[entry.origin]
+            if node.kind == "map":
+                start, old = offsets.after_colon(text, part[0]), part[1]
+            else:
+                start, old = starts[entry.origin] + (node.style == "block"), part
+            end = start if old.start == old.end else max(start, ends[entry.origin])
+            own, inner = records.of(old, address)
+            _replace(replacements, own, ReplacedValue(inner, start, end, column, node), child, old)
+
+
+def _replace(
+    replacements: Replacements, records: UndoRecords, target: ReplacedValue, new_value: NewValue, old: Node
+) -> None:
+    """Replace the value behind a colon or dash."""
+    new = _written_in_block(replacements, target, new_value) if new_value.raw is None else new_value.raw
+    replacements.replace(target.start, target.end, new)
+    raw = replacements.text[target.start : target.end]
+    records.replaced(target.path, old.data, raw, lambda: _written_in_block(replacements, target, NewValue(old.data)))
+
+
+def _written_in_block(replacements: Replacements, target: ReplacedValue, new_value: NewValue) -> str:
+    parent = target.parent
+    if new_value.token is not None or parent.style == "flow":
+        gap = "" if parent.style == "flow" and parent.kind == "seq" else " "
+        return gap + (new_value.token or writer.flow(new_value.value))
+    style = replacements.style(target.start, literal=replacements.literal_fits(target.end, target.column))
+    return writer.behind(new_value.value, target.column, style, item=parent.kind == "seq")

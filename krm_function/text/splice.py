@@ -1,0 +1,504 @@
+"""Edit a document, or several objects of one, in place, and prove the result."""
+
+from collections.abc import Callable, Mapping, Sequence
+from json import JSONEncoder
+from typing import Any, TypeVar
+
+from krm_function.record import NamedTuple
+from krm_function.text import edit_tree as offsets
+from krm_function.text import writer
+from krm_function.text.anchors import foreign_aliases, shares_lost_anchor, write_out_aliases
+from krm_function.text.changes import Change, ChangeError, Path, apply, same
+from krm_function.text.edit_text import Replacements, collect_replacements
+from krm_function.text.edit_tree import EditedCollection, EditedEntry, NewValue, Part, apply_change, rewrite_uneditable
+from krm_function.text.errors import YamlError
+from krm_function.text.parse import Document, Node, parse, read_value
+from krm_function.text.undo_records import NoUndoRecords, Undo, UndoRecords, pointer
+
+# --- Edit several objects of one document: all at once if that can be proven, else in halves, and finally one by one
+#
+# Rule of this file: the result is that of one edit after the other, each on the text that the one before it left.
+# Objects are independent of each other unless they share an anchor, so one edit of the whole text nearly always does
+# it; one object that needs more than the smallest edit costs the others a few more edits, and none of their bytes.
+
+
+Member = TypeVar("Member")
+Answer = TypeVar("Answer")
+
+
+def in_groups(
+    document: Document,
+    members: Sequence[Member],
+    together: Callable[[Document, Sequence[Member]], tuple[str, list[Answer]]],
+    alone: Callable[[Document, Member], tuple[str, Answer]],
+) -> tuple[str, list[Answer]]:
+    """Return the text after all edits, and an answer for each member.
+
+    together: edits several members; raises YamlError if editing them one by one would give another text. alone: edits
+    one, and returns its problem as its answer.
+    """
+    if not members:
+        return document.text, []
+    if len(members) == 1:
+        text, answer = alone(document, members[0])
+        return text, [answer]
+    try:
+        return together(document, members)
+    except YamlError:
+        half = len(members) // 2
+    text, first = in_groups(document, members[:half], together, alone)
+    rest = document if text is document.text else parse(text, line=document.line)
+    text, second = in_groups(rest, members[half:], together, alone)
+    return text, first + second
+
+
+# --- Edit texts whose last line has no line end
+#
+# Rule of this file: what is appended brings its own line end, in front. A block scalar that was the last thing would
+# take that line end for its own, so its header learns to strip it (`|-`); one that becomes the last thing keeps its
+# line end.
+
+
+def guard_end(part: Part, text: str) -> bool:
+    """Prepare an edited tree for the end of its text; returns whether the new text ends without a line end, too."""
+    if (
+        text.endswith("\n")
+        or not isinstance(part, EditedCollection)
+        or "\n" in text[offsets.leaf_end(text, part.node) :]
+    ):
+        return False
+    if _appends(part):
+        _strip_last(part, text)
+    return not _ends_with_block_scalar(part)
+
+
+def _last(edited: EditedCollection) -> EditedEntry | None:
+    """Return the entry of the last pair or item of the text, if it is still there."""
+    last = len(edited.node.parts) - 1
+    return next((entry for entry in edited.entries if entry.origin == last), None)
+
+
+def _appends(part: Part) -> bool:
+    while isinstance(part, EditedCollection) and part.node.style == "block":
+        if part.entries and part.entries[-1].origin < 0:
+            return True
+        entry = _last(part)
+        if entry is None:
+            return False
+        part = entry.child
+    return False
+
+
+def _strip_last(part: Part, text: str) -> None:
+    edited = part if isinstance(part, EditedCollection) else None
+    while edited is not None and edited.node.style == "block":
+        entry = _last(edited)
+        if entry is None:
+            return
+        child = entry.child
+        if isinstance(child, Node) and child.kind == "scalar" and child.style in ("|", ">"):
+            if edited.node.kind == "map":
+                start = offsets.after_colon(text, edited.node.parts[entry.origin][0])
+            else:
+                start = offsets.entry_spans(text, edited.node)[0][entry.origin] + 1
+            entry.child = NewValue(
+                child.data, None, offsets.stripped(text, child, start, offsets.leaf_end(text, child))
+            )
+            return
+        if isinstance(child, Node) and child.style == "block" and child.parts:
+            child = entry.child = EditedCollection(child)
+        edited = child if isinstance(child, EditedCollection) else None
+
+
+def _ends_with_block_scalar(part: Part) -> bool:
+    while True:
+        if isinstance(part, EditedCollection) and part.node.style == "block":
+            part = part.entries[-1].child
+        elif isinstance(part, Node) and part.style == "block" and part.parts:
+            part = part.parts[-1][1] if part.kind == "map" else part.parts[-1]
+        else:
+            return isinstance(part, Node) and part.kind == "scalar" and part.style in ("|", ">")
+
+
+# --- Write an edited tree as text, and prove that it reads back as intended
+#
+# Rule of this file: every text that it returns was parsed again and compared with the value that the changes give.
+# Where the smallest edit does not read back (an odd line end, a comment in an odd place), the value around it is
+# rewritten, then the one around that.
+
+
+_WHOLE = 1000  # deeper than any document: nothing is rewritten but what was edited
+_STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the records will be
+_compact = JSONEncoder(separators=(",", ":")).encode
+
+
+class UndoPlace(NamedTuple):
+    """Where the undo records of one object go: its node, and the address, from it on, of the string that holds them."""
+
+    node: Node | None  # None for a text without content
+    at: str
+
+
+def to_json(undo: Undo) -> str:
+    """Encode records as they are stored in a document: compact, plain ASCII."""
+    return _compact(undo)
+
+
+class Rewritten(NamedTuple):
+    """A new text, and the undo records of each object that stores some; of the whole document if none does."""
+
+    text: str
+    undo: tuple[Undo, ...]
+
+
+def rewrite(
+    document: Document,
+    make: Callable[[Node, Sequence[str]], Part],
+    wanted: Callable[[Sequence[str]], Any],
+    undo_places: Sequence[UndoPlace] = (),
+    *,
+    recorded: bool = True,
+    smallest: bool = False,
+) -> Rewritten:
+    """Write the tree that `make` builds, by the smallest edits that read back as `wanted`.
+
+    Both get the encoded undo records of each object of `undo_places`, in its order, which is that of the document. The
+    records are known only once the text is written, so `make` gets stand-ins first.
+    recorded: whether undo records are made at all. smallest: try no larger edit.
+    Raises YamlError (splice) if nothing reads back, or if several objects store records and are not independent.
+    """
+    root = document.node
+    if root is None:
+        return _from_nothing(document, wanted([to_json([])] * len(undo_places)))
+    depth = _WHOLE
+    while depth >= 0:
+        part, replacements, undo = _attempt(
+            document, root, make(root, [_STAND_IN] * len(undo_places)), depth, undo_places, recorded=recorded
+        )
+        records = [to_json(one) for one in undo] if undo_places else []
+        if undo_places and not _fill_in(replacements, records):
+            replacements = _attempt(
+                document, root, make(root, records), depth, undo_places, recorded=recorded
+            ).replacements
+        new = replacements.result()
+        if _reads_as(new, wanted(records)):
+            return Rewritten(new, undo)
+        depth = -1 if smallest else min(depth, _levels(part)) - 1
+    raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
+
+
+class _Attempt(NamedTuple):
+    """One attempt: the edited tree, the replacements that write it, and the undo records of each object."""
+
+    part: Part
+    replacements: Replacements
+    undo: tuple[Undo, ...]
+
+
+def _attempt(
+    document: Document, root: Node, part: Part, depth: int, undo_places: Sequence[UndoPlace], *, recorded: bool
+) -> _Attempt:
+    """Write a tree. Raises YamlError (splice) if several objects store records and are not independent."""
+    text = document.text
+    for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
+        part = write_out_aliases(rewrite_uneditable(part, text, depth), root, text)
+    replacements = Replacements(text, max(0, _dash_offset(text, root)))
+    replacements.open_end = guard_end(part, text)
+    if not undo_places:
+        records = UndoRecords() if recorded else NoUndoRecords()
+        collect_replacements(replacements, records, part, root, document.item)
+        return _Attempt(part, replacements, (records.undo,))
+    members = {id(place.node): UndoRecords(place.at) for place in undo_places}
+    # an alias in another object that is written out stays written out: no object undoes another
+    around = NoUndoRecords(members)
+    collect_replacements(replacements, around, part, root, document.item)
+    if len(around.entered) < len(undo_places):
+        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+    if (
+        len(undo_places) > 1
+        and "*" in text
+        and shares_lost_anchor(part, root, [node for place in undo_places if (node := place.node)])
+    ):
+        raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
+    return _Attempt(part, replacements, tuple(one.undo for one in members.values()))
+
+
+def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
+    """Put the records of each object in the place of their stand-in; False if a stand-in occurs in other text."""
+    in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
+    at = [
+        index
+        for index, (_, _, new, _) in enumerate(replacements.edits)
+        for _ in range(new.count(in_block) + new.count(in_flow))
+    ]
+    if len(at) != len(records) or len(set(at)) != len(at):
+        return False
+    for index, one in zip(at, records, strict=True):
+        start, end, new, lines = replacements.edits[index]
+        stand_in, token = (in_block, writer.scalar(one)) if in_block in new else (in_flow, writer.quoted(one))
+        replacements.edits[index] = (start, end, new.replace(stand_in, token), lines)
+    return True
+
+
+def _levels(part: Part) -> int:
+    return (
+        1 + max((_levels(entry.child) for entry in part.entries), default=0)
+        if isinstance(part, EditedCollection)
+        else 0
+    )
+
+
+def _reads_as(text: str, wanted: Any) -> bool:
+    try:
+        return same(read_value(text), wanted)
+    except YamlError:
+        return False
+
+
+def _dash_offset(text: str, node: Node) -> int:
+    """Return how far lists are indented from their key in this document: the first block list's, -1 without any."""
+    if node.style == "block":
+        for part in node.parts:
+            child = part[1] if node.kind == "map" else part
+            if child.style != "block":
+                continue
+            if node.kind == "map" and child.kind == "seq":
+                dash = offsets.column(text, offsets.first_entry(text, child))
+                return max(0, dash - offsets.column(text, offsets.first_entry(text, node)))
+            if (found := _dash_offset(text, child)) >= 0:
+                return found
+    return -1
+
+
+def _from_nothing(document: Document, value: Any) -> Rewritten:
+    """Write a value into a text that has none."""
+    text = document.text
+    newline = offsets.newline_at(text, len(text))
+    gap = "" if not text or text.endswith("\n") else newline
+    new = text + gap + writer.block(value, 0, writer.Style(newline)) + newline
+    if not _reads_as(new, value):
+        raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
+    return Rewritten(new, ([["=", "", None, ""]],))
+
+
+# --- Edit a document, or several objects of one, in place
+#
+# Rule of this file: the value of the new text is `apply(value, changes)`, which `proof` checks. The undo records of an
+# object are stored in that object.
+
+
+class Spliced(NamedTuple):
+    """A new text, and the records by which `restore` restores the old one."""
+
+    text: str
+    undo: Undo
+
+
+class MemberChanges(NamedTuple):
+    """The changes of one object of a document, in order.
+
+    root: the path of the object. changes, keep_undo_at: as for `splice`, their paths start at the object.
+    """
+
+    root: Path
+    changes: Sequence[Change]
+    keep_undo_at: Path
+
+
+class EditedMember(NamedTuple):
+    """An object after its changes, and the undo records to store in it; none if the changes have no effect."""
+
+    value: Any
+    undo: Undo
+
+
+class SplicedMembers(NamedTuple):
+    """A text in which every object that can be edited is; for each object its outcome, or why it cannot be edited."""
+
+    text: str
+    outcomes: tuple[EditedMember | YamlError, ...]
+
+
+def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | None = None) -> Spliced:
+    """Apply `changes` in order to the text of `document`; bytes that no change concerns stay as they are.
+
+    keep_undo_at: where to keep the records as a string of JSON, usually an annotation; maps that are missing above it
+    are created, and undone with the rest. Without any effective change nothing is kept and the text is returned as is.
+    Raises ChangeError for a path that does not exist, YamlError (splice) should no edit read back as meant.
+    """
+    if keep_undo_at is not None:
+        text, (edited,) = _spliced(document, [MemberChanges((), changes, keep_undo_at)])
+        return Spliced(text, edited.undo)
+    wanted = apply(document.value, list(changes))
+    if same(wanted, document.value):
+        return Spliced(document.text, [])
+    text, (undo,) = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: wanted)
+    return Spliced(text, undo)
+
+
+def splice_members(document: Document, members: Sequence[MemberChanges]) -> SplicedMembers:
+    """Splice several objects of one document, in one edit of its text unless they share an anchor that is edited.
+
+    Addresses of the records start at the object, so that they stay right when a host moves it. Objects with an alias of
+    an anchor in another object come last: by then it is written out if the edit of the other object takes the anchor.
+    Raises ChangeError for a path that does not exist.
+    """
+    aliased = _with_foreign_alias(document, members)
+    text, outcomes = document.text, dict[int, EditedMember | YamlError]()
+    groups = [index for index in range(len(members)) if index not in aliased], sorted(aliased)
+    for group in filter(None, groups):
+        if text is not document.text:
+            document = parse(text, line=document.line)
+        text, found = in_groups(document, [members[index] for index in group], _spliced_together, _spliced_alone)
+        outcomes.update(zip(group, found, strict=True))
+    return SplicedMembers(text, tuple(outcomes[index] for index in range(len(members))))
+
+
+def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) -> set[int]:
+    """Return the indexes of the objects with an alias whose anchor stands in no or another object."""
+    if "*" not in document.text or document.node is None:
+        return set()
+    nodes = [(node, index) for index, one in enumerate(members) if (node := node_at(document.node, one.root))]
+    nodes.sort(key=lambda one: one[0].start)
+    return {nodes[at][1] for at, _ in foreign_aliases(document.node, [node for node, _ in nodes])}
+
+
+def _spliced_alone(document: Document, member: MemberChanges) -> tuple[str, EditedMember | YamlError]:
+    try:
+        text, (outcome,) = _spliced(_written_out(document, member.root), [member])
+    except YamlError as problem:
+        return document.text, problem
+    return text, outcome
+
+
+def _written_out(document: Document, root: Path) -> Document:
+    """Replace an alias on the path to an object by what it stands for, which no undo record takes back."""
+    behind = next((root[:size] for size in range(1, len(root)) if node_at(document.node, root[: size + 1]) is None), ())
+    if document.node is None or not behind:
+        return document
+    value = document.value
+    for part in behind:
+        value = value[part]
+    changes = [Change(behind, "set", None), Change(behind, "set", value)]  # the same value alone is no change
+    text, _ = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: document.value)
+    return parse(text, line=document.line)
+
+
+def _spliced_together(
+    document: Document, members: Sequence[MemberChanges]
+) -> tuple[str, list[EditedMember | YamlError]]:
+    text, outcomes = _spliced(document, members)
+    return text, [*outcomes]
+
+
+def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
+    """Edit some objects at once. Raises YamlError (splice) if editing them one by one would give another text."""
+    objects = [_changed(document, member) for member in members]
+    effective = [one for one in objects if one.is_changed]
+    if not effective:
+        return document.text, [EditedMember(one.value, []) for one in objects]
+    if len(effective) > 1:
+        effective.sort(key=lambda one: one.undo_place.node.start if one.undo_place.node else 0)
+        roots = {one.root for one in effective}
+        if len(roots) < len(effective) or any(root[:size] in roots for root in roots for size in range(len(root))):
+            raise YamlError("an object that is edited stands in another", document.line, 1, "splice")
+
+    def make(node: Node, records: Sequence[str]) -> Part:
+        part: Part = node
+        for one, kept in zip(effective, records, strict=True):
+            part = _edited(part, one.root, [*one.changes, *one.parents, Change(one.at, "set", kept)])
+        return part
+
+    def wanted(records: Sequence[str]) -> Any:
+        values = {one.root: one.with_undo(kept) for one, kept in zip(effective, records, strict=True)}
+        return _with_values(document.value, values)
+
+    undo_places = [one.undo_place for one in effective]
+    text, undo = rewrite(document, make, wanted, undo_places, smallest=len(effective) > 1)
+    records = {one.root: mine for one, mine in zip(effective, undo, strict=True)}
+    return text, [EditedMember(one.value, records.get(one.root, [])) for one in objects]
+
+
+class _Object(NamedTuple):
+    """An object and its changes. at: where the records go.
+
+    value: the object after the changes that are not made for the records. parents: those that create the maps.
+    """
+
+    root: Path
+    changes: list[Change]
+    at: Path
+    value: Any
+    parents: list[Change]
+    is_changed: bool
+    undo_place: UndoPlace
+
+    def with_undo(self, records: str) -> Any:
+        """Return the value with its undo records."""
+        return apply(self.value, [*self.parents, Change(self.at, "set", records)])
+
+
+def _changed(document: Document, member: MemberChanges) -> _Object:
+    """Apply the changes of an object to its value.
+
+    Raises ChangeError if the path of a change, or of the records, does not exist, YamlError (splice) for an object
+    behind an alias.
+    """
+    root, changes, at = member
+    before = document.value
+    for part in root:
+        before = before[part]
+    after = apply(before, list(changes))
+    place = UndoPlace(node_at(document.node, root), pointer(at))
+    if place.node is None and document.node is not None:
+        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+    if same(after, before):
+        return _Object(root, [], at, after, [], False, place)
+    if not isinstance(after, dict):
+        raise ChangeError("an object that is not a map")
+    return _Object(root, list(changes), at, after, _parents(after, at), True, place)
+
+
+def _parents(value: Any, path: Path) -> list[Change]:
+    """Make the changes that create the missing maps above `path`. Raises ChangeError where no map can stand."""
+    missing = []
+    for size in range(1, len(path)):
+        value = value.get(path[size - 1])
+        if value is None:
+            missing.append(Change(path[:size], "set", value := {}))
+        elif not isinstance(value, dict):
+            raise ChangeError(f"{'/'.join(map(str, path[:size]))}: not a map")
+    return missing
+
+
+def node_at(node: Node | None, path: Path) -> Node | None:
+    """Find the node at a path; None if an alias or a merge key is on the path."""
+    for part in path:
+        if node is None or node.kind not in ("map", "seq"):
+            return None
+        if node.kind == "seq":
+            node = node.parts[int(part)]
+        else:
+            node = next((value for _, value, name in node.parts if name == part), None)
+    return node
+
+
+def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
+    """Return the tree after changes whose paths start at `root`."""
+    if root:
+        changes = [Change((*root, *path), op, value) for path, op, value in changes]
+    for change in changes:
+        part = apply_change(part, change)
+    return part
+
+
+def _with_values(value: Any, replaced: Mapping[Path, Any]) -> Any:
+    """Return `value` with other values at some paths, none of which leads through another."""
+    if () in replaced:
+        return replaced[()]
+    below: dict[str | int, dict[Path, Any]] = {}
+    for path, new in replaced.items():
+        below.setdefault(path[0], {})[path[1:]] = new
+    if isinstance(value, dict):
+        return {key: _with_values(item, below[key]) if key in below else item for key, item in value.items()}
+    return [_with_values(item, below[at]) if at in below else item for at, item in enumerate(value)]
