@@ -12,7 +12,7 @@ from krm_function.record import NamedTuple
 
 # --- What a rule that rewrites pods would do for a pod that has none: for commands that offer it
 #
-# Rule of this file: a record only. A choice is an offer: nothing is chosen by it, and its consequence is for the
+# Rule: a record only. A choice is an offer: nothing is chosen by it, and its consequence is for the
 # reader.
 
 
@@ -41,7 +41,7 @@ class RuleChoice(NamedTuple):
 
 # --- Names of new volumes: readable, the same in every render, and never one that the pod has
 #
-# Rule of this file: a name is `<owner>-<part>`, the part in lower-case letters, digits and hyphens. Where that is
+# Rule: a name is `<owner>-<part>`, the part in lower-case letters, digits and hyphens. Where that is
 # taken, or longer than a name of a volume may be, it is shortened and gets a digest of owner and part.
 
 

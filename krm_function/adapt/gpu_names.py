@@ -52,7 +52,7 @@ def rename(draft: Draft, container: PodContainer, names: Mapping[str, str]) -> N
 
 # --- Rename GPUs: a resource that the configuration names gets the name of the nodes that pass GPUs to VMs
 #
-# Rule of this file: the named resources and no others. What forbids it is in adapt/gpu_names.py.
+# Rule: the named resources and no others. What forbids it is in adapt/gpu_names.py.
 
 
 def rename_gpus(workload: Workload, names: Mapping[str, str]) -> Outcome:

@@ -71,7 +71,7 @@ def cover(draft: Draft, one: ImageVolume) -> None:
 
 # --- Image volumes: an emptyDir at each VOLUME of an image that no volumeMount covers
 #
-# Rule of this file: the VOLUMEs are those of the ImageLock, of the image that the pod will have. containerd would copy
+# Rule: the VOLUMEs are those of the ImageLock, of the image that the pod will have. containerd would copy
 # what the image has there into its directory; an emptyDir is empty, so each is a warning. What forbids one is in
 # adapt/image_volumes.py.
 

@@ -50,7 +50,7 @@ def written_cpu(workload: Workload) -> str:
 #     fewer                                        one less than the rule wants; as many as the pod requests, if that is
 #                                                  more, since Kubernetes refuses a limit below the requests
 #
-# Rule of this file: it only ever raises. How limits become vCPUs is in contrast/vm_size.py.
+# Rule: it only ever raises. How limits become vCPUs is in contrast/vm_size.py.
 
 
 def least_vcpus(workload: Workload, minimum: int | Literal["gpus"]) -> tuple[Edit, ...]:

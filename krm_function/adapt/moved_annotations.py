@@ -41,7 +41,7 @@ def move(draft: Draft, keys: Container[str]) -> None:
 
 # --- Move annotations: those of Contrast's that older pages have on the object go to its pod template, by rule
 #
-# Rule of this file: only with `objectAnnotations: move`; without it they are an error (render/pod_checks.py). What
+# Rule: only with `objectAnnotations: move`; without it they are an error (render/pod_checks.py). What
 # moves is in adapt/moved_annotations.py.
 
 

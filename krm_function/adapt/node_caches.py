@@ -60,7 +60,7 @@ def replace(draft: Draft, volume: str) -> None:
 
 # --- Host path caches: a hostPath volume of a path that the configuration names becomes an emptyDir
 #
-# Rule of this file: the named paths and no others, compared as the kubelet cleans them. What of a volume forbids it is
+# Rule: the named paths and no others, compared as the kubelet cleans them. What of a volume forbids it is
 # in adapt/node_caches.py.
 
 

@@ -18,7 +18,7 @@ from krm_function.kubernetes.workload import Draft, Workload
 #     memory, in one of them or both     the calculated one in both
 #     anything else, such as cpu         as it was
 #
-# Rule of this file: Contrast's own calculation replaces the whole of spec.resources, and loses a limit of cpu with it.
+# Rule: Contrast's own calculation replaces the whole of spec.resources, and loses a limit of cpu with it.
 
 
 CODE = "CC0422"
@@ -53,7 +53,7 @@ def _memory(workload: Workload, field: str) -> Any:
 
 # --- Calculate memory: the pod as a whole gets that of its images and of the limits of its containers
 #
-# Rule of this file: the figure is Contrast's own, to the MiB, or there is none; nothing of it is estimated. What it is
+# Rule: the figure is Contrast's own, to the MiB, or there is none; nothing of it is estimated. What it is
 # made of is in contrast/vm_size.py, and how it is written in adapt/pod_memory.py.
 
 

@@ -149,7 +149,7 @@ def encrypt(draft: Draft, one: EncryptedClaim) -> None:
 
 # --- PersistentVolumeClaims of an input, and which of them a volume of a pod stands for
 #
-# Rule of this file: a claim is found by its name, as the kubelet finds it (docs/facts/kubernetes.md#claims). Where a
+# Rule: a claim is found by its name, as the kubelet finds it (docs/facts/kubernetes.md#claims). Where a
 # namespace is not written, it may be any.
 
 
@@ -211,7 +211,7 @@ def device_volumes(workload: Workload) -> tuple[str, ...]:
 
 # --- Find claims of the input that a pod has as a block device, and that are file systems
 #
-# Rule of this file: the kubelet compares the two and never starts such a pod (docs/facts/kubernetes.md#claims), so it
+# Rule: the kubelet compares the two and never starts such a pod (docs/facts/kubernetes.md#claims), so it
 # is an error wherever the claim is in the input, whatever rules are on.
 
 
@@ -239,7 +239,7 @@ def claim_modes(workload: Workload, claims: Sequence[ClaimObject], namespace: st
 
 # --- Secure PV: a claim that the configuration names becomes an encrypted volume of the pod
 #
-# Rule of this file: which claims, the name of the volume that shows one, and the claim objects of the input that become
+# Rule: which claims, the name of the volume that shows one, and the claim objects of the input that become
 # block devices with it. What of a pod forbids it, and what the pod becomes, is in adapt/secure_pv.py.
 # What of a claim forbids it:
 #

@@ -176,7 +176,7 @@ def _has_limit(workload: Workload, volume: str) -> bool:
 
 # --- Split sub paths: an emptyDir that is mounted by subPath only becomes one emptyDir for each subPath
 #
-# Rule of this file: which volumes, and their names; what forbids it, and what a pod becomes, is in
+# Rule: which volumes, and their names; what forbids it, and what a pod becomes, is in
 # adapt/split_sub_paths.py. With a refusal of one volume the others are split.
 
 

@@ -36,7 +36,7 @@ from krm_function.schema.table import read_value
 # --- What who calls has decided: which workloads are confidential or plain, which choices are taken, which keys are
 # meant
 #
-# Rule of this file: records, and how an address selects workloads.
+# Rule: records, and how an address selects workloads.
 
 
 ALL = "all"
@@ -76,7 +76,7 @@ def unused(texts: Sequence[str], refs: Sequence[Ref]) -> list[str]:
 
 # --- Tell whether a part of `spec` may stand in a ContrastGenerate
 #
-# Rule of this file: names come from pods whose author may write anything, so what a configuration could not hold is not
+# Rule: names come from pods whose author may write anything, so what a configuration could not hold is not
 # proposed.
 
 
@@ -87,7 +87,7 @@ def is_valid(part: dict[str, Any]) -> bool:
 
 # --- Propose entries of spec.policy.externalSources for what the pods refer to and the input does not have
 #
-# Rule of this file: an entry is as narrow as the references: the object, its keys, and the names of the variables. What
+# Rule: an entry is as narrow as the references: the object, its keys, and the names of the variables. What
 # an entry would not help is left out, because a policy refuses it open:
 #
 #   reference to an object that is not in the input      proposed
@@ -207,7 +207,7 @@ def _union(old: list[str], new: list[str]) -> list[str]:
 
 # --- What a configuration can do for the pods that a render refuses: the choices, each with its consequence
 #
-# Rule of this file: a choice is one name, one part of `spec` and one sentence about what follows. Whether it is taken
+# Rule: a choice is one name, one part of `spec` and one sentence about what follows. Whether it is taken
 # is not decided here. What a rule would change is asked of the rule itself.
 
 
@@ -354,7 +354,7 @@ def opened_wholly(judged: Judged, config: Config, spec: Mapping[str, Any], reque
 
 # --- Propose entries of spec.workloads for the pods that do not ask for Contrast
 #
-# Rule of this file: an entry names one object, by its kind, its name and, if it says one, its namespace. What asks by
+# Rule: an entry names one object, by its kind, its name and, if it says one, its namespace. What asks by
 # itself, what an entry names already, and what a controller made of another object gets none.
 
 
@@ -397,7 +397,7 @@ def proposed_entries(plain: Sequence[Workload], request: Request, platform: str)
 
 # --- Adopt: what the pods of an application need of the configuration, what of it was chosen, and what is left
 #
-# Rule of this file: the configuration that is tried is the one that would be written, as data. No file is opened.
+# Rule: the configuration that is tried is the one that would be written, as data. No file is opened.
 
 
 ROUNDS = 3  # a choice may show what the next one is for

@@ -36,7 +36,7 @@ from krm_function.text.errors import YamlError
 
 # --- Find what a render would refuse in pods, as far as it depends on no image and on no release of Contrast
 #
-# Rule of this file: the stages of a render decide (`render.prepare`, then the policies). Of an image that is not in
+# Rule: the stages of a render decide (`render.prepare`, then the policies). Of an image that is not in
 # the lock it is assumed that it names its user and its program; what a lock settles is left out. Without a
 # configuration one stands for any: every platform is known.
 
@@ -110,7 +110,7 @@ def _facts(name: str, known: Mapping[str, ImageFacts]) -> ImageFacts:
 
 # --- Assess the pods of an application: each is confidential, plain, misplaced or blocked
 #
-# Rule of this file: the first row that holds decides. No configuration, no release, no lock and no network is needed.
+# Rule: the first row that holds decides. No configuration, no release, no lock and no network is needed.
 #
 #     state          the pod
 #     misplaced      asks for a class of Contrast's, or for anything else of Contrast's, where nothing reads it

@@ -83,7 +83,7 @@ from krm_function.text.undo_records import escape, pointer, read_raw
 
 # --- Decide whether two objects are the same although a host or an API server has rewritten one of them
 #
-# Rule of this file: each excuse is one that a real host or Kubernetes' own defaulting needs, and a test has that host.
+# Rule: each excuse is one that a real host or Kubernetes' own defaulting needs, and a test has that host.
 # A render keeps what it does not own, so most of what they write stands on both sides; what is left:
 #
 # - undo records hold bytes of the text that was edited; compared is what each does: its operation, address and value;
@@ -163,7 +163,7 @@ def _initdata(text: str) -> Any:
 
 # --- Compare every object of rendered output with what another render makes of it
 #
-# Rule of this file: nothing is left out. An object whose text that render does not change is the same; any other is
+# Rule: nothing is left out. An object whose text that render does not change is the same; any other is
 # compared as plain data, and an object without a counterpart on the other side is an error.
 #
 #     the input has    the render has    answer
@@ -270,7 +270,7 @@ def _moved(before: Any, now: Any) -> list[str]:
 
 # --- Describe the images of rendered output by what stands in it, to render again without an ImageLock
 #
-# Rule of this file: like the policies, which are read back too, the users count as they are. They are in the policies,
+# Rule: like the policies, which are read back too, the users count as they are. They are in the policies,
 # so a change of them is found there; here they only have to explain each other: one image has one user. With the rule
 # `imageVolumes` a VOLUME of an image is what each container of the image mounts; one that a mount of the input covers
 # is covered again, so only those of the rule are made again.
@@ -340,7 +340,7 @@ def _explains(image: ImageFacts, uses: Iterable[Stated], *, always: bool) -> boo
 
 # --- Render rendered output again under its configuration: the result must be the same
 #
-# Rule of this file: a render of rendered output changes nothing, so a difference is a later change. What cannot be
+# Rule: a render of rendered output changes nothing, so a difference is a later change. What cannot be
 # compared is reported, never skipped.
 
 
@@ -479,7 +479,7 @@ def _as_rendered(resource: Resource) -> Resource:
 
 # --- Check rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again
 #
-# Rule of this file: it only calls stages and the other files of this package, in order. It checks what `contrast set`
+# Rule: it only calls stages and the other files of this package, in order. It checks what `contrast set`
 # and `contrast verify` will check. Without configuration it reads the policies back; with one it renders again and
 # compares.
 

@@ -22,7 +22,7 @@ from krm_function.record import NamedTuple
 
 # --- Compare policy data of genpolicy with those of the native generator where the two write the same pod differently
 #
-# Rule of this file: both sides are normalised first, so that what a generator ignores is not compared, and everything
+# Rule: both sides are normalised first, so that what a generator ignores is not compared, and everything
 # else is.
 
 
@@ -81,7 +81,7 @@ def _normalized(mount: Mount, where: Mapping[str, str], *, propagates: bool) -> 
 
 # --- Name the fields of a pod that differ between two container policies: the sealed one and one generated now
 #
-# Rule of this file: fields have the names of the pod spec. What only the settings decide is not compared.
+# Rule: fields have the names of the pod spec. What only the settings decide is not compared.
 
 
 IMAGE = "io.kubernetes.cri.image-name"
@@ -207,7 +207,7 @@ def _user_annotations(entry: Json) -> dict[str, str]:
 
 # --- Detect drift between a pod and its sealed policy, without ImageLock or configuration
 #
-# Rule of this file: the generator itself answers, with image facts read back from the policy: what the policy claims of
+# Rule: the generator itself answers, with image facts read back from the policy: what the policy claims of
 # an image is given to it as that image's configuration, so any difference that remains comes from the pod. What only
 # the settings decide is not compared, because a policy may have been made with others. What a pod field hides of the
 # image cannot be read back: that a `command`, `args` or `workingDir` was removed shows only in the lock. So does, where

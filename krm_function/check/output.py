@@ -23,7 +23,7 @@ from krm_function.text.restore import read_undo
 
 # --- Write the paths at which two values differ, for a finding
 #
-# Rule of this file: it is given paths only, never values, so that no value can get into a finding.
+# Rule: it is given paths only, never values, so that no value can get into a finding.
 
 
 SHOWN = 4  # places in one sentence
@@ -37,7 +37,7 @@ def paths_text(paths: list[Path]) -> str:
 
 # --- Parse the documents of rendered output that may have to do with Contrast
 #
-# Rule of this file: a document is left unparsed only if nothing in it can be Contrast's. All names of Contrast's
+# Rule: a document is left unparsed only if nothing in it can be Contrast's. All names of Contrast's
 # contain one of two words; YAML can hide a word only by an escape or a tag, so a text that has one of those is parsed,
 # too.
 
@@ -116,7 +116,7 @@ def object_findings(output: Output) -> list[Finding]:
 
 # --- Find the manifest of rendered output, validate it and compare it with that of another render
 #
-# Rule of this file: a manifest is signed and compared byte for byte, so other bytes are another manifest; the fields
+# Rule: a manifest is signed and compared byte for byte, so other bytes are another manifest; the fields
 # that differ are named for people.
 
 
@@ -228,7 +228,7 @@ def _short(path: Path) -> Path:
 
 # --- Find what workloads of rendered output share in their manifest: the role of coordinator, names, secrets
 #
-# Rule of this file: without the configuration nobody knows whether it is meant, so it is said as a warning. With it,
+# Rule: without the configuration nobody knows whether it is meant, so it is said as a warning. With it,
 # the second render decides.
 
 

@@ -34,7 +34,7 @@ from krm_function.text.changes import Change, apply
 
 # --- Make the pod that a controller would create of a workload, for a dry run
 #
-# Rule of this file: pure. What admission looks at is there: the template's labels and annotations, the namespace, the
+# Rule: pure. What admission looks at is there: the template's labels and annotations, the namespace, the
 # service account, claims of templates, what a StatefulSet adds; the name is left to the server, since that of a running
 # pod is taken. There is no ownerReference, which needs rights of its own. Source: docs/facts/kubernetes.md#dry-run.
 
@@ -88,7 +88,7 @@ def in_its_owner(pod: Any, workload: Workload) -> Workload:
 
 # --- Check each workload of rendered output: it is sealed, and neither its pod nor the manifest has changed since
 #
-# Rule of this file: it looks at rendered output alone, because kustomize can skip a function without a word
+# Rule: it looks at rendered output alone, because kustomize can skip a function without a word
 # (docs/facts/kustomize.md#exec-functions). It checks what `contrast set` and `contrast verify` will check later
 # (docs/facts/contrast-manifest.md#set-and-verify).
 
@@ -245,7 +245,7 @@ def check_classes(workloads: Sequence[Workload], classes: Sequence[str], *, emit
 
 # --- Gather the pods of rendered output, and check each: sealed, still what was sealed, admitted by the cluster
 #
-# Rule of this file: a pod is checked by itself and against the manifest, without any configuration.
+# Rule: a pod is checked by itself and against the manifest, without any configuration.
 
 
 NODE_NAME = "CC0310"  # a warning about nodeName, which the scheduler writes into what a controller made

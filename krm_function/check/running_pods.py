@@ -24,7 +24,7 @@ from krm_function.text.changes import same
 
 # --- Quote what an API server says of a pod, without anything of the pod that might be secret
 #
-# Rule of this file: a server repeats the values that it refuses, so the values of variables, long annotations and what
+# Rule: a server repeats the values that it refuses, so the values of variables, long annotations and what
 # it quotes as a value are taken out; the rest is cut and on one line.
 
 
@@ -62,7 +62,7 @@ def _long(value: Any) -> Iterator[str]:
 
 # --- Say who wrote a part of an object last, as its managedFields have it
 #
-# Rule of this file: pure. Only entries about the spec count, and controllers of Kubernetes itself are not named, since
+# Rule: pure. Only entries about the spec count, and controllers of Kubernetes itself are not named, since
 # they write what they are told to. A name there is what a client says of itself.
 # Source: docs/facts/kubernetes.md#managed-fields.
 
@@ -90,7 +90,7 @@ def last_writer(value: Any) -> str:
 
 # --- Name the fields in which a pod of a cluster is not what its owner was sealed for
 #
-# Rule of this file: the generator answers, as in `drift`; here is only what a policy cannot show of a pod: another one,
+# Rule: the generator answers, as in `drift`; here is only what a policy cannot show of a pod: another one,
 # another class, another number of vCPUs, what an image would have put where a field is gone, a debug container. What
 # nobody's policy is about (tolerations, priority, pull secrets) is no difference.
 
@@ -185,7 +185,7 @@ def _annotations(ours: Workload, theirs: Workload) -> list[str]:
 
 # --- Judge the pods that run: each by the policy that it has itself, and all of an owner together as one rollout
 #
-# Rule of this file: pods come one after another and none is kept, so that ten thousand take no more room than one. A
+# Rule: pods come one after another and none is kept, so that ten thousand take no more room than one. A
 # pod of an earlier template of its owner is no drift; it is counted, and judged by its own policy like any other. Of a
 # pod that may be an owner itself (the leader of a group, listed before its workers) only the names are kept. Pods that
 # are alike but for what the cluster writes into each are judged once. What has ended, or is being deleted, runs no

@@ -30,7 +30,7 @@ from krm_function.report.findings import on_one_line
 
 # --- The configuration that `adopt` writes into: which file has the ContrastGenerate, and which one the lock
 #
-# Rule of this file: the ContrastGenerate is in a file that the operator has named. A lock goes where one is already,
+# Rule: the ContrastGenerate is in a file that the operator has named. A lock goes where one is already,
 # else beside it.
 
 
@@ -86,7 +86,7 @@ def _is(document: ConfigDocument, kind: str) -> bool:
 
 # --- The lock of an adoption: the images of all pods that ask, also of those that something else is wrong with
 #
-# Rule of this file: what is known is not fetched again, as with `lock`.
+# Rule: what is known is not fetched again, as with `lock`.
 
 
 class AdoptedImages(NamedTuple):
@@ -134,7 +134,7 @@ def adopted_images(
 
 # --- The questions of `adopt` on a terminal: the same decisions as its options, one after the other
 #
-# Rule of this file: nothing is assumed. An answer that is not understood is asked for again; without one, the answer is
+# Rule: nothing is assumed. An answer that is not understood is asked for again; without one, the answer is
 # no. What is asked is printed on standard error, because standard output has the report.
 
 

@@ -23,7 +23,7 @@ from krm_function.record import NamedTuple
 # --- One request after another to the API server of a kubeconfig, each with bounds for its time, its pace and its
 # length
 #
-# Rule of this file: the client for Kubernetes reads the kubeconfig and holds the connections, no more. It would follow
+# Rule: the client for Kubernetes reads the kubeconfig and holds the connections, no more. It would follow
 # redirects, unpack what is compressed, and read any answer, that of an error included, as a whole and without end; so
 # the request is made here, below it, over connections that count each read (lock/connections.py).
 #
@@ -203,7 +203,7 @@ def _size(limit: int) -> str:
 
 # --- Lists of a cluster's objects, page by page, each looked at before anything relies on its shape
 #
-# Rule of this file: a list is of the kind that was asked for, has the objects of the namespace that was asked for, each
+# Rule: a list is of the kind that was asked for, has the objects of the namespace that was asked for, each
 # once and by a name that Kubernetes allows, and it ends; any other is refused. Fields that nobody here compares are
 # left out at once, so that a large cluster takes no more room than what is compared.
 

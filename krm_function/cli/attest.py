@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # --- Where `--attest` may write: into no output and no input of the call, and not where the next render would read it
 #
-# Rule of this file: two paths are compared by the file they lead to, which may also be one that the shell has opened as
+# Rule: two paths are compared by the file they lead to, which may also be one that the shell has opened as
 # standard input or output.
 
 
@@ -90,7 +90,7 @@ def _is_below(file: str, directory: str) -> bool:
 
 # --- `--attest FILE` of `generate` and `post-render`: a statement about the render, written together with its output
 #
-# Rule of this file: the statement is about the bytes that were read and written, so nothing is read a second time; it
+# Rule: the statement is about the bytes that were read and written, so nothing is read a second time; it
 # is put into its place last, after the manifest, which it names. A run that is killed before that leaves an output that
 # no statement, or only an older one with other digests, vouches for.
 

@@ -15,7 +15,7 @@ from krm_function.record import NamedTuple
 
 # --- What the running program consists of: its own packages, and every distribution it depends on
 #
-# Rule of this file: the answer comes from the metadata of what is installed here, so the copy is what was tested;
+# Rule: the answer comes from the metadata of what is installed here, so the copy is what was tested;
 # nothing is downloaded. Of the extras, those in EXTRAS are copied if they are installed. Bytecode is left out, because
 # it is compiled again.
 
@@ -119,7 +119,7 @@ def _files(installed: Distribution) -> Iterator[Member]:
 #     ROOT/LICENSE, ROOT/NOTICE the license of this program; the parts, with their versions and licenses
 #     ROOT/SHA256SUMS           the digest of every other file, as `sha256sum --check` reads it
 #
-# Rule of this file: the program runs as a bundle if its code and the Python that runs it stand in one folder under
+# Rule: the program runs as a bundle if its code and the Python that runs it stand in one folder under
 # these names; no variable and no file says so. tools/bundle.py makes the folder.
 
 
@@ -219,7 +219,7 @@ def _noted(version: str, note: str | None, written: str) -> Build:
 
 # --- The Python packages that single commands need, and the extra of this distribution that installs them
 #
-# Rule of this file: a render needs none of them. Each is imported late, where it is used, so a missing one is seen by
+# Rule: a render needs none of them. Each is imported late, where it is used, so a missing one is seen by
 # the one place that all commands pass through, before anything is written; it answers with the `pip install` that
 # helps.
 

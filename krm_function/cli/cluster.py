@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # --- Objects of a live cluster, through the `kubernetes` client: an optional extra, for `--cluster` of `plan` and
 # `check`
 #
-# Rule of this file: the nodes, or each kind in each namespace, are listed once, the pods last and one by one, since
+# Rule: the nodes, or each kind in each namespace, are listed once, the pods last and one by one, since
 # there may be more of them than memory; nothing is stored there, no retry storm; and nothing of a kubeconfig but the
 # name of its context ever reaches a message. Secrets are never asked for. What the cluster answers is believed in
 # nothing: cli/api_server.py bounds it, answer.py looks at its shape.
@@ -201,7 +201,7 @@ def _unanswered(code: str, **values: Any) -> Asked:
 
 # --- Everything of one namespace of a live cluster that says why a pod does not start
 #
-# Rule of this file: lists alone, as cluster_objects.py reads them; a kind that the role does not show is left out, and
+# Rule: lists alone, as cluster_objects.py reads them; a kind that the role does not show is left out, and
 # Secrets are never asked for. Custom resources are listed of the kinds that own something here, by their
 # ownerReferences.
 
@@ -261,7 +261,7 @@ def _custom_owners(value: Any) -> set[tuple[str, str]]:
 
 # --- Where `plan` reads its nodes from: files that --nodes names, a live cluster, or Nodes among the resources
 #
-# Rule of this file: one source wins, so that no node is counted twice; and a source that was named and holds no node is
+# Rule: one source wins, so that no node is counted twice; and a source that was named and holds no node is
 # an error, because the plan would silently show less.
 
 

@@ -27,7 +27,7 @@ from krm_function.cli.streams import write_out
 # kustomize, kpt and Helm pass their environment on and can hide standard error, so a variable that is left over from
 # elsewhere would change unseen what they deploy. `policy` reads what is sealed unless it is told otherwise.
 #
-# Rule of this file: a variable names what its option names, never more than one option, and no program to run.
+# Rule: a variable names what its option names, never more than one option, and no program to run.
 
 
 def take_from_environment(options: Namespace) -> None:
@@ -65,7 +65,7 @@ def _format(options: Namespace) -> str:
 
 # --- Parse the command line: the parser of the command that is called, or of all of them
 #
-# Rule of this file: a command's file is imported only for a call that names it. The parser of everything is handed to
+# Rule: a command's file is imported only for a call that names it. The parser of everything is handed to
 # `completion` as a value, so that no command imports this file.
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # --- Read configuration: the functionConfig, items of its API group in the input, and files named by the operator
 #
-# Rule of this file: only files that the operator named are read, on the command line or, for the commands that a person
+# Rule: only files that the operator named are read, on the command line or, for the commands that a person
 # calls, in the environment (arguments/environment_variables.py); a configuration can name none.
 
 
@@ -114,7 +114,7 @@ def as_configuration(found: Finding) -> Finding:
 # --- The kinds with pod templates that configuration files add, for commands that need nothing else of a
 # configuration
 #
-# Rule of this file: everything but `spec.podTemplates` is left alone, so neither a release nor a lock has to be there.
+# Rule: everything but `spec.podTemplates` is left alone, so neither a release nor a lock has to be there.
 
 
 def configured_kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
@@ -131,7 +131,7 @@ def configured_kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
 
 # --- The owner keys of configuration files and of a manifest, for the commands that list and change them
 #
-# Rule of this file: everything but the keys of a ContrastGenerate is left alone, so neither a release nor a lock has to
+# Rule: everything but the keys of a ContrastGenerate is left alone, so neither a release nor a lock has to
 # be there.
 
 

@@ -20,7 +20,7 @@ from krm_function.text.split import split_stream
 
 # --- What `init` finds in a deployment: files by kind, resources, the coordinator
 #
-# Rule of this file: a file that cannot be read is passed over, because the render reports it.
+# Rule: a file that cannot be read is passed over, because the render reports it.
 
 
 def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
@@ -145,7 +145,7 @@ def values_of(data: bytes) -> list[dict[str, Any]]:
 
 # --- Tell whether the files of a deployment make any workload confidential, and name those that they do not
 #
-# Rule of this file: the coordinator does not count, since it is of the Contrast release and protects nothing alone. The
+# Rule: the coordinator does not count, since it is of the Contrast release and protects nothing alone. The
 # templates of a chart are no YAML yet, so one that names a runtime class counts.
 
 

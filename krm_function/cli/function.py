@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # --- `mode: check` of a function: verify resources that were rendered before, as the command `check` does
 #
-# Rule of this file: nothing is ever changed here; the caller passes the resources on.
+# Rule: nothing is ever changed here; the caller passes the resources on.
 
 
 def wants_check(options: ConfigDocument) -> bool:
@@ -87,7 +87,7 @@ def print_verdict(
 
 # --- The KRM function of kustomize and kpt: a ResourceList in, the rendered ResourceList out
 #
-# Rule of this file: on success the ResourceList with edits spliced in; on an error the items as they came, with
+# Rule: on success the ResourceList with edits spliced in; on an error the items as they came, with
 # results, and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With
 # `mode: check` the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a
 # transformer there (docs/facts/kustomize.md#validators). kpt shows the results, so there standard error does not repeat

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # --- How a command reads the files that its options name: plainly, or with a memory of their digests (attest/)
 #
-# Rule of this file: each file is read once, through the reader of the call, so that a digest is that of what was used.
+# Rule: each file is read once, through the reader of the call, so that a digest is that of what was used.
 
 
 class ReadFile(Protocol):
@@ -47,7 +47,7 @@ def read_plainly(_role: "Role", path: str, root: str = "") -> bytes:
 
 # --- Read files or standard input for the commands that work on documents
 #
-# Rule of this file: a ResourceList is understood wherever a stream is; and an empty input is never a success,
+# Rule: a ResourceList is understood wherever a stream is; and an empty input is never a success,
 # because `kustomize build (which fails) | contrast-krm check` must not be green.
 
 
@@ -118,7 +118,7 @@ def _decoded(text: Source, file: str) -> "Stream | DecodedList":
 
 # --- Rendered output as plain data: documents, objects, workloads
 #
-# Rule of this file: nothing is restored or rendered; what stands there is what will be applied.
+# Rule: nothing is restored or rendered; what stands there is what will be applied.
 
 
 READ_KINDS = frozenset(("List", "ConfigMap", "Secret"))  # beside those with pods

@@ -17,7 +17,7 @@ from krm_function.hosts.write_files import create_file, sweep, sweep_directory, 
 
 # --- The executable of an installed copy: a script for one Python, with the copy's libraries before everything else
 #
-# Rule of this file: it trusts nothing of its environment. `-I` and `-S` keep PYTHON* variables, the user's packages and
+# Rule: it trusts nothing of its environment. `-I` and `-S` keep PYTHON* variables, the user's packages and
 # those of the Python itself out.
 
 
@@ -71,7 +71,7 @@ def _shebang(python: str) -> str:
 #
 # A bundle is copied as it is: then the executable is a link to the launcher of the copy (cli/build.py).
 #
-# Rule of this file: the executable is exchanged last and in one step, after the new copy has run; a call at the same
+# Rule: the executable is exchanged last and in one step, after the new copy has run; a call at the same
 # time gets the old one or the new one.
 
 

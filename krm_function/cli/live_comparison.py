@@ -30,7 +30,7 @@ from krm_function.render.select import select
 # --- Ask an API server what it makes of the pods of some workloads: each is posted with `dryRun=All`, and none is
 # stored
 #
-# Rule of this file: it asks and reads, operations/admission.py judges. Where the server does not answer at all, the
+# Rule: it asks and reads, operations/admission.py judges. Where the server does not answer at all, the
 # rest is not asked. Webhooks, policies and the namespace are looked up once, and only when a pod comes back changed;
 # without the right to see them they are not named. Source: docs/facts/kubernetes.md#dry-run.
 
@@ -154,7 +154,7 @@ def pods_of(kind: str, value: Any) -> Running:
 
 # --- Ask a cluster for the Services that stop the pods of workloads, whose policies must deny some Service for that
 #
-# Rule of this file: each namespace is listed once, and none where every policy allows each legal Service;
+# Rule: each namespace is listed once, and none where every policy allows each legal Service;
 # operations/cluster_services.py judges. What the role does not show of a workload's namespace is said and not guessed;
 # without a right on `default` the Service of the API server is left out.
 
@@ -187,7 +187,7 @@ def _listing(namespace: str) -> Listing:
 
 # --- `check --cluster`: read what a cluster has of rendered output, compare it, and ask it for the pods it would make
 #
-# Rule of this file: it reads first, so that `check` knows which policies of a manifest belong to workloads of another
+# Rule: it reads first, so that `check` knows which policies of a manifest belong to workloads of another
 # release; the comparison is asked for only where the output itself is right.
 
 

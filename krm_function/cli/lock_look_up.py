@@ -36,7 +36,7 @@ from krm_function.record import NamedTuple
 
 # --- Find the containers whose pods have to state a user that their image implies, as profile kata-4.1 requires
 #
-# Rule of this file: it asks what the render asks, with the same answer: policy/users.py. Injected containers are
+# Rule: it asks what the render asks, with the same answer: policy/users.py. Injected containers are
 # left out, because a render writes theirs.
 
 
@@ -75,7 +75,7 @@ def _unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any])
 
 # --- Look up the images of a task: the entries of its lock, the pins of its deployment's files, and what is wrong
 #
-# Rule of this file: the network is used here and nothing is written.
+# Rule: the network is used here and nothing is written.
 
 
 class LookedUp(NamedTuple):
@@ -153,7 +153,7 @@ def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
 #     is an entry whose tag nobody has looked up     CC0510, a warning, which `lock` repeats
 #     an entry that no image of the resources uses   CC1217, with --prune
 #
-# Rule of this file: nothing is fetched and nothing is written. Entries are compared by the whole reference, as a render
+# Rule: nothing is fetched and nothing is written. Entries are compared by the whole reference, as a render
 # looks them up.
 
 

@@ -50,7 +50,7 @@ from krm_function.text.parse import parse
 
 # --- Let several runs of `lock` write into a directory one after the other
 #
-# Rule of this file: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
+# Rule: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
 # lock file that could be left behind, and the lock ends with the process, however it ends. The wait is bounded. Where a
 # file system has no such locks, the run goes on without one, which is a finding.
 
@@ -103,7 +103,7 @@ def _wait(descriptor: int) -> DirectoryLock:
 
 # --- Read and update the file that `lock` writes
 #
-# Rule of this file: everything in it but new and dropped entries stays as it is, other documents included; and a file
+# Rule: everything in it but new and dropped entries stays as it is, other documents included; and a file
 # that holds anything but a lock is never taken for one. Several runs may write the same file at once: each reads it
 # anew and adds to what it finds, one after the other.
 
@@ -211,7 +211,7 @@ def _is_lock(document: ConfigDocument) -> bool:
 
 # --- List the images that a deployment needs: those of its Contrast workloads, as a render would leave them
 #
-# Rule of this file: what a render restores, replaces and injects is what `render.prepare` says, with every error that
+# Rule: what a render restores, replaces and injects is what `render.prepare` says, with every error that
 # a render finds so far, but for those that a lock settles. Without a release nothing can be rendered, so the pods are
 # taken as they stand, which is right for rendered output.
 
@@ -317,7 +317,7 @@ def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
 
 # --- What the options --write-... of `lock` write: digests where a deployment's own files name its images
 #
-# Rule of this file: nothing is written here; the texts go with the lock, after it.
+# Rule: nothing is written here; the texts go with the lock, after it.
 
 
 NOT_PINNED = "CC1201"
@@ -442,7 +442,7 @@ def named_images(resources: Sequence[Resource]) -> Iterator[tuple[Path, str]]:
 #     name@digest                   stays                 CC1241: it has no tag
 #     of the Contrast release       stays                 CC1241: its digest belongs to the release
 #
-# Rule of this file: only images that the input itself names are asked for again, since what a render adds is a fact of
+# Rule: only images that the input itself names are asked for again, since what a render adds is a fact of
 # the release. Without --upgrade nothing that a lock knows is asked for.
 
 
@@ -546,7 +546,7 @@ def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, A
 
 # --- What `lock` has to do: the images of some resources, and what is known of them already
 #
-# Rule of this file: what a lock has is never fetched again. Only an entry without passwd or group is looked up, to add
+# Rule: what a lock has is never fetched again. Only an entry without passwd or group is looked up, to add
 # them; where the sizes of layers are wanted, one without these as well; and with --upgrade the tags that it names.
 
 

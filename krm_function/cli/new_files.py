@@ -46,7 +46,7 @@ from krm_function.text.split import split_stream
 
 # --- Values of the manifest that only an operator knows, out of the options of `init`
 #
-# Rule of this file: a text that is not exactly such a value is a finding. Nothing is guessed and nothing has a default,
+# Rule: a text that is not exactly such a value is a finding. Nothing is guessed and nothing has a default,
 # because a lower number accepts more machines.
 
 
@@ -67,7 +67,7 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
 
 # --- Copies of the JSON Schemas beside configuration files, for editors
 #
-# Rule of this file: a copy is what `contrast-krm schema KIND` prints. Nobody edits a copy by hand, so an outdated copy
+# Rule: a copy is what `contrast-krm schema KIND` prints. Nobody edits a copy by hand, so an outdated copy
 # is replaced.
 
 
@@ -119,7 +119,7 @@ def _holds(path: str, text: bytes) -> bool:
 
 # --- What `init` writes: the files that a directory lacks, and the orchestrator's own file with the function in it
 #
-# Rule of this file: nothing is written here, and the orchestrator's file comes last: until it is there, the deployment
+# Rule: nothing is written here, and the orchestrator's file comes last: until it is there, the deployment
 # renders as before.
 
 

@@ -23,7 +23,7 @@ from krm_function.record import NamedTuple
 #     keys/              everything in a directory of that name
 #     !public.pem        nothing: takes an earlier pattern back
 #
-# Rule of this file: no program is started, and only the work tree is read. What a person ignores everywhere is not
+# Rule: no program is started, and only the work tree is read. What a person ignores everywhere is not
 # seen, so at worst a file is called open that is not.
 
 
@@ -95,7 +95,7 @@ def _matches(pattern: str, path: str, *, is_file: bool) -> bool:
 #     exec        --enable-alpha-plugins --enable-exec     the same without --enable-exec: kustomize skips the program
 #     others      --enable-alpha-plugins                   the same in the form exec, and back again
 #
-# Rule of this file: commands as text; of the machine it looks only at whether the legacy plugin is there.
+# Rule: commands as text; of the machine it looks only at whether the legacy plugin is there.
 
 
 PLUGIN = f"{API_VERSION}/contrastgenerate/ContrastGenerate"
@@ -150,7 +150,7 @@ def _plugin_home() -> str:
 
 # --- What is left to do after `contrast-krm init`: what for, and below it the command to copy
 #
-# Rule of this file: a step is named as long as the files show that it is not done. The last steps leave nothing in
+# Rule: a step is named as long as the files show that it is not done. The last steps leave nothing in
 # files and are named each time. A command works as it stands in the directory where init was called; only numbers that
 # no program can know stand there as letters.
 

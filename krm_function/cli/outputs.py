@@ -20,7 +20,7 @@ from krm_function.text.parse import parse
 
 # --- What `generate --in-place` writes: the files that change, and one for the objects that are new
 #
-# Rule of this file: nothing is written here; a file that is not of an earlier render is never replaced.
+# Rule: nothing is written here; a file that is not of an earlier render is never replaced.
 
 
 NEW_OBJECTS = "contrast-manifest.yaml"
@@ -75,7 +75,7 @@ def _encode(source: InputFile, rendered: Rendered, added: Sequence[Any]) -> byte
 
 # --- What `generate` prints: all documents in one stream, or the ResourceList that was read
 #
-# Rule of this file: configuration objects never get into a stream that is meant for a cluster. Documents of several
+# Rule: configuration objects never get into a stream that is meant for a cluster. Documents of several
 # files become one stream that can be applied at the first try: Namespaces and RuntimeClasses stand first, and all other
 # documents, like those of one file or of standard input, keep their order.
 
@@ -134,7 +134,7 @@ def _in_order(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
 
 # --- What `uninject --in-place` writes: the files that an earlier render changed, as they were before it
 #
-# Rule of this file: a file is removed only if a render has added every object in it, as `generate --in-place` does with
+# Rule: a file is removed only if a render has added every object in it, as `generate --in-place` does with
 # objects that are new; all others are written first.
 
 

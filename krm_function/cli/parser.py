@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # --- What a stream can show: colours, and how many columns
 #
-# Rule of this file: only a terminal gets colours, unless --color asks for them.
+# Rule: only a terminal gets colours, unless --color asks for them.
 #
 #     --color   NO_COLOR     TERM    the stream is a terminal    colours
 #     always    any          any     any                         yes
@@ -60,7 +60,7 @@ def columns(default: int, *, file: bool = False) -> int:
 
 # --- argparse with this program's exit codes and messages: one line, one hint, and a suggestion for what was mistyped
 #
-# Rule of this file: it knows how a command line is parsed, and no command.
+# Rule: it knows how a command line is parsed, and no command.
 
 
 WIDTH = 80  # columns, where there is no terminal
@@ -176,7 +176,7 @@ def _escaped(word: str) -> str:
 
 # --- Arguments that several commands share
 #
-# Rule of this file: an option means the same in every command that has it, so it is declared once, here. Which variable
+# Rule: an option means the same in every command that has it, so it is declared once, here. Which variable
 # of the environment stands for it is declared beside it; cli/command_line.py reads that.
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # line that begins like a separator and is none (docs/facts/helm.md#helm-4-stream). So a render that failed, called by
 # our plugin without any option, prints such a line and nothing else: Helm stops with that text.
 #
-# Rule of this file: only in a process that Helm 4 has started by our own plugin, where no program but Helm reads the
+# Rule: only in a process that Helm 4 has started by our own plugin, where no program but Helm reads the
 # output; and the line is no YAML, so that whoever reads it stops.
 
 
@@ -67,7 +67,7 @@ def told_by_helm(run: Callable[[], int]) -> int:
 
 # --- The Helm post-renderer: a stream of documents in, the rendered stream out
 #
-# Rule of this file: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
+# Rule: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
 # leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # --- The public half of an owner's key file
 #
-# Rule of this file: nothing of a private key leaves it, not even in a digest or in a message.
+# Rule: nothing of a private key leaves it, not even in a digest or in a message.
 
 
 def public_key(text: str) -> str:
@@ -53,7 +53,7 @@ def public_key(text: str) -> str:
 
 # --- What --settings names: a settings file, or a directory with one and its drop-ins, as genpolicy reads them
 #
-# Rule of this file: a directory holds genpolicy-settings.json and may hold genpolicy-settings.d with drop-ins, which
+# Rule: a directory holds genpolicy-settings.json and may hold genpolicy-settings.d with drop-ins, which
 # apply in the order of their names. Nothing else in it is read (docs/facts/kata.md#settings-files).
 
 
@@ -121,7 +121,7 @@ def _parsed(
 
 # --- Flags of `contrast generate` on top of the configuration: the command line wins, and may name files
 #
-# Rule of this file: a flag changes the same record that the configuration file would; there is no second way through.
+# Rule: a flag changes the same record that the configuration file would; there is no second way through.
 
 
 def apply_flags(config: Config, options: Namespace, read: Read = read_plainly) -> tuple[Config, tuple[Finding, ...]]:
@@ -229,7 +229,7 @@ def _replacements(path: str, read: Read) -> tuple[dict[str, str], list[Finding]]
 
 # --- Render what a command has read, under the configuration of its call
 #
-# Rule of this file: `generate`, `plan`, `explain`, `diff` and `policy` all render here, so they cannot disagree.
+# Rule: `generate`, `plan`, `explain`, `diff` and `policy` all render here, so they cannot disagree.
 
 
 def render_inputs(

@@ -17,7 +17,7 @@ from krm_function.text.parse import parse
 
 # --- One workload of some resources with the initdata that is sealed into it, for `policy show` and `policy compare`
 #
-# Rule of this file: the policy is read back from the annotation, because that is what will be applied. Where there is a
+# Rule: the policy is read back from the annotation, because that is what will be applied. Where there is a
 # configuration the input is rendered first, by the same pipeline as always.
 
 
@@ -57,7 +57,7 @@ def sealed_workload(
 
 # --- Compare the policies of two rendered outputs, for `diff --policy OLD NEW` and for `check --no-weaker OLD`
 #
-# Rule of this file: both use the same comparison; `check` only turns its lines into findings.
+# Rule: both use the same comparison; `check` only turns its lines into findings.
 
 
 STRONGER_FINDING = "CC0619"

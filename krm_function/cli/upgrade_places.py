@@ -28,7 +28,7 @@ from krm_function.text.parse import parse
 #     an object of argoproj.io; of *.toolkit.fluxcd.io          argo-cd; flux
 #     nothing of that                                           all
 #
-# Rule of this file: names of files and headers of documents; nothing in a file is believed beyond that.
+# Rule: names of files and headers of documents; nothing in a file is believed beyond that.
 
 
 CHART = "Chart.yaml"
@@ -67,7 +67,7 @@ def _of_resources(resources: Sequence[Resource]) -> Iterator[HostName]:
 
 # --- The words of a call of `upgrade`, for the commands that it prints: paths, files of the configuration, names
 #
-# Rule of this file: every word is quoted for a shell; what is not known is a word in capitals, which the reader
+# Rule: every word is quoted for a shell; what is not known is a word in capitals, which the reader
 # replaces.
 
 

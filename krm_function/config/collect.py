@@ -33,7 +33,7 @@ from krm_function.schema.values import Flag, ListOf, MapOf, Number, OneOrMany, R
 
 # --- The whole configuration of a render, and the records it consists of, for those that read them
 #
-# Rule of this file: nothing downstream looks at the documents again. Each record is declared, field by field, in the
+# Rule: nothing downstream looks at the documents again. Each record is declared, field by field, in the
 # module of its kind.
 
 
@@ -58,7 +58,7 @@ class Config(NamedTuple):
 #
 # Source: docs/facts/krm-functions.md#function-configuration.
 #
-# Rule of this file: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes
+# Rule: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes
 # what that field holds, and everything else is left to the reader of ContrastGenerate.
 
 
@@ -194,7 +194,7 @@ def _names(spec: Record, prefix: str = "") -> list[str]:
 
 # --- Collect the configuration of a render out of all documents that may hold a part of it
 #
-# Rule of this file: no document of the group contrast-krm.dev is ignored. One that cannot be read is an error, since a
+# Rule: no document of the group contrast-krm.dev is ignored. One that cannot be read is an error, since a
 # render without it would be another render.
 
 

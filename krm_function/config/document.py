@@ -14,7 +14,7 @@ from krm_function.schema.values import Choice, Field, Record, Text
 
 # --- JSON from a text, strictly: what lock, import and configuration read
 #
-# Rule of this file: one reading or none. Duplicate keys, NaN, half surrogates and numbers that no float64 can hold are
+# Rule: one reading or none. Duplicate keys, NaN, half surrogates and numbers that no float64 can hold are
 # refused, because the next reader may see something else in them.
 
 
@@ -73,7 +73,7 @@ def _finite(digits: str) -> float:
 
 # --- A configuration document, and what is common to the three kinds: apiVersion, kind, metadata, spec
 #
-# Rule of this file: faults become findings here, with the object, the field and, if the caller knows it, the position.
+# Rule: faults become findings here, with the object, the field and, if the caller knows it, the position.
 
 
 GROUP = "contrast-krm.dev"

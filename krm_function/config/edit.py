@@ -15,7 +15,7 @@ from krm_function.text.split import split_stream
 
 # --- Add to the spec of a ContrastGenerate: what is there stays, comments included
 #
-# Rule of this file: a value that is to be there and is there already changes nothing, so a second run writes nothing.
+# Rule: a value that is to be there and is there already changes nothing, so a second run writes nothing.
 
 
 KIND = "ContrastGenerate"
@@ -65,7 +65,7 @@ def generate_with_spec(data: bytes, spec: dict[str, Any]) -> bytes:
 
 # --- Add to an existing ContrastGenerate what its host and its user need
 #
-# Rule of this file: fields that are set stay; only missing ones are added.
+# Rule: fields that are set stay; only missing ones are added.
 
 
 def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str:
@@ -133,7 +133,7 @@ def with_required_workloads(text: str) -> str:
 
 # --- A public key in a ContrastGenerate
 #
-# Rule of this file: the list is appended to, or one key of it is taken out; all others stay.
+# Rule: the list is appended to, or one key of it is taken out; all others stay.
 
 
 def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
@@ -191,7 +191,7 @@ def _change(value: Any, path: Path, pem: str) -> Change:
 
 # --- The manifest that is active, as the base of the next render, in a ContrastGenerate
 #
-# Rule of this file: `spec.manifest.base` and `spec.manifest.keep` alone; all other text stays.
+# Rule: `spec.manifest.base` and `spec.manifest.keep` alone; all other text stays.
 
 
 BASE: Path = ("spec", "manifest", "base")

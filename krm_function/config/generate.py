@@ -45,7 +45,7 @@ from krm_function.schema.values import (
 
 # --- `gpus` of ContrastGenerate: the rule that gives GPUs the names of the nodes that pass them to VMs
 #
-# Rule of this file: what a user writes. A resource that is not named stays as it is.
+# Rule: what a user writes. A resource that is not named stays as it is.
 
 
 LONGEST = 316  # bytes of a qualified name: a domain of 253 and a name of 63
@@ -85,7 +85,7 @@ GPUS = table(GpuRules)
 
 # --- `policy` of ContrastGenerate: how execution policies are made
 #
-# Rule of this file: what a policy then allows is not decided here; these are the types and limits of what a user
+# Rule: what a policy then allows is not decided here; these are the types and limits of what a user
 # writes.
 
 
@@ -189,7 +189,7 @@ POLICY = table(PolicyOptions)
 
 # --- `volumes` of ContrastGenerate: rules that rewrite volumes which no confidential pod can have
 #
-# Rule of this file: what a user writes. A rule that is not there changes nothing. What each rule makes of a pod, and of
+# Rule: what a user writes. A rule that is not there changes nothing. What each rule makes of a pod, and of
 # which it refuses, is in its own stage: split_sub_paths, secure_pv, image_volumes, host_path_caches.
 
 
@@ -277,7 +277,7 @@ VOLUMES = Record(
 # --- `workloads` of ContrastGenerate: which pod templates of the input are confidential, and which are plain on
 # purpose
 #
-# Rule of this file: what a user writes, and which objects an entry names. An entry names an object by kind, namespace
+# Rule: what a user writes, and which objects an entry names. An entry names an object by kind, namespace
 # and name alone: nothing else that an author of the input writes makes it match, or keeps it from matching.
 
 
@@ -374,7 +374,7 @@ def naming(workloads: Workloads, ref: Ref, namespace: str) -> list[tuple[int, Wo
 
 # --- ContrastGenerate: the options of a render
 #
-# Rule of this file: a field is declared once, in the record; `table` makes of that what is read, what the JSON Schema
+# Rule: a field is declared once, in the record; `table` makes of that what is read, what the JSON Schema
 # says, and the short names of a ConfigMap.
 
 

@@ -30,7 +30,7 @@ from krm_function.schema.values import (
 
 # --- Repeated parts of a JSON Schema, written once under `definitions`
 #
-# Rule of this file: it changes how a schema is written and never what it accepts. A description stays in its place,
+# Rule: it changes how a schema is written and never what it accepts. A description stays in its place,
 # beside the reference, where editors show it and draft 7 lets a validator ignore it.
 
 
@@ -96,7 +96,7 @@ def _free(name: str, taken: dict[str, Schema]) -> str:
 
 # --- The comment by which an editor finds the JSON Schema of a YAML file
 #
-# Rule of this file: the schema is named by a relative path to a copy that was made with the file, because it has to
+# Rule: the schema is named by a relative path to a copy that was made with the file, because it has to
 # work without a network and on any machine.
 
 
@@ -116,7 +116,7 @@ def modeline(schema: str) -> str:
 
 # --- JSON Schemas (draft 7, which editors know best) of the three kinds, from the tables that also read the documents
 #
-# Rule of this file: what `read` accepts, the schema accepts. It cannot express every `check` (a list without doubles,
+# Rule: what `read` accepts, the schema accepts. It cannot express every `check` (a list without doubles,
 # the text of a JSON object), so the reverse holds but for those.
 
 

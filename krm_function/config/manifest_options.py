@@ -13,7 +13,7 @@ from krm_function.schema.values import Choice, Field, JsonObject, ListOf, MapOf,
 
 # --- Reference values as a release or an operator gives them: the manifest's own fields, each of them optional
 #
-# Rule of this file: the fields are those of the manifest package's tables; nothing about them is written here a second
+# Rule: the fields are those of the manifest package's tables; nothing about them is written here a second
 # time.
 
 
@@ -43,7 +43,7 @@ def operated(tee: str) -> Record:
 
 # --- The manifest that `spec.manifest.base` holds or names: as a map, as JSON, in a ConfigMap, or `{configMap: NAME}`
 #
-# Rule of this file: it recognises a manifest by the types of its fields; manifest.validate checks the values later.
+# Rule: it recognises a manifest by the types of its fields; manifest.validate checks the values later.
 
 
 def load_manifest(text: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def manifest_problem(value: dict[str, Any]) -> str:
 
 # --- `manifest` of ContrastGenerate: what goes into the manifest beside the policies, and how it is emitted
 #
-# Rule of this file: a base is kept as the manifest that it holds, whatever it was written as; its values are judged
+# Rule: a base is kept as the manifest that it holds, whatever it was written as; its values are judged
 # when the manifest is made.
 
 

@@ -21,7 +21,7 @@ from krm_function.schema.values import Choice, Field, JsonObject, MapOf, Problem
 
 # --- ContrastRelease: the facts of one Contrast release
 #
-# Rule of this file: everything else is compared with the release, so a platform may only have what fits it: its own
+# Rule: everything else is compared with the release, so a platform may only have what fits it: its own
 # handler, its own kind of reference values.
 
 
@@ -198,7 +198,7 @@ def parse_release(document: ConfigDocument) -> tuple[Release | None, tuple[Findi
 # --- Choose the policy profile of a render: that of the ContrastGenerate, compared with the nodes of the
 # ContrastRelease
 #
-# Rule of this file: a policy is for the nodes of one Contrast release. Another release's profile is an error, a profile
+# Rule: a policy is for the nodes of one Contrast release. Another release's profile is an error, a profile
 # for other nodes than Contrast's a warning.
 #
 #     ContrastGenerate policy.profile    profile of the release             the profile of the render

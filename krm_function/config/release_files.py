@@ -30,7 +30,7 @@ from krm_function.text.split import split_stream
 
 # --- One fact about a release, and where it stands
 #
-# Rule of this file: a path says what the fact is about, so that the same fact of two files can be compared.
+# Rule: a path says what the fact is about, so that the same fact of two files can be compared.
 #
 #     path                                            value
 #     version                                         "v1.25.0"
@@ -78,7 +78,7 @@ class Facts(NamedTuple):
 
 # --- Tell the release from the tags of its images
 #
-# Rule of this file: only a tag that looks like a version counts; `latest` and a digest alone do not.
+# Rule: only a tag that looks like a version counts; `latest` and a digest alone do not.
 
 
 def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ...]:
@@ -90,7 +90,7 @@ def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ..
 
 # --- coordinator.yml: the image of the coordinator, and the release by its tag
 #
-# Rule of this file: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file.
+# Rule: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file.
 
 
 COORDINATOR = "coordinator"
@@ -118,7 +118,7 @@ def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
 
 # --- Measurements: the reference values of a manifest.json, or those that Contrast's CLI carries
 #
-# Rule of this file: only what a release measures is taken; what an operator fills in belongs to the ContrastGenerate.
+# Rule: only what a release measures is taken; what an operator fills in belongs to the ContrastGenerate.
 # Sources: docs/facts/contrast-manifest.md#manifest, docs/facts/contrast-manifest.md#release-measurements (an object by
 # handler), docs/facts/contrast-manifest.md#rtmr0.
 
@@ -234,7 +234,7 @@ def _filled(value: Any) -> bool:
 #
 # Source: docs/facts/contrast.md#image-replacements.
 #
-# Rule of this file: the grammar is Contrast's; in addition, a replacement must be pinned. Contrast takes the last of
+# Rule: the grammar is Contrast's; in addition, a replacement must be pinned. Contrast takes the last of
 # two lines for one image; `release import` refuses them where they differ (config/release_text.py).
 
 
@@ -286,7 +286,7 @@ def replacement_facts(text: str, file: str) -> Facts:
 
 # --- runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer
 #
-# Rule of this file: a RuntimeClass and its handler have the same name, because pods ask for the class and nodes for the
+# Rule: a RuntimeClass and its handler have the same name, because pods ask for the class and nodes for the
 # handler.
 # Source: docs/facts/contrast.md#runtime-file.
 
@@ -330,7 +330,7 @@ def _installer(value: dict[str, Any], file: str, line: int) -> Facts | None:
 
 # --- Classify a release file by content, never by file name
 #
-# Rule of this file: a file of none of these kinds is an error, since the release would lack its facts.
+# Rule: a file of none of these kinds is an error, since the release would lack its facts.
 #
 #     content                                                   is
 #     JSON object with ReferenceValues                          a manifest.json of `contrast generate`

@@ -25,7 +25,7 @@ from krm_function.text.writer import dump
 
 # --- Warn about facts that a release lacks, and say where to find them
 #
-# Rule of this file: warnings only. A render fails without a fact that it needs, so a release may hold one platform of
+# Rule: warnings only. A render fails without a fact that it needs, so a release may hold one platform of
 # several.
 
 
@@ -60,7 +60,7 @@ def _rtmr0(platform: Platform, has_rtmr0: bool) -> Iterator[Finding]:
 
 # --- Combine the facts of several files and of an existing ContrastRelease into one release
 #
-# Rule of this file: a contradiction is an error, never a choice. A release's facts never change, so an existing one
+# Rule: a contradiction is an error, never a choice. A release's facts never change, so an existing one
 # must agree with the files; only a release of another version replaces it, and then as a whole.
 #
 #     the file there says    the files say      the result
@@ -229,7 +229,7 @@ def _one_suffix(facts: Mapping[Path, Fact]) -> list[Finding]:
 
 # --- Write a ContrastRelease, a new file or an existing one updated in place; and read one back as facts
 #
-# Rule of this file: an update changes values and adds missing ones; comments, order and unknown fields stay.
+# Rule: an update changes values and adds missing ones; comments, order and unknown fields stay.
 
 
 KIND = CONFIG_KINDS[1]

@@ -20,7 +20,7 @@ from krm_function.text.writer import dump
 
 # --- The input and the result of wiring the function into a host's file
 #
-# Rule of this file: records only.
+# Rule: records only.
 
 
 class Files(NamedTuple):
@@ -41,7 +41,7 @@ class Wired(NamedTuple):
 
 # --- Kptfile: the function as the last mutator
 #
-# Rule of this file: as for a kustomization, the list is only appended to. Release and lock need no entry: kpt hands
+# Rule: as for a kustomization, the list is only appended to. Release and lock need no entry: kpt hands
 # every file of the package to a function (docs/facts/kpt.md#kptfile).
 
 
@@ -97,7 +97,7 @@ def _kptfile_problem(value: Any) -> Finding | None:
 
 # --- kustomization.yaml: the ContrastGenerate as the last transformer, release and lock among the resources
 #
-# Rule of this file: a list is only ever appended to. kustomize runs transformers in the order of the list
+# Rule: a list is only ever appended to. kustomize runs transformers in the order of the list
 # (docs/facts/kustomize.md#order), and nothing may change a pod after it is sealed.
 
 
@@ -169,7 +169,7 @@ def _not_last(value: dict[str, Any], name: str) -> tuple[Finding, ...]:
 #
 # Source: docs/facts/kustomize.md.
 #
-# Rule of this file: only what `init` itself writes is changed into another form; an annotation with more in it stays.
+# Rule: only what `init` itself writes is changed into another form; an annotation with more in it stays.
 
 
 Form = Literal["exec", "container", "legacy"]
@@ -240,7 +240,7 @@ def _written_by_init(value: Any) -> bool:
 
 # --- Texts of new configuration files, with comments at what is to be filled in
 #
-# Rule of this file: each text is valid, so that a render reports what is missing and not that a file is broken.
+# Rule: each text is valid, so that a render reports what is missing and not that a file is broken.
 
 
 HostName = Literal["kustomize", "kpt", "helm", "files"]

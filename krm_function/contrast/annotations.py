@@ -12,7 +12,7 @@ from krm_function.schema.nearest import nearest
 
 # --- The annotation and label keys that Contrast reads, and the kind of metadata in which it reads each
 #
-# Rule of this file: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not in this table
+# Rule: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not in this table
 # has no effect, so it is a typo; a key in metadata that the table does not list for it has no effect either.
 
 
@@ -158,7 +158,7 @@ def misplaced(workload: Workload) -> dict[str, tuple[Path, str]]:
 
 # --- The annotations of a pod by which the runtime of a node is told how to start it, and the few that a pod may have
 #
-# Rule of this file: what is not in ALLOWED is refused, whatever it means: a kernel, a parameter or an agent's option of
+# Rule: what is not in ALLOWED is refused, whatever it means: a kernel, a parameter or an agent's option of
 # the input would make another VM than the one that the release measured.
 # Source: docs/facts/contrast.md#annotations-of-kata.
 

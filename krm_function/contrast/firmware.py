@@ -35,7 +35,7 @@ from krm_function.record import NamedTuple
 #     each one refuses something     refused, for the reasons of the entry that refuses least
 #     any other                      unknown
 #
-# Rule of this file: unknown is never accepted. SMT, the mitigations and the date of TDX's collateral are not compared.
+# Rule: unknown is never accepted. SMT, the mitigations and the date of TDX's collateral are not compared.
 # Source: docs/facts/contrast-manifest.md.
 
 
@@ -160,7 +160,7 @@ def _short(value: str) -> str:
 #     the label is of a GPU that containers get   CC0325.containers, on a platform with GPUs; else CC0325.none
 #     any other                                   nothing to say
 #
-# Rule of this file: the pod's own nodeSelector alone, and labels that are sure; a label of one's own may be on any
+# Rule: the pod's own nodeSelector alone, and labels that are sure; a label of one's own may be on any
 # node.
 
 

@@ -23,7 +23,7 @@ from krm_function.record import NamedTuple
 #     gpu.intel.com
 #     anything else                                   no GPU             no        example.com/dongle
 #
-# Rule of this file: an unknown name of nvidia.com is a GPU, so that no pod is sealed without the one that it asks for.
+# Rule: an unknown name of nvidia.com is a GPU, so that no pod is sealed without the one that it asks for.
 # Nodes of a Contrast GPU platform offer GPUs of the first row alone (docs/facts/contrast.md#gpus).
 
 
@@ -93,7 +93,7 @@ def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) ->
 
 # --- Count the GPUs that a pod requests
 #
-# Rule of this file: a GPU counts when a container's resource *limits* name one, whatever nodes offer under this name
+# Rule: a GPU counts when a container's resource *limits* name one, whatever nodes offer under this name
 # (contrast/gpus.py). Containers of all lists count. Shares and parts of GPUs are no number of GPUs.
 
 

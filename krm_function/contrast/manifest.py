@@ -28,7 +28,7 @@ from krm_function.schema.values import (
 
 # --- The fields of a Contrast manifest: names, order, types and defaults, as tables
 #
-# Rule of this file: data only; validation, encoding, defaults and the configuration all read it. The order
+# Rule: data only; validation, encoding, defaults and the configuration all read it. The order
 # is what makes the bytes canonical. Sources: docs/facts/contrast-manifest.md#manifest (names and order),
 # docs/facts/contrast-manifest.md#manifest-rules (lengths, ranges), docs/facts/contrast-manifest.md#default-values,
 # docs/facts/contrast.md#platforms. Marks of a field:
@@ -145,7 +145,7 @@ DEFAULTS: Mapping[str, Json] = {
 
 # --- What is wrong with a manifest, and where
 #
-# Rule of this file: a problem names a field and a rule, and quotes a value only where the value is one of a few names.
+# Rule: a problem names a field and a rule, and quotes a value only where the value is one of a few names.
 
 
 _LONGEST_QUOTE = 64
@@ -219,7 +219,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 # --- The one form of a manifest: every field present, in order, null where Go has nil
 #
-# Rule of this file: canonical(canonical(m)) == canonical(m); what does not fit the types of the field tables raises. A
+# Rule: canonical(canonical(m)) == canonical(m); what does not fit the types of the field tables raises. A
 # JSON null stands for the zero value everywhere, as it does when Go's encoding/json reads one.
 
 
@@ -364,7 +364,7 @@ def zero(spec: Spec) -> Any:
 
 # --- A manifest from bytes: strict JSON, lenient names
 #
-# Rule of this file: what two readers could understand differently is refused (duplicate keys, NaN, lone surrogates);
+# Rule: what two readers could understand differently is refused (duplicate keys, NaN, lone surrogates);
 # what Go's encoding/json understands in one way only is understood in that way (letter case of field names).
 
 
@@ -477,7 +477,7 @@ def _named(value: Any, spec: Spec, path: Path) -> Any:
 
 # --- A manifest as bytes: the one encoder, since Contrast compares and signs manifests byte for byte
 #
-# Rule of this file: the bytes are those of Go's json.MarshalIndent with two spaces and a trailing newline.
+# Rule: the bytes are those of Go's json.MarshalIndent with two spaces and a trailing newline.
 # Nothing else in the project may print a manifest. Source: docs/facts/contrast-manifest.md#manifest.
 
 
@@ -499,7 +499,7 @@ def encode(manifest: Mapping[str, Any]) -> bytes:
 
 # --- Complete reference values out of partial ones
 #
-# Rule of this file: later layers win field by field, at any depth; a null or an empty string in a layer means "not
+# Rule: later layers win field by field, at any depth; a null or an empty string in a layer means "not
 # given" and lets the earlier layer show. So a release's entry, an older manifest's and the operator's settings stack.
 
 
@@ -553,7 +553,7 @@ def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> J
 
 # --- Whether a manifest is one that Contrast's set, verify and sign accept
 #
-# Rule of this file: all problems at once, in the order of the fields; any input gives Problems, never an exception. The
+# Rule: all problems at once, in the order of the fields; any input gives Problems, never an exception. The
 # rules are Contrast's (docs/facts/contrast-manifest.md#manifest-rules), stricter where an accepted value could only
 # mislead: digests in upper case, which match no workload; platforms that are unknown or not confidential; a guest
 # policy that permits debugging.
@@ -646,7 +646,7 @@ def _objects(value: Any, name: str) -> Mapping[Any, Any]:
 
 # --- RTMR0 in the manifest: one value for each vCPU count in use
 #
-# Rule of this file: only platforms with `rtmr0_by_vcpus` are concerned; GPU guests have one vCPU.
+# Rule: only platforms with `rtmr0_by_vcpus` are concerned; GPU guests have one vCPU.
 # Source: docs/facts/contrast-manifest.md#rtmr0.
 
 

@@ -33,7 +33,7 @@ from krm_function.text.changes import same
 # --- Reference values: what the release measures, what the operator fills in, and what an older manifest holds
 # already
 #
-# Rule of this file: entries are told apart by (Platform, ProductName). The policy stage needs the result before there
+# Rule: entries are told apart by (Platform, ProductName). The policy stage needs the result before there
 # is a manifest, because the SNP guest policy is in it.
 #
 #     | in base | in release | entry                                                                               |
@@ -167,7 +167,7 @@ def _selectors(spec: Record) -> list[str]:
 
 # --- Entries of the manifest's Policies: which workload a digest stands for, and what a merge keeps of the older ones
 #
-# Rule of this file: an entry names its workload in SANs[0] and holds no empty field.
+# Rule: an entry names its workload in SANs[0] and holds no empty field.
 # Source: docs/facts/contrast-manifest.md#policy-entries.
 #
 # In a merge the caller says which base entries (of the previous manifest) are of workloads rendered now: resources
@@ -259,7 +259,7 @@ def _sans(policy: Mapping[str, Any] | None) -> list[str]:
 #     none                                            the first                  all of them
 #     (the release has no such product)               all of them, as ever       none
 #
-# Rule of this file: pure; what is kept stands behind what is merged, because the first entry of a product is the one
+# Rule: pure; what is kept stands behind what is merged, because the first entry of a product is the one
 # that ID blocks are made from (render/stages.py).
 
 
@@ -318,7 +318,7 @@ def _without_rtmr0(name: str, entry: Partial) -> Any:
 
 # --- Choose among the manifests of several releases that share a coordinator
 #
-# Rule of this file: a manifest with another as its base may add policies and change nothing else. Where somebody adds
+# Rule: a manifest with another as its base may add policies and change nothing else. Where somebody adds
 # an owner key or a reference value to one of them, or formats it anew, there are two manifests.
 
 
@@ -346,7 +346,7 @@ def _extends(last: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
 
 # --- A new manifest out of what was rendered and the manifest that was there before
 #
-# Rule of this file: pure, and merge(merge(x)) == merge(x). Contrast's own CLI rebuilds Policies from scratch and never
+# Rule: pure, and merge(merge(x)) == merge(x). Contrast's own CLI rebuilds Policies from scratch and never
 # refreshes reference values; here each side keeps what it owns. Sources:
 # docs/facts/contrast-manifest.md#policy-entries, docs/facts/contrast-manifest.md#default-values.
 #

@@ -8,7 +8,7 @@ from krm_function.record import NamedTuple
 
 # --- Read measured values as a manifest writes them: hex digits of a fixed length
 #
-# Rule of this file: strict where `bytes.fromhex` is not, which skips white space.
+# Rule: strict where `bytes.fromhex` is not, which skips white space.
 
 
 _DIGITS = frozenset("0123456789abcdefABCDEF")
@@ -30,7 +30,7 @@ def hex_bytes(text: str, size: int) -> bytes:
 
 # --- Count the virtual CPUs of a pod's VM
 #
-# Rule of this file: whole milli-CPU in, a count out; only limits count, requests never do. Sources:
+# Rule: whole milli-CPU in, a count out; only limits count, requests never do. Sources:
 # docs/facts/contrast.md#vcpus, docs/facts/kubernetes.md#sandbox-size.
 
 
@@ -74,7 +74,7 @@ def sandbox_vcpu_count(containers: Iterable[int], init: Iterable[tuple[int, bool
 
 # --- Encode the SEV-SNP guest policy, which limits what the host may do with the VM, as the firmware's 64-bit number
 #
-# Rule of this file: names and bits are two tables in the same order. Sources:
+# Rule: names and bits are two tables in the same order. Sources:
 # docs/facts/contrast-manifest.md#id-block; AMD SEV-SNP Firmware ABI (56860), table "Guest Policy Structure".
 
 
@@ -145,7 +145,7 @@ def as_u64(policy: GuestPolicy) -> int:
 
 # --- Compute the SEV-SNP launch digest of a VM with n vCPUs from the digest of the same VM with one
 #
-# Rule of this file: bytes in, bytes out. Each further vCPU adds one page to what the firmware measures: its VMSA, the
+# Rule: bytes in, bytes out. Each further vCPU adds one page to what the firmware measures: its VMSA, the
 # saved registers it starts from. Sources: docs/facts/contrast-manifest.md#launch-digest; AMD SEV-SNP Firmware ABI
 # (56860), SNP_LAUNCH_UPDATE and its PAGE_INFO; AMD64 Architecture Programmer's Manual volume 2 (24593), appendix B,
 # VMCB state save area.
@@ -248,7 +248,7 @@ def _page_info_rest(ap_eip: int, cpu_signature: int) -> bytes:
 
 # --- Build the SEV-SNP ID block (launch digest and policy that the firmware must enforce) and its authentication page
 #
-# Rule of this file: bytes in, bytes out, deterministic and without a secret. The firmware wants the ID block signed. A
+# Rule: bytes in, bytes out, deterministic and without a secret. The firmware wants the ID block signed. A
 # signature protects nothing here, since the whole block is covered by the attestation report, so Contrast fixes the
 # signature to r = 2, s = 1 and computes a public key for which it is valid (SEC 1 version 2, 4.1.6). Sources:
 # docs/facts/contrast-manifest.md#id-block; AMD SEV-SNP Firmware ABI (56860), "ID Block" and "ID Authentication
@@ -367,7 +367,7 @@ def _numbers_into(page: bytearray, offset: int, pair: tuple[int, int]) -> None:
 
 # --- Select the values that TDX's RTMR0 may have in a set of VMs
 #
-# Rule of this file: a lookup by vCPU count, nothing computed. RTMR0 covers the tables that QEMU hands to the
+# Rule: a lookup by vCPU count, nothing computed. RTMR0 covers the tables that QEMU hands to the
 # firmware, and they name each vCPU; only the release knows the values. Source: docs/facts/contrast-manifest.md#rtmr0.
 
 

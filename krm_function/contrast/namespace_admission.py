@@ -18,7 +18,7 @@ from krm_function.text.errors import YamlError
 
 # --- Find the Namespace, ResourceQuota and LimitRange objects of an input
 #
-# Rule of this file: an object without a namespace may come into any, so it counts for every workload; and every object
+# Rule: an object without a namespace may come into any, so it counts for every workload; and every object
 # counts for a workload without one.
 
 
@@ -63,7 +63,7 @@ def namespace_objects(resources: Sequence[Resource]) -> list[NamespaceObject]:
 
 # --- Pod Security Standards: the controls that a container breaks at the levels baseline and restricted
 #
-# Rule of this file: one table has the controls that look at a container; what the others look at (host namespaces,
+# Rule: one table has the controls that look at a container; what the others look at (host namespaces,
 # hostPath, sysctls) is the user's own. They are those of the latest standard. Older versions ask for less, but each of
 # them forbids privileged containers and NET_ADMIN. Source: docs/facts/kubernetes.md#pod-security.
 #
@@ -169,7 +169,7 @@ def _capabilities(security: Mapping[str, Any], field: str) -> list[str]:
 
 # --- Limit ranges: the resources that the API server gives to containers, and those that it refuses
 #
-# Rule of this file: amounts are compared in nano units; resources are cpu and memory; only items of type Container, and
+# Rule: amounts are compared in nano units; resources are cpu and memory; only items of type Container, and
 # of these defaults, minimum and maximum (no ratios). Source: docs/facts/kubernetes.md#quotas-and-limit-ranges.
 #
 #     a container without     gets, first that is set
@@ -245,7 +245,7 @@ def _compute(amounts: Any) -> Amounts:
 
 # --- Resource quotas: what a quota on cpu or memory asks of every container of a pod
 #
-# Rule of this file: only what each container must set; how much is used already, only the cluster knows. Source:
+# Rule: only what each container must set; how much is used already, only the cluster knows. Source:
 # docs/facts/kubernetes.md#quotas-and-limit-ranges.
 #
 #     the quota has          every container must have, after the defaults of limit ranges
@@ -315,7 +315,7 @@ def _is_in_scope(pod_spec: Mapping[str, Any], scope: str, operator: str, values:
 
 # --- Report what a namespace of the input refuses in injected containers, or changes in the VM that was measured
 #
-# Rule of this file: one finding for each object that refuses, with the workloads that it is about. All are warnings:
+# Rule: one finding for each object that refuses, with the workloads that it is about. All are warnings:
 # the input does not show which admission plugins the cluster has, nor whom they exempt.
 #
 #     object          breaks                                                                        finding

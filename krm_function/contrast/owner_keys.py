@@ -9,7 +9,7 @@ from krm_function.record import NamedTuple
 
 # --- Owner keys: from the PEM that people have to the hex digits that a manifest lists
 #
-# Rule of this file: public keys only, and no message ever quotes a byte of a key file. Sources:
+# Rule: public keys only, and no message ever quotes a byte of a key file. Sources:
 # docs/facts/contrast-manifest.md#keys, RFC 7468 (PEM), RFC 5280 (SubjectPublicKeyInfo, "PKIX"), RFC 8017 (RSAPublicKey,
 # "PKCS#1").
 
@@ -157,7 +157,7 @@ def _load(der: bytes) -> object:
 
 # --- The owner keys of a configuration and of a manifest: whose they are, since when, and how to name one
 #
-# Rule of this file: public keys only. A key's name and date are text in front of its PEM block, which every reader of
+# Rule: public keys only. A key's name and date are text in front of its PEM block, which every reader of
 # PEM skips (RFC 7468, section 2); a manifest has neither. A fingerprint is the beginning of the SHA-256 of the key's
 # bytes as the manifest has them.
 #
@@ -238,7 +238,7 @@ def named(keys: Iterable[KnownKey], text: str) -> list[KnownKey]:
 
 # --- New owner keys, of the kinds that `contrast generate` makes itself
 #
-# Rule of this file: bytes only; where they may be kept is for the caller. Sources:
+# Rule: bytes only; where they may be kept is for the caller. Sources:
 # docs/facts/contrast-manifest.md#keys (ECDSA P-384 in SEC1, RSA 4096 in PKCS#1), RFC 5915, RFC 8017, RFC 7468 (PEM).
 
 

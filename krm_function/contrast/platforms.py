@@ -51,7 +51,7 @@ def with_gpu(platform: Platform) -> Platform:
 
 # --- Parse runtimeClassNames: a placeholder of a platform or of the default one, a handler, or no name of Contrast's
 #
-# Rule of this file: a name that is not matched exactly is unknown; nothing defaults. Source:
+# Rule: a name that is not matched exactly is unknown; nothing defaults. Source:
 # docs/facts/contrast.md#runtime-class-names, narrowed where Contrast's prefix test would accept a typo.
 
 

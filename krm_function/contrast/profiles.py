@@ -16,7 +16,7 @@ from krm_function.record import NamedTuple
 #     CONTRAST   every legal Service: SCTP, IPv6 and a leading digit, too     all of them
 #     STRICT     the same as CONTRAST                                         all but Azure
 #
-# Rule of this file: data only, and nothing that is not anchored at both ends. STRICT allows a part of CONTRAST.
+# Rule: data only, and nothing that is not anchored at both ends. STRICT allows a part of CONTRAST.
 
 
 _SERVICE, _PORT, _IPV4 = "$(svc_name_downward_env)", "$(ip_p)", "$(ipv4_a)"
@@ -74,7 +74,7 @@ KATA_VARIABLES = (
 # differ.
 # Sources: docs/facts/contrast-node.md#differences, docs/facts/contrast-node.md#settings.
 #
-# Rule of this file: data only. No code compares the name of a profile; it reads the profile's fields.
+# Rule: data only. No code compares the name of a profile; it reads the profile's fields.
 
 
 ProfileName = Literal["contrast-1.25", "strict", "kata-4.1"]

@@ -12,7 +12,7 @@ from krm_function.text.errors import YamlError
 
 # --- The admission webhooks that are known to change a pod after it was sealed, and what makes each of them do so
 #
-# Rule of this file: one table, with its sources in docs/facts/sidecar-injectors.md#what-asks-for-a-change and
+# Rule: one table, with its sources in docs/facts/sidecar-injectors.md#what-asks-for-a-change and
 # docs/facts/sidecar-injectors.md#not-looked-up-again. The node refuses a pod that is not as it was sealed, so a pod
 # that one of them would change never starts. The pod decides before its namespace, and of several keys the first one in
 # the table that says anything; of the keys with one prefix each that asks counts.
@@ -204,7 +204,7 @@ def asking(
 
 # --- The SidecarSets of OpenKruise in an input: which pods their webhook puts containers into
 #
-# Rule of this file: one that may select a pod counts, whatever it adds; a selector of namespaces may select any. An
+# Rule: one that may select a pod counts, whatever it adds; a selector of namespaces may select any. An
 # empty selector selects none, and a paused set adds nothing. Source: docs/facts/controllers.md#openkruise.
 
 

@@ -18,7 +18,7 @@ from krm_function.record import NamedTuple
 
 # --- Count the vCPUs of a workload's VM from its CPU limits
 #
-# Rule of this file: it only finds the limits; `contrast.measurement` adds them up. Limits count, requests never do
+# Rule: it only finds the limits; `contrast.measurement` adds them up. Limits count, requests never do
 # (docs/facts/contrast.md#vcpus), and a limit that is no quantity is a finding, because a guess would end in a wrong
 # launch digest.
 
@@ -114,7 +114,7 @@ def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Findi
 #     -            known      both; compressed about a TIMES-th, at least nothing
 #     -            -          nothing is known of the image
 #
-# Rule of this file: bytes in, bytes out. What is estimated says so, and no error rests on an estimate.
+# Rule: bytes in, bytes out. What is estimated says so, and no error rests on an estimate.
 
 
 SIZES = ("compressedSize", "uncompressedSize")
@@ -173,7 +173,7 @@ def _both(compressed: int | None, unpacked: int | None) -> tuple[int, int] | Non
 #
 #     the VM gets own + limits; it needs images + asked, and with a GPU at least GPU_LEAST
 #
-# Rule of this file: the sums are those of `contrast generate --calculate-pod-memory` (docs/facts/contrast.md#memory). A
+# Rule: the sums are those of `contrast generate --calculate-pod-memory` (docs/facts/contrast.md#memory). A
 # limit that is missing counts as nothing; who has none is named.
 
 

@@ -16,7 +16,7 @@ from krm_function.kubernetes.workload import EMITTED, ORIGINAL
 
 # --- Bookkeeping on emitted objects: whether a line end was added before them, or a separator line behind them
 #
-# Rule of this file: these annotation values count only if nothing but emitted objects follows, or stands before;
+# Rule: these annotation values count only if nothing but emitted objects follows, or stands before;
 # otherwise a host has moved objects since, and what was added stays.
 
 
@@ -75,7 +75,7 @@ def _mark(resource: Resource) -> Any:
 
 # --- Recognise objects that a render adds by their shape: RuntimeClasses, and ConfigMaps that hold a manifest
 #
-# Rule of this file: any author of the input can write the annotation `contrast-krm.dev/emitted`, and a render updates
+# Rule: any author of the input can write the annotation `contrast-krm.dev/emitted`, and a render updates
 # or drops the object that has it. So it counts only on an object of a form that a render adds, for any release or
 # configuration, and that has no other content.
 

@@ -21,7 +21,7 @@ from krm_function.text.split import split_items
 
 # --- Remove the results of an earlier render from a ResourceList before it is read
 #
-# Rule of this file: only results with a code of contrast-krm go; those of other functions stay, in the same bytes
+# Rule: only results with a code of contrast-krm go; those of other functions stay, in the same bytes
 # unless some between them go. What cannot be removed cleanly stays.
 
 
@@ -83,7 +83,7 @@ def _cut(text: str, split: ItemList) -> str:
 # `kpt fn source | contrast-krm | kpt fn sink` and `kustomize fn run` have paths too, but no ids, or no notes of kpt.
 # Source: docs/facts/krm-functions.md#who-calls.
 #
-# Rule of this file: the notes are annotations, which an author can write, too. Where one item lacks them, findings go
+# Rule: the notes are annotations, which an author can write, too. Where one item lacks them, findings go
 # to standard error as well: said twice is better than not at all. An author cannot take kustomize's ids away.
 
 
@@ -103,7 +103,7 @@ def _is_noted_by_kpt(text: str) -> bool:
 
 # --- Decode and encode ResourceLists, the form of kustomize and kpt, with the helpers of the package `krm`
 #
-# Rule of this file: items keep their text, their order and every annotation that contrast-krm does not write; results
+# Rule: items keep their text, their order and every annotation that contrast-krm does not write; results
 # are appended to those of other functions that are already there.
 
 

@@ -15,7 +15,7 @@ from krm_function.record import NamedTuple
 
 # --- Defer SIGINT, SIGTERM and SIGHUP while files are written
 #
-# Rule of this file: no signal is lost. A deferred signal may stop the work between two steps, and is delivered at the
+# Rule: no signal is lost. A deferred signal may stop the work between two steps, and is delivered at the
 # end of the block.
 
 
@@ -56,7 +56,7 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
 
 # --- Outputs that are named like files and are none: descriptors, such as /dev/stdout, and devices, such as /dev/null
 #
-# Rule of this file: only paths that stand for a descriptor of this process, and character devices, count; a shell's
+# Rule: only paths that stand for a descriptor of this process, and character devices, count; a shell's
 # `>(command)` is such a path. They are written to and never replaced, renamed or read. Any other pipe is no output: to
 # open one waits for its reader.
 
@@ -100,7 +100,7 @@ def _is_device(path: str) -> bool:
 
 # --- Make temporary names beside a target, and remove what a killed run has left under such names
 #
-# Rule of this file: a process holds a lock on each temporary file or directory until it is in its place, and the system
+# Rule: a process holds a lock on each temporary file or directory until it is in its place, and the system
 # releases that lock when the process ends. So a file with such a name that can be locked belongs to no running process,
 # and is removed; nothing else is. Process ids would not do: containers reuse them, and a shared volume has several sets
 # of them.
@@ -211,7 +211,7 @@ def _remove(path: str) -> None:
 
 # --- Write one file under a temporary name beside its target, ready to be renamed
 #
-# Rule of this file: from its first byte, only those can read the temporary file who may read the finished one.
+# Rule: from its first byte, only those can read the temporary file who may read the finished one.
 #
 #     the target        bits of the temporary file    bits, owner and group in the end
 #     exists            the target's, at once         the target's; if its group cannot be set, it gets others' bits
@@ -379,7 +379,7 @@ def unwritable(file: NewFile, problem: OSError, remaining: Sequence[str] = ()) -
 
 # --- Write several files as one: first each complete beside its target, then each renamed into its place
 #
-# Rule of this file: a target has its old bytes or all of its new ones, and nothing is written through a symbolic link.
+# Rule: a target has its old bytes or all of its new ones, and nothing is written through a symbolic link.
 # A failure before the first rename changes nothing; if a rename fails, those before it are undone, or named in the
 # error. A process that is killed between two renames leaves whole files, renamed in the order in which they were given;
 # a manifest, which has the digests of the others, comes last. Outputs that are no files, such as /dev/stdout, are

@@ -29,7 +29,7 @@ from krm_function.text.parse import Node
 # --- The functionConfig in the form that needs no kind of its own: a ConfigMap's string map (`kpt fn eval --
 # key=value`)
 #
-# Rule of this file: a key and a value are the text the user wrote. `version: 1.10` is "1.10", as Go reads it into a
+# Rule: a key and a value are the text the user wrote. `version: 1.10` is "1.10", as Go reads it into a
 # string map; kpt writes `-- n=3` as `n: 3`, and `n` is a boolean of YAML 1.1.
 
 
@@ -89,7 +89,7 @@ def _plain(text: str, node: Node) -> str | None:
 
 # --- The functionConfig as a class of the function's own: a dataclass, a NamedTuple or a TypedDict
 #
-# Rule of this file: the fields come from `data` of a v1 ConfigMap (`kpt fn eval -- replicas=3`), whose texts are read
+# Rule: the fields come from `data` of a v1 ConfigMap (`kpt fn eval -- replicas=3`), whose texts are read
 # as the types that the class declares, and from `spec` of any other kind. A field that is missing, unknown or of
 # another type is an error that names it, all of them in one message; no message quotes a value. The class is made to a
 # table of the schema language, which finds what is wrong and fills the class; the words are those of this package.

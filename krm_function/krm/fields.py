@@ -10,7 +10,7 @@ from krm_function.record import NamedTuple
 
 # --- Walk plain data by a path: a tuple of map keys and list indexes, ("spec", "containers", 0, "image")
 #
-# Rule of this file: a string is never a path. An index may count from the end (-1 is the last element), as in Python.
+# Rule: a string is never a path. An index may count from the end (-1 is the last element), as in Python.
 # Null counts as absent, as in Kubernetes.
 
 
@@ -121,7 +121,7 @@ def _check_writable(text: str, where: str) -> None:
 
 # --- Read and change the fields of an object, or of a map inside it
 #
-# Rule of this file: everything that is given out is live. Maps are dicts and lists are lists of the object itself, so a
+# Rule: everything that is given out is live. Maps are dicts and lists are lists of the object itself, so a
 # change in place is a change of the object; setting them back is allowed and changes nothing more. A value that is set
 # becomes part of the object as in any dict: put into two places, it is one value. Typed getters answer None (or the
 # default) for a missing or null field, and raise FieldError, which names object and field, for one of another type.
@@ -419,7 +419,7 @@ def _put(into: Any, part: Any, value: Any) -> None:
 
 # --- Labels and annotations as a live map of strings: `item.labels["app"] = "web"`, `del item.annotations["note"]`
 #
-# Rule of this file: a value that is written is a string, since kpt would write a number as it is and Kubernetes refuse
+# Rule: a value that is written is a string, since kpt would write a number as it is and Kubernetes refuse
 # it; a value that is read is shown as the string that kyaml makes of it (`a: 5` is "5").
 
 
@@ -497,7 +497,7 @@ def as_string(value: Any) -> str | None:
 
 # --- Which map and list stood where when the data of an object was given out
 #
-# Rule of this file: an outline refers to the maps and lists themselves, whatever is changed in them later; so a list
+# Rule: an outline refers to the maps and lists themselves, whatever is changed in them later; so a list
 # that was sorted, cut or filled can be asked which of its elements stood in it before.
 
 

@@ -37,7 +37,7 @@ from krm_function.text.writer import dump
 
 # --- A Kubernetes object of a ResourceList: read and changed like data, written like text
 #
-# Rule of this file: text is authoritative. An object that is not looked into is never parsed; one that is changed keeps
+# Rule: text is authoritative. An object that is not looked into is never parsed; one that is changed keeps
 # its comments, order and quotes, since the differences are spliced into its text. No property raises for an odd shape.
 
 
@@ -368,7 +368,7 @@ def _none(value: Any) -> Any:
 
 # --- Tell which element of a changed list is which element of the list that was read
 #
-# Rule of this file: the very same map is the same element, wherever it stands and whatever was changed in it. Else a
+# Rule: the very same map is the same element, wherever it stands and whatever was changed in it. Else a
 # map goes by its `name`, as in Kubernetes' merge keys, anything else by its value, and what is left by its place
 # between neighbours: a text in the place of another is that element, changed.
 
@@ -439,7 +439,7 @@ def _named_differently(left: Any, right: Any) -> bool:
 
 # --- Move the elements of a list in the text, each with its comments, when they were put into another order
 #
-# Rule of this file: a move is proved like every edit: the new text is parsed, and its value is that of the old one in
+# Rule: a move is proved like every edit: the new text is parsed, and its value is that of the old one in
 # the new order. Where an alias would come before its anchor, the elements with anchors and aliases keep their order and
 # the others move. Where that fails as well (two items on a line), nothing is moved. `difference` writes anew what was
 # not.
@@ -592,7 +592,7 @@ def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
 
 # --- The text of an object whose data was changed
 #
-# Rule of this file: elements that changed places are moved, and all other differences are spliced in, each at the
+# Rule: elements that changed places are moved, and all other differences are spliced in, each at the
 # deepest place; key order and `1` against `1.0` do not differ (`yamltext.same`). Whatever comes out has been parsed and
 # compared.
 

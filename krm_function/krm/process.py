@@ -15,7 +15,7 @@ from krm_function.text.errors import YamlError
 
 # --- One line about an exception that is a bug of the function: where it was raised, and what can be told of it
 #
-# Rule of this file: no value of the input is shown. The message of an exception may quote a Secret, so it is left out,
+# Rule: no value of the input is shown. The message of an exception may quote a Secret, so it is left out,
 # except that of a MisuseError. The name of a missing attribute and a missing key are shown where the code that used
 # them has them as a word of its own.
 
@@ -70,7 +70,7 @@ def _name(error: BaseException, code: CodeType | None) -> str:
 
 # --- Run a function: bytes in, bytes out, results on stderr, an exit code that orchestrators understand
 #
-# Rule of this file: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything
+# Rule: all or nothing. An empty stdout with exit 0 makes kustomize and kpt delete everything
 # (docs/facts/krm-functions.md#process). So the whole output exists before its first byte is written, and a failure
 # answers with the input and the results.
 

@@ -7,7 +7,7 @@ from krm_function.record import NamedTuple
 
 # --- Results in the form of the KRM functions specification v1: what a function reports about its input
 #
-# Rule of this file: kpt shows all results on one line, older ones four, each on its own. So a message is one line,
+# Rule: kpt shows all results on one line, older ones four, each on its own. So a message is one line,
 # whatever the input put into it. Only the v1 form is produced.
 #
 # Source: docs/facts/krm-functions.md#results.
@@ -119,7 +119,7 @@ def dotted(path: FieldPath) -> str:
 
 # --- What a result can be about
 #
-# Rule of this file: it is for type checkers only; no running program loads it.
+# Rule: it is for type checkers only; no running program loads it.
 
 
 class Describable(Protocol):
@@ -131,7 +131,7 @@ class Describable(Protocol):
 
 # --- The exceptions of a function: what is wrong with its input, and what is wrong with its own code
 #
-# Rule of this file: a FunctionError becomes an error result (exit 1). Any other exception is a bug of the function
+# Rule: a FunctionError becomes an error result (exit 1). Any other exception is a bug of the function
 # (exit 70); its message is not shown, because it may quote a Secret, except that of a MisuseError, which holds no
 # value.
 

@@ -8,7 +8,7 @@ from krm_function.record import NamedTuple
 
 # --- Parse image references: `registry/repository:tag@sha256:<hex>`
 #
-# Rule of this file: the grammar is the OCI distribution reference grammar with sha256 as the only digest. Every pattern
+# Rule: the grammar is the OCI distribution reference grammar with sha256 as the only digest. Every pattern
 # is linear and every text is capped before it is matched.
 
 
@@ -132,7 +132,7 @@ def is_contrast_image(text: str) -> bool:
 #     name@D             anything                          none: it has no tag that could be wrong
 #     name:2             anything                          none: a registry is asked for it
 #
-# Rule of this file: a node pulls by digest and reads no tag, so a tag beside an old digest names an image that does not
+# Rule: a node pulls by digest and reads no tag, so a tag beside an old digest names an image that does not
 # run. Nothing here asks a registry.
 
 
@@ -147,7 +147,7 @@ def other_tags(image: Image, references: Iterable[str]) -> tuple[str, ...]:
 
 # --- Whether a render may have made an image of another one
 #
-# Rule of this file: it goes by the replacements of a release, and for outputs of older releases by repositories.
+# Rule: it goes by the replacements of a release, and for outputs of older releases by repositories.
 
 
 Images = Callable[[str, str], bool]  # the image now, the image before: whether a render may have replaced it

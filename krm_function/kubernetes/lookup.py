@@ -8,7 +8,7 @@ from krm_function.findings import Path
 
 # --- Look up a value in plain data of any shape
 #
-# Rule of this file: nothing here raises; what is missing or of another type is None or empty.
+# Rule: nothing here raises; what is missing or of another type is None or empty.
 
 
 def dig(value: Any, path: Path) -> Any:
@@ -37,7 +37,7 @@ def maps(value: Any) -> list[dict[str, Any]]:
 
 # --- Check names as Kubernetes does: DNS names, label keys and values
 #
-# Rule of this file: each pattern is the one of apimachinery's validation package, written without `$` and matched
+# Rule: each pattern is the one of apimachinery's validation package, written without `$` and matched
 # whole, and every text is capped first.
 
 
@@ -77,7 +77,7 @@ def is_label_value(text: str) -> bool:
 
 # --- What a label selector of Kubernetes selects, as far as it can be read
 #
-# Rule of this file: an operator that nobody knows selects, so that what it may select counts. An empty selector selects
+# Rule: an operator that nobody knows selects, so that what it may select counts. An empty selector selects
 # everything; who reads it otherwise says so.
 
 
@@ -107,7 +107,7 @@ def _fits(expression: dict[str, Any], labels: Mapping[str, Any]) -> bool:
 
 # --- Match a name against a pattern in which `*` stands for any text, the empty one included
 #
-# Rule of this file: the pattern is about the whole name, every other character stands for itself, and the time is
+# Rule: the pattern is about the whole name, every other character stands for itself, and the time is
 # linear in the length of the name for each `*`.
 
 

@@ -13,7 +13,7 @@ from krm_function.record import NamedTuple
 
 # --- Taints of a node, and the tolerations with which a pod passes them
 #
-# Rule of this file: it answers as Kubernetes' scheduler does (component-helpers, scheduling/corev1; core/v1 helpers),
+# Rule: it answers as Kubernetes' scheduler does (component-helpers, scheduling/corev1; core/v1 helpers),
 # its oddities included. A toleration is plain data as parsed. Only NoSchedule and NoExecute keep a pod away;
 # PreferNoSchedule is a wish. Which of the tolerations that Kubernetes adds a pod gets, `demand` of
 # kubernetes/placement.py says.
@@ -102,7 +102,7 @@ def untolerated(
 
 # --- Required node affinity: which nodes its terms match, and why they do not match another one
 #
-# Rule of this file: it answers as Kubernetes' scheduler does (component-helpers, nodeaffinity; apimachinery, labels).
+# Rule: it answers as Kubernetes' scheduler does (component-helpers, nodeaffinity; apimachinery, labels).
 # Terms are alternatives, the requirements of a term must all hold, and whatever the API server would refuse matches
 # nothing. Preferred affinity never keeps a pod away, so it is not read.
 
@@ -247,7 +247,7 @@ def requirement_text(requirement: Mapping[str, Any]) -> str:
 
 # --- The resource requests of a pod, added up as the scheduler does
 #
-# Rule of this file: amounts are integers in nano units (model.quantity), and the rules are those of Kubernetes'
+# Rule: amounts are integers in nano units (model.quantity), and the rules are those of Kubernetes'
 # component-helpers (resource.PodRequests) and of the API server's defaults. A quantity that cannot be read counts as 0:
 # the stages report it.
 
@@ -334,7 +334,7 @@ def _raise(total: Amounts, least: Mapping[str, int]) -> None:
 #
 #     BootloaderVersion=9,TEEVersion=0,SNPVersion=21,MicrocodeVersion=72
 #
-# Rule of this file: all four by the manifest's own names, or nothing. A version that is left out is not zero.
+# Rule: all four by the manifest's own names, or nothing. A version that is left out is not zero.
 
 
 VERSIONS = ("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion")
@@ -353,7 +353,7 @@ def parse_tcb(text: str) -> dict[str, int] | None:
 
 # --- What a Node says of its machine in annotations: the versions of its firmware, and which chip it is
 #
-# Rule of this file: it reads and never judges. Kubernetes knows nothing of this, so whoever runs the machines writes
+# Rule: it reads and never judges. Kubernetes knows nothing of this, so whoever runs the machines writes
 # it: in annotations and not in labels, because a measurement is longer than a label may be. What is not said is
 # unknown.
 
@@ -417,7 +417,7 @@ def read_firmware(annotations: Mapping[Any, Any]) -> tuple[Firmware, list[tuple[
 
 # --- Nodes as `kubectl get nodes -o yaml` prints them, read for what decides where a pod may run
 #
-# Rule of this file: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
+# Rule: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
 # `allocatable` and `capacity` nothing is known about resources, without `runtimeHandlers` nothing about handlers.
 
 

@@ -11,7 +11,7 @@ from krm_function.record import NamedTuple
 
 # --- Find the objects of a document, the members of lists among them, and their identity
 #
-# Rule of this file: a document may have any shape, so nothing here raises.
+# Rule: a document may have any shape, so nothing here raises.
 
 
 def _text(source: dict[str, Any], key: str) -> str:
@@ -55,7 +55,7 @@ def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:
 
 # --- The controller that owns an object, as the object's ownerReferences name it
 #
-# Rule of this file: anybody can write an ownerReference, so it is a claim; `render/copies.py` says when it
+# Rule: anybody can write an ownerReference, so it is a claim; `render/copies.py` says when it
 # counts.
 
 
@@ -95,7 +95,7 @@ def listed(names: Sequence[str]) -> str:
 
 # --- Find the pod specs in an object of a kind of which nothing is known but what stands in it
 #
-# Rule of this file: whatever holds a list of containers is a pod to whoever wrote it. What makes pods without showing
+# Rule: whatever holds a list of containers is a pod to whoever wrote it. What makes pods without showing
 # any, no reader of the input can know. Members of a list are objects of their own; ConfigMap and Secret hold text, and
 # a CustomResourceDefinition holds schemas.
 

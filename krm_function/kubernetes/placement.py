@@ -29,7 +29,7 @@ from krm_function.record import NamedTuple
 
 # --- Which nodes take a pod, and why the others do not
 #
-# Rule of this file: it is the filter half of Kubernetes' scheduler for one pod on empty nodes: unschedulable, nodeName,
+# Rule: it is the filter half of Kubernetes' scheduler for one pod on empty nodes: unschedulable, nodeName,
 # nodeSelector, required node affinity, taints, resources. Two pods are never weighed against each other; what other
 # pods take from a node, volumes, host ports, pod affinity and topology spread are not modelled. Source:
 # docs/facts/kubernetes.md#scheduling.
@@ -199,7 +199,7 @@ def _is_bytes(name: str) -> bool:
 
 # --- Find the nodes that can take each pod; used by `plan`, as a render knows no nodes
 #
-# Rule of this file: the pod is that of the render, after RuntimeClass admission; but the template of a DaemonSet alone
+# Rule: the pod is that of the render, after RuntimeClass admission; but the template of a DaemonSet alone
 # decides which nodes get one of its pods. A pod that fits no node is an error: it would stay Pending.
 
 

@@ -11,7 +11,7 @@ from krm_function.schema.values import ANY_TEXT, Anything, Field, Flag, ListOf, 
 
 # --- Table of every field of a pod spec: its type, and what a policy does with it
 #
-# Rule of this file: a field of the Kubernetes API (1.37, and what earlier releases had) is in the table or it is
+# Rule: a field of the Kubernetes API (1.37, and what earlier releases had) is in the table or it is
 # unknown; nothing of a pod is ever passed over in silence. A second engineer reads a decision here, not out of the
 # code; the three uses are explained in policy/pod_metadata.py. The tests compare the table with the fields of the API
 # itself.
@@ -352,7 +352,7 @@ POD_SPEC = _type(
 
 # --- Find wrong types in a workload, which Kubernetes would refuse to decode, before anything else reads the pod
 #
-# Rule of this file: if it finds nothing, later readers may trust the types of the table in `pod_fields`. Null counts as
+# Rule: if it finds nothing, later readers may trust the types of the table in `pod_fields`. Null counts as
 # absent, as in Kubernetes, except where something must have a name. The policy reports unknown and refused fields.
 
 
@@ -423,7 +423,7 @@ def _finding(path: Path, inside: Path, ref: Ref | None, wanted: str, found: str)
 
 # --- Tell which findings about a workload that has errors only repeat one of them
 #
-# Rule of this file: every stage looks at a workload, also at one with errors, so that a person sees all errors in one
+# Rule: every stage looks at a workload, also at one with errors, so that a person sees all errors in one
 # round. A later stage stumbles over what an earlier one has refused, so its findings there are left out:
 #
 #     an error is about               a later finding is left out at

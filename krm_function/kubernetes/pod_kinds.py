@@ -19,7 +19,7 @@ from krm_function.text.parse import read_value as read_yaml
 
 # --- A kind of objects with pod templates: where they stand, and what its controller makes of them
 #
-# Rule of this file: records, and how paths in them are written. Which kinds there are, pod_kinds.py says.
+# Rule: records, and how paths in them are written. Which kinds there are, pod_kinds.py says.
 
 
 EMPTY: Mapping[str, Any] = {}
@@ -86,7 +86,7 @@ class PlacedTemplate(NamedTuple):
 #     {pod}                              the name of the pod
 #     {{ and }}                          braces
 #
-# Rule of this file: a form is as narrow as what controllers write, and there is none for any text. What is known is a
+# Rule: a form is as narrow as what controllers write, and there is none for any text. What is known is a
 # text of its own, and can never be read as a form: forms are markers until the policy is written.
 
 
@@ -268,7 +268,7 @@ def _scalar(piece: Piece, found: Any) -> str:
 
 # --- Texts that KubeRay computes of a RayCluster: the command that starts Ray, and how the names of its pods begin
 #
-# Rule of this file: what the operator computes in another way than here is refused, never guessed. The address of the
+# Rule: what the operator computes in another way than here is refused, never guessed. The address of the
 # head is left as `$(FQ_RAY_IP)`, a variable that the operator writes into the same container, so that the policy has
 # its value from one place. Source: docs/facts/controllers.md#kuberay.
 
@@ -366,7 +366,7 @@ RAY: Mapping[str, Callable[[Any, Path], str]] = {"rayStart": ray_start, "rayPods
 
 # --- Which workload of its object a pod template is: the name behind `#` in an address
 #
-# Rule of this file: a name is unique in its object and can be typed. What the entry does not name has the words of its
+# Rule: a name is unique in its object and can be typed. What the entry does not name has the words of its
 # path, and the name of the list entry that it stands in, or its number.
 #
 #     spec.template                      (none, if the object has no other template)
@@ -420,7 +420,7 @@ def _of_path(path: Path, value: Any) -> str:
 # --- `podTemplates` of ContrastGenerate, and the catalogue, which has the same form: where objects of a kind have
 # pods
 #
-# Rule of this file: what an author of entries writes, and the kinds that it stands for. An entry never says what a pod
+# Rule: what an author of entries writes, and the kinds that it stands for. An entry never says what a pod
 # is allowed beside its template, only what the controller of its kind adds: a text known from the object, or a form
 # that is narrow (kubernetes/pod_kinds.py).
 
@@ -669,7 +669,7 @@ def _pattern(path: str) -> tuple[str, ...]:
 
 # --- Load the shipped catalogue: one file for each API group, in the form of spec.podTemplates
 #
-# Rule of this file: a file is read when an object of its group and of one of its kinds is there, and never before;
+# Rule: a file is read when an object of its group and of one of its kinds is there, and never before;
 # which kinds those are, `CATALOGUED` of kubernetes/kinds.py says.
 
 
@@ -694,7 +694,7 @@ def of_group(group: str) -> Mapping[tuple[str, str], PodKind]:
 # --- The kinds that have pod templates, as one value: the eight, the shipped catalogue, and those of the
 # configuration
 #
-# Rule of this file: a kind is known by its group and its name, and what the configuration says of it counts in place of
+# Rule: a kind is known by its group and its name, and what the configuration says of it counts in place of
 # what the catalogue says. The catalogue is loaded when an object of one of its kinds is there, and not before.
 #
 #     apiVersion and kind                         its pod templates are

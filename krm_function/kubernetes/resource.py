@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # --- Records of edits: the path, the value before and after, the code of the rule, and the reason
 #
-# Rule of this file: every stage answers with edits and findings and changes nothing itself. `plan`, `explain`, `diff`,
+# Rule: every stage answers with edits and findings and changes nothing itself. `plan`, `explain`, `diff`,
 # `uninject` and the KRM results all read these records.
 
 
@@ -60,7 +60,7 @@ class ObjectEdits(NamedTuple):
 # --- A resource on its way through a render: its text and origin, what was read in it, and what the render makes of
 # it
 #
-# Rule of this file: text is authoritative. A resource that no stage edits keeps its text. Whoever wants to know what a
+# Rule: text is authoritative. A resource that no stage edits keeps its text. Whoever wants to know what a
 # resource holds asks it, so that no text is parsed twice: `document` if it was read, else `parsed`.
 
 
@@ -201,7 +201,7 @@ def knowing(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, ...]
 # The first row that has a usable path counts. Sources: docs/facts/krm-functions.md#bookkeeping-annotations,
 # docs/facts/helm.md#helm-3-stream, docs/facts/helm.md#helm-4-stream.
 #
-# Rule of this file: an author of the input can write all of these, so a path with anything that could be taken for
+# Rule: an author of the input can write all of these, so a path with anything that could be taken for
 # something else than a relative path is no path.
 
 
@@ -280,7 +280,7 @@ def _path(said: Any) -> str:
 
 # --- Turn a problem of a text into a finding with a code and a position
 #
-# Rule of this file: every YamlError becomes a finding here; a report never shows one as it is.
+# Rule: every YamlError becomes a finding here; a report never shows one as it is.
 
 
 CODES = {

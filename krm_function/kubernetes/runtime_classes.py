@@ -12,7 +12,7 @@ from krm_function.record import NamedTuple
 
 # --- Parse RuntimeClass objects, and find what the API server would refuse in one
 #
-# Rule of this file: it follows the API server's own rules. What admission does with a class is in
+# Rule: it follows the API server's own rules. What admission does with a class is in
 # kubernetes/runtime_classes.py; which objects a render edits or emits, in render/classes.py. A toleration is plain
 # data as parsed. Source: docs/facts/kubernetes.md#runtimeclass-objects.
 
@@ -252,7 +252,7 @@ def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str,
 
 # --- Apply Kubernetes' RuntimeClass admission to a pod: node selector, tolerations, overhead
 #
-# Rule of this file: it follows the API server's own rules; the schedule stage decides what comes of the result. A pod
+# Rule: it follows the API server's own rules; the schedule stage decides what comes of the result. A pod
 # or toleration is plain data as parsed. Source: docs/facts/kubernetes.md#runtimeclass-admission.
 
 
@@ -368,7 +368,7 @@ def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
 
 # --- Compare the nodeSelector and tolerations of a pod template with those of its RuntimeClass
 #
-# Rule of this file: the DaemonSet controller chooses nodes by the pod template alone; what admission adds from the
+# Rule: the DaemonSet controller chooses nodes by the pod template alone; what admission adds from the
 # class comes after that, so a DaemonSet needs all of it in its template. A pod or toleration is plain data as parsed.
 # Source: docs/facts/kubernetes.md#scheduling.
 

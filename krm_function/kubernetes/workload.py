@@ -13,7 +13,7 @@ from krm_function.text.changes import ABSENT, Op, apply
 
 # --- A workload: one pod template of an object, which is a document or a member of a list
 #
-# Rule of this file: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
+# Rule: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
 # changes it, so what all stages need of it is looked up once. Its kinds are in `kinds`. An object with several
 # templates is several workloads, each with its own edits.
 
@@ -218,7 +218,7 @@ def workloads_of(
 
 # --- Look up containers and volumes of a pod by name, with their positions
 #
-# Rule of this file: it only reads. What a StatefulSet's claim templates add to a pod counts as its volumes.
+# Rule: it only reads. What a StatefulSet's claim templates add to a pod counts as its volumes.
 
 
 USER_FIELDS = ("runAsUser", "runAsGroup", "runAsNonRoot")  # who a process is: of a container, else of the pod
@@ -296,7 +296,7 @@ class SealedWorkload(NamedTuple):
 
 # --- Collect the edits of one workload, and apply each as it is made
 #
-# Rule of this file: each edit is made on the result of those before it, so that the list can be applied in order.
+# Rule: each edit is made on the result of those before it, so that the list can be applied in order.
 
 
 class Draft:
@@ -337,7 +337,7 @@ class Draft:
 
 # --- What the controller of a custom resource adds to a pod, and of that its init containers: name, image, limits
 #
-# Rule of this file: what a template does not have is in its pod all the same, so whoever counts containers asks here.
+# Rule: what a template does not have is in its pod all the same, so whoever counts containers asks here.
 
 
 Json = dict[str, Any]

@@ -35,7 +35,7 @@ from krm_function.record import NamedTuple
 
 # --- Connections with bounds for one answer: its time, its pace and its length
 #
-# Rule of this file: a time-out of the library is one for each read, so a server that sends a byte a second never
+# Rule: a time-out of the library is one for each read, so a server that sends a byte a second never
 # exceeds it. So each read of a socket counts for the answer that it belongs to, whatever it reads: a header, `100
 # Continue`, a chunk's extension, a trailer, TLS records. Time counts while we wait, not while we work.
 #
@@ -187,7 +187,7 @@ def secured(context: ssl.SSLContext) -> ssl.SSLContext:
 
 # --- Turn failures of the network into problems: which may pass, and their codes
 #
-# Rule of this file: of the library's texts only the reasons of OpenSSL are passed on; others quote URLs, and with them
+# Rule: of the library's texts only the reasons of OpenSSL are passed on; others quote URLs, and with them
 # credentials.
 
 
@@ -239,7 +239,7 @@ def _tls(problem: Exception) -> str:
 
 # --- Parse and bound the URLs that servers send: of a redirect, of a token server
 #
-# Rule of this file: one parser, that of the library which opens the connection, decides what the host is. A text that
+# Rule: one parser, that of the library which opens the connection, decides what the host is. A text that
 # another parser could read differently, or that has a login, is refused as a URL.
 
 
@@ -289,7 +289,7 @@ def _parsed(url: str) -> Url:
 
 # --- An answer of a server, whose body is read as it arrives
 #
-# Rule of this file: nothing is decompressed and nothing is kept beyond what is read; a caller that stops reading
+# Rule: nothing is decompressed and nothing is kept beyond what is read; a caller that stops reading
 # early closes the connection.
 
 
@@ -354,7 +354,7 @@ def whole_body(reply: Reply, budget: Budget, most: int) -> bytes | None:
 
 # --- HTTP requests: TLS but for named hosts, few redirects, bounded waits, credentials for their origin only
 #
-# Rule of this file: an Authorization header goes to the origin that it was made for and is dropped at the first
+# Rule: an Authorization header goes to the origin that it was made for and is dropped at the first
 # redirect to any other. A failure that may pass is an AgainError, which `retried` turns into another try; a host that
 # could not be reached in the end is not tried again for other images.
 

@@ -13,7 +13,7 @@ from krm_function.record import NamedTuple
 
 # --- Decompress layers: gzip, zstd or plain, decided by their first bytes as container runtimes do
 #
-# Rule of this file: memory is constant. A piece of output has at most 1 MiB, whatever the input claims, and the caller
+# Rule: memory is constant. A piece of output has at most 1 MiB, whatever the input claims, and the caller
 # bounds the sum; a zstd window has at most the 128 MiB that its library allows without being asked.
 
 
@@ -98,7 +98,7 @@ def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 # --- Follows the symbolic links that a layer has made so far, to find where an entry below one lands
 #
-# Rule of this file: as containerd unpacks, the directories of a path are followed through links, one after the other
+# Rule: as containerd unpacks, the directories of a path are followed through links, one after the other
 # and inside of the layer; the last part is not. Layers are looked at one by one, as overlays unpack them: a link of a
 # lower layer leads nowhere here.
 
@@ -196,7 +196,7 @@ def parts_of(name: bytes) -> list[str]:
 
 # --- Read one layer, from its first byte to its last, for its entries at a few paths
 #
-# Rule of this file: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
+# Rule: nothing is extracted, and the entries are taken in their order, as containerd unpacks them: a later
 # entry replaces an earlier one of the same path, a hard link keeps what its target was, and an entry below a link goes
 # where that link leads. What tools read in different ways is refused. Source: docs/facts/oci-registries.md#layers.
 
@@ -384,7 +384,7 @@ def _node(member: TarMember) -> LayerEntry:
 
 # --- Find the file of a path in a stack of layers, by the rules of overlays
 #
-# Rule of this file: a path has one reading, or the image is refused. Whiteouts hide what is below them; links are
+# Rule: a path has one reading, or the image is refused. Whiteouts hide what is below them; links are
 # followed inside of the image. Tools differ about an entry and a whiteout for the same path in one layer, and about an
 # entry below a link: both are refused.
 #
@@ -492,7 +492,7 @@ def _target(link: str, target: str, rest: list[str]) -> str:
 
 # --- /etc/passwd and /etc/group of an image
 #
-# Rule of this file: layers are read top down, and no further than needed, unless the sizes of all are wanted; each
+# Rule: layers are read top down, and no further than needed, unless the sizes of all are wanted; each
 # is read once for all images of a run that share it. A link that leads elsewhere means another round, with that path
 # watched as well.
 

@@ -17,7 +17,7 @@ from krm_function.schema.table import read_value
 
 # --- The reason why an image cannot be locked
 #
-# Rule of this file: a LockProblem is a code of the findings' table and its values, never the text of an exception of a
+# Rule: a LockProblem is a code of the findings' table and its values, never the text of an exception of a
 # library: those quote URLs and headers, and with them credentials.
 
 
@@ -64,7 +64,7 @@ def malformed(code: str, what: str, **values: Any) -> LockProblem:
 
 # --- How long the work on one image may take, and how many entries its layers may have
 #
-# Rule of this file: everything that waits, and every loop over foreign bytes, counts here first. `stop` is set when the
+# Rule: everything that waits, and every loop over foreign bytes, counts here first. `stop` is set when the
 # whole run is over, so that no thread outlives it by more than one read.
 
 
@@ -114,7 +114,7 @@ class Budget:
 
 # --- Manifests, indexes and image configurations: from bytes to records
 #
-# Rule of this file: closed shapes. A document is a manifest or an index and never both, whatever its media type claims
+# Rule: closed shapes. A document is a manifest or an index and never both, whatever its media type claims
 # (CVE-2021-41190); media types are those of the OCI image specification 1.1 and of Docker's schema 2, no others.
 # Source: docs/facts/oci-registries.md#manifests.
 
@@ -284,7 +284,7 @@ def _word(value: Any) -> str:
 
 # --- Verify bytes against a digest
 #
-# Rule of this file: a digest is known after the last byte, so a reader of `chunks` must read to the end before it uses
+# Rule: a digest is known after the last byte, so a reader of `chunks` must read to the end before it uses
 # anything; `whole` does that for parts that fit into memory.
 
 

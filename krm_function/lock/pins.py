@@ -15,7 +15,7 @@ from krm_function.text.within import replace_scalars
 
 # --- An image that a deployment's own file is to pin, and the file with its pins
 #
-# Rule of this file: records only.
+# Rule: records only.
 
 
 class Pin(NamedTuple):
@@ -52,7 +52,7 @@ class Pinned(NamedTuple):
 #     containers, initContainers, ephemeralContainers  image
 #     volumes                                          image.reference
 #
-# Rule of this file: fields are found by the shape of a pod and not by the kind of its object, so those of a custom
+# Rule: fields are found by the shape of a pod and not by the kind of its object, so those of a custom
 # resource are found too. A text that holds a manifest, as in a ConfigMap, is no pod.
 
 
@@ -77,7 +77,7 @@ def image_places(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 # --- Digests in a file of Helm values, behind the tags
 #
-# Rule of this file: a value changes only if it makes up exactly the image that a chart has rendered, and then only in
+# Rule: a value changes only if it makes up exactly the image that a chart has rendered, and then only in
 # its tag: `tag: "1.2@sha256:..."` gives registry/name:1.2@sha256:... in a chart that writes name:tag. A value for
 # digests gets none: a chart that reads it may drop the tag, and the lock has the reference with the tag. Only where it
 # holds the digest of an image that is rendered with tag and digest, that digest is replaced.
@@ -142,7 +142,7 @@ def _key(value: dict[str, Any], pin: Pin) -> str:
 
 # --- Digests in `images:` of a kustomization, beside the tags
 #
-# Rule of this file: an entry of `images:` is for every tag and digest of its name in the whole build, so a name that is
+# Rule: an entry of `images:` is for every tag and digest of its name in the whole build, so a name that is
 # used in two ways gets none. newTag and digest are written together: with a digest alone kustomize drops the tag, and
 # the reference would be another one than the lock has (docs/facts/kustomize.md#images).
 #
@@ -223,7 +223,7 @@ def _other_uses(pin: Pin, used: Collection[str]) -> list[str]:
 
 # --- Digests in the image fields of plain YAML: files of objects as kpt, kubectl and `generate` read them
 #
-# Rule of this file: a field changes only if it is exactly the image of a pin, and then only in its digest. Every other
+# Rule: a field changes only if it is exactly the image of a pin, and then only in its digest. Every other
 # byte of the file stays, comments and other documents included. The edit is not recorded: it is the user's own, made by
 # a command, and no render undoes it.
 

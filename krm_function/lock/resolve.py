@@ -31,7 +31,7 @@ from krm_function.record import NamedTuple
 
 # --- One image: from its reference to its entry in the lock
 #
-# Rule of this file: the chain of digests is followed link by link (reference, index, manifest, configuration, layers),
+# Rule: the chain of digests is followed link by link (reference, index, manifest, configuration, layers),
 # and nothing is taken from a part before the part above it was verified. Where parts come from is a Source's business.
 
 
@@ -206,7 +206,7 @@ def _layers(manifest: Manifest, config: ImageConfig, sizes: Any) -> list[dict[st
 
 # --- All images of a run, several at a time
 #
-# Rule of this file: the result does not depend on which image came first. Workers are bounded, every failure is a
+# Rule: the result does not depend on which image came first. Workers are bounded, every failure is a
 # finding of its own image, but what is wrong with a registry is reported once, with the first of its images; and when
 # the run is over (also by Ctrl-C) no worker goes on.
 

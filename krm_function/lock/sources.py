@@ -34,7 +34,7 @@ from krm_function.record import NamedTuple
 
 # --- Logins for registries, from docker's config.json and its credential helpers
 #
-# Rule of this file: a secret is read when its registry requires it, goes nowhere else, and has no printable form.
+# Rule: a secret is read when its registry requires it, goes nowhere else, and has no printable form.
 # Source: docs/facts/oci-registries.md#logins.
 
 
@@ -164,7 +164,7 @@ def _from_helper(helper: str, key: str) -> Login | None:
 
 # --- Answer a registry's challenge with an Authorization header: Basic, or a bearer token
 #
-# Rule of this file: a login goes to the registry that it is for, or to the realm which that registry names, no farther:
+# Rule: a login goes to the registry that it is for, or to the realm which that registry names, no farther:
 # a token server may not redirect. Protocol: https://distribution.github.io/distribution/spec/auth/token/
 
 
@@ -273,7 +273,7 @@ def _challenges(reply: Reply) -> dict[str, dict[str, str]]:
 #
 # What else registries do: docs/facts/oci-registries.md#registries.
 #
-# Rule of this file: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
+# Rule: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
 # come, for the caller to verify.
 
 
@@ -349,7 +349,7 @@ def _registry_host(image: Image) -> str:
 
 # --- Named files of a directory or of a tar archive, read in place
 #
-# Rule of this file: nothing is unpacked, and a name leads nowhere but into the tree: names come from the archive's own
+# Rule: nothing is unpacked, and a name leads nowhere but into the tree: names come from the archive's own
 # index, hence from its author.
 
 
@@ -456,7 +456,7 @@ def _is_inside(name: str) -> bool:
 
 # --- A Source that is an OCI image layout: https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md
 #
-# Rule of this file: an image with a digest is found by that digest alone. By name only a whole one will do: a layout
+# Rule: an image with a digest is found by that digest alone. By name only a whole one will do: a layout
 # made by `skopeo copy … oci:DIR:1.2` says just "1.2", which could be any repository's.
 
 
@@ -528,7 +528,7 @@ def _is_called(entry: Mapping[str, Any], image: Image) -> bool:
 
 # --- A Source that is the archive of an older `docker save`: a list of configurations and uncompressed layers
 #
-# Rule of this file: such an archive has no manifest, so the digest of a reference cannot be checked. The image
+# Rule: such an archive has no manifest, so the digest of a reference cannot be checked. The image
 # is found by its name, its layers are checked against the configuration, and the finding CC1207 says the rest.
 
 
@@ -600,7 +600,7 @@ class DockerArchive:
 
 # --- Parse `--from` and open its sources
 #
-# Rule of this file: sources are tried in the order of the command line, and no others: with an archive alone there is
+# Rule: sources are tried in the order of the command line, and no others: with an archive alone there is
 # no network.
 
 

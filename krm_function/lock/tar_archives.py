@@ -8,7 +8,7 @@ from krm_function.record import NamedTuple
 
 # --- Read an uncompressed archive as it arrives: bounded, hashed, and only forwards
 #
-# Rule of this file: every byte counts for the size and for the digest, and each piece counts for the budget.
+# Rule: every byte counts for the size and for the digest, and each piece counts for the budget.
 
 
 LAYER = "a layer"
@@ -93,7 +93,7 @@ class TarStream:
 
 # --- Read a header block of a tar archive, and the records of an extended header
 #
-# Rule of this file: it reads what Go's archive/tar reads, with which container runtimes unpack, and refuses the rest.
+# Rule: it reads what Go's archive/tar reads, with which container runtimes unpack, and refuses the rest.
 # Where other tools see something else in the same bytes (a prefix that only some formats have, blanks in a number, a
 # name with NUL), it refuses, too. Formats: POSIX.1-2017 pax, "Extended Description";
 # https://www.gnu.org/software/tar/manual, "Tar Internals".
@@ -200,7 +200,7 @@ def _prefixed(block: bytes, name: bytes) -> bytes:
 
 # --- Yields the members of a tar archive, with their extended headers applied
 #
-# Rule of this file: as Go's archive/tar, which containerd uses: an archive may end without blocks of zeros and without
+# Rule: as Go's archive/tar, which containerd uses: an archive may end without blocks of zeros and without
 # the padding of its last file; a global header changes nothing. Extended headers that tools combine in different ways
 # are refused, and so is every kind of member that containerd does not unpack.
 

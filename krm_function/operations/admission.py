@@ -14,7 +14,7 @@ from krm_function.record import NamedTuple
 
 # --- Find which webhooks and admission policies of a cluster may change a pod when it is created
 #
-# Rule of this file: pure, and it only narrows down. Operations, resources and both selectors are evaluated; conditions
+# Rule: pure, and it only narrows down. Operations, resources and both selectors are evaluated; conditions
 # in CEL are not, so what is named may have let the pod alone. What a LimitRange has set stands in the pod itself.
 # Source: docs/facts/kubernetes.md#dry-run.
 
@@ -87,7 +87,7 @@ def _texts(value: dict[str, Any], key: str) -> list[str]:
 
 # --- Say what an API server answered when it was asked, by dry runs, to make the pods of some workloads
 #
-# Rule of this file: pure. What the server would make is compared by the function that judges running pods; what it
+# Rule: pure. What the server would make is compared by the function that judges running pods; what it
 # refuses is told in its own words. What could not be asked is a warning that says so, never silence.
 #
 #     answer                                       is

@@ -30,7 +30,7 @@ from krm_function.report.findings import on_one_line
 # Sources: docs/facts/pod-status.md#admission, docs/facts/pod-status.md#scheduling, docs/facts/pod-status.md#images,
 # docs/facts/pod-status.md#sandbox, docs/facts/pod-status.md#volumes.
 #
-# Rule of this file: data, and the one function that reads it. Of several rows the first that fits counts; a group `by`
+# Rule: data, and the one function that reads it. Of several rows the first that fits counts; a group `by`
 # is the name of what refuses. A table without a row for everything leaves the message to the next table.
 
 
@@ -138,7 +138,7 @@ def quoted(message: str) -> str:
 #
 # Sources: docs/facts/pod-status.md#scheduling, docs/facts/pod-status.md#images, docs/facts/pod-status.md#containers.
 #
-# Rule of this file: one reader for each part of a status; a reader that has nothing to say returns nothing.
+# Rule: one reader for each part of a status; a reader that has nothing to say returns nothing.
 
 
 INITIALIZER = "contrast-initializer"
@@ -323,7 +323,7 @@ def _told(evidence: Evidence, message: str, table: tuple[tuple[str, str], ...]) 
 #
 # Sources: docs/facts/pod-status.md#policy, docs/facts/kata-rules.md#verdicts.
 #
-# Rule of this file: the agent's message says which request; of what the rules print behind it only names are read. The
+# Rule: the agent's message says which request; of what the rules print behind it only names are read. The
 # field is found by comparing the pod that runs with the policy that it carries, by the functions of `check`. The pod is
 # compared as one of the workload that it was made of, whose kind and name its policy has.
 
@@ -462,7 +462,7 @@ def _outer(kind: str) -> tuple[str, ...]:
 #
 # Source: docs/facts/pod-status.md#initializer.
 #
-# Rule of this file: which manifest a coordinator has cannot be read out of objects; so a manifest among them says what
+# Rule: which manifest a coordinator has cannot be read out of objects; so a manifest among them says what
 # is to be set, and whether its pod is ready says whether any is.
 #
 #     policy in a manifest   coordinator's pod   cause
@@ -521,7 +521,7 @@ def _cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
 #     the coordinator knows it     the initializer's status, manifests              CC1167
 #     its programs run             container statuses                               CC1169
 #
-# Rule of this file: a later stage is asked only where the earlier ones have nothing to say, because its words are then
+# Rule: a later stage is asked only where the earlier ones have nothing to say, because its words are then
 # older ones.
 
 
@@ -593,7 +593,7 @@ def state_of(evidence: Evidence) -> str:
 #     CC1164 the policy denies CreateContainerRequest of container web
 #       remedy: the findings beside this one say by which field; render again with what the cluster really runs
 #
-# Rule of this file: names and words come from the cluster, so their control characters are made visible.
+# Rule: names and words come from the cluster, so their control characters are made visible.
 
 
 def diagnosis_text(ref: Ref, state: str, causes: Sequence[Finding]) -> str:

@@ -16,7 +16,7 @@ from krm_function.render.make_manifest import manifest_of
 #
 # Source: docs/facts/pod-status.md#events.
 #
-# Rule of this file: nothing but what a message needs is kept, on one line and cut; an event without an object is none.
+# Rule: nothing but what a message needs is kept, on one line and cut; an event without an object is none.
 
 
 LONGEST = 16_384  # characters of a message that are looked at; the API server takes 1 KiB
@@ -72,7 +72,7 @@ def about(value: Any, all_events: Iterable[Event]) -> list[Event]:
 
 # --- Find the pod that is meant among some objects, and what belongs to it: its owners, their events, its namespace
 #
-# Rule of this file: a name is one object's or a finding; nothing is taken from another namespace but the manifest.
+# Rule: a name is one object's or a finding; nothing is taken from another namespace but the manifest.
 
 
 # as kubectl shortens them

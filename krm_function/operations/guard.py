@@ -33,7 +33,7 @@ from krm_function.record import NamedTuple
 
 # --- The policy for namespaces with the label: every pod is confidential, or has an exception that somebody may give
 #
-# Rule of this file: an exception stands on the pod or its template, with its reason, and RBAC says who may write one.
+# Rule: an exception stands on the pod or its template, with its reason, and RBAC says who may write one.
 # What had the same exceptions before may keep them, whoever changes the object.
 #
 #     a pod in a namespace with guard.contrast-krm.dev/pods: confidential        answer
@@ -101,7 +101,7 @@ def role_of_exceptions() -> Json:
 
 # --- The policy for pods of a class of Contrast's: that they are sealed
 #
-# Rule of this file: what is refused cannot start, and the sentence names the step that is missing.
+# Rule: what is refused cannot start, and the sentence names the step that is missing.
 #
 #   in an object with pods                                            refused as
 #   a name of Contrast's that is no handler of a known platform       a placeholder
@@ -213,7 +213,7 @@ def _reason(known: Guarded) -> str:
 
 # --- The policy that knows which containers a sealed pod has, and the ConfigMaps that tell it
 #
-# Rule of this file: CEL cannot read a sealed policy, so the names and digests of rendered output are written beside it,
+# Rule: CEL cannot read a sealed policy, so the names and digests of rendered output are written beside it,
 # under the end of the pod's initdata, which has the checksum of its gzip. A pod whose initdata is not listed is not
 # judged: it is of an earlier render, or of another release.
 #

@@ -14,7 +14,7 @@ from krm_function.record import NamedTuple
 
 # --- Write pieces of CEL, the language of ValidatingAdmissionPolicies
 #
-# Rule of this file: no expression fails where a field is absent, null or of another type, because a failure refuses the
+# Rule: no expression fails where a field is absent, null or of another type, because a failure refuses the
 # request with words that nobody understands. Source: docs/facts/kubernetes.md#validating-admission-policies.
 
 
@@ -72,7 +72,7 @@ def listed(values: Iterable[str]) -> str:
 
 # --- Say in CEL what a runtimeClassName means
 #
-# Rule of this file: `contrast/platforms.py` decides; each row of its truth table is asked of a real API server
+# Rule: `contrast/platforms.py` decides; each row of its truth table is asked of a real API server
 # too (tests/cluster/test_guard.py). A string `t` is what is asked about. No class has more characters than LONGEST.
 
 
@@ -91,7 +91,7 @@ IS_UNRESOLVED = f"({IS_CONTRAST} && !{IS_HANDLER})"
 
 # --- Where objects of the catalogue's refused kinds name a runtime class: the paths to the maps that have the field
 #
-# Rule of this file: a table, as their own documentation has the fields; `[]` stands for each entry of a list, `{}` for
+# Rule: a table, as their own documentation has the fields; `[]` stands for each entry of a list, `{}` for
 # each value of a map. Kinds that name a class in a text only (a podSpecPatch, a profile of an operator) have no row:
 # the pods that their controllers make are refused instead.
 
@@ -131,7 +131,7 @@ REFUSED_PLACES: Mapping[str, Mapping[str, tuple[Pattern, ...]]] = {
 
 # --- Say in CEL where the pods of an object are, and which requests of an API server are about such objects
 #
-# Rule of this file: kinds and paths are those of `kubernetes/pod_kinds.py`. An API server asks by resource, and of a
+# Rule: kinds and paths are those of `kubernetes/pod_kinds.py`. An API server asks by resource, and of a
 # custom resource only the kind is known: so every resource of its group is asked for, and the kind decides.
 #
 #     kind                                    guarded
@@ -264,7 +264,7 @@ def _rule(group: str, version: str, operations: list[str], resources: list[str],
 
 # --- The form of a ValidatingAdmissionPolicy, and what all policies of a guard have in common
 #
-# Rule of this file: an expression that fails refuses the request (`failurePolicy: Fail`), and so does one that costs
+# Rule: an expression that fails refuses the request (`failurePolicy: Fail`), and so does one that costs
 # too much; where a message cannot be made, the plain sentence counts. Source:
 # docs/facts/kubernetes.md#validating-admission-policies.
 

@@ -38,7 +38,7 @@ from krm_function.text.changes import ABSENT, Alike, differing_paths
 
 # --- Tell by what an object has in a cluster who applies it, since that decides what puts it right
 #
-# Rule of this file: what the host itself writes counts, in the order of this table; what a chart or a package may write
+# Rule: what the host itself writes counts, in the order of this table; what a chart or a package may write
 # does not. Sources: docs/facts/helm.md#objects, docs/facts/delivery.md#what-hosts-write-into-objects.
 #
 #     the live object has                                              it is applied by
@@ -72,7 +72,7 @@ def applied_together(every: Iterable[Any]) -> Host:
 
 # --- Name the fields of an object that a cluster has otherwise or no longer: what it has in addition is not looked at
 #
-# Rule of this file: whatever the API server writes by itself is an addition, so this needs no list of defaults. What is
+# Rule: whatever the API server writes by itself is an addition, so this needs no list of defaults. What is
 # empty or false may be missing there, and an amount is its value: the server writes 1024Mi as 1Gi.
 
 
@@ -99,7 +99,7 @@ def _kept(ours: Any, theirs: Any) -> bool:
 
 # --- Compare the RuntimeClasses of a cluster with those of a render, and ask what admission says of the pods then
 #
-# Rule of this file: pure. The API server merges the class that the cluster has into every pod, whatever the
+# Rule: pure. The API server merges the class that the cluster has into every pod, whatever the
 # configuration says, and an administrator may have patched it.
 
 
@@ -197,7 +197,7 @@ def _addresses(workloads: Iterable[Workload]) -> str:
 
 # --- Find what a cluster has left of an earlier render: pods, and workloads that would make some
 #
-# Rule of this file: pure; what has ended does not count, nor a ReplicaSet that makes no pods. An initdata that
+# Rule: pure; what has ended does not count, nor a ReplicaSet that makes no pods. An initdata that
 # cannot be read counts as left.
 
 
@@ -249,7 +249,7 @@ def _has_ended(kind: str, value: Any) -> bool:
 
 # --- Compare the Contrast workloads, the manifest and the RuntimeClasses of rendered output with those of a cluster
 #
-# Rule of this file: pure; the objects of the cluster come in as plain data. Policies are compared by their digests, and
+# Rule: pure; the objects of the cluster come in as plain data. Policies are compared by their digests, and
 # where these differ, the fields are named; no value is shown. What the cluster has beside this output counts only if
 # Contrast runs it and no manifest knows it, so that another release beside this one is no difference.
 

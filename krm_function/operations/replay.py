@@ -47,7 +47,7 @@ from krm_function.report.findings import on_one_line
 # --- The state that the agent keeps: JSON Patches of allowed requests, applied to data (docs/facts/kata-
 # rules.md#state)
 #
-# Rule of this file: a verdict is a boolean, or an object with `allowed` and `ops`; anything else is a denial, and so is
+# Rule: a verdict is a boolean, or an object with `allowed` and `ops`; anything else is a denial, and so is
 # a patch that does not apply. Nothing is changed in place.
 
 
@@ -114,7 +114,7 @@ def _applied(value: Any, steps: list[str], op: dict[str, Any]) -> dict[str, Any]
 # --- Put the requests of one pod to the sealed policy, in their order, with the state that the allowed ones leave
 # behind
 #
-# Rule of this file: the verdict is the engine's. Several requests are asked in one evaluation with the state before the
+# Rule: the verdict is the engine's. Several requests are asked in one evaluation with the state before the
 # first of them; what is said behind the first one that changes the state is thrown away and asked again.
 
 
@@ -178,7 +178,7 @@ def _alone(request: Request, state: dict[str, Any], ask: Ask) -> list[Any]:
 
 # --- Numbers, texts and lists of a request as a sentence has them
 #
-# Rule of this file: a text is cut off after LONGEST characters, and of a variable there is the name alone.
+# Rule: a text is cut off after LONGEST characters, and of a variable there is the name alone.
 
 
 LONGEST = 200  # characters of a path, a reference or a list
@@ -220,7 +220,7 @@ def short(text: str) -> str:
 
 # --- Say in words what a condition refuses in a request: `a mount at /x that the policy does not have`
 #
-# Rule of this file: never a value of a variable or annotation, and never an argument. Said are names, numbers, users,
+# Rule: never a value of a variable or annotation, and never an argument. Said are names, numbers, users,
 # groups, paths, options of mounts, drivers, images and their digests, and of arguments how many and how long they are.
 
 
@@ -439,7 +439,7 @@ def _list(value: Any) -> list[Any]:
 # --- Say which conditions of a sealed policy a denied request does not meet, and which fields of the pod they are
 # about
 #
-# Rule of this file: what does not hold is what the engine says does not hold, of the policy's own conditions; fields
+# Rule: what does not hold is what the engine says does not hold, of the policy's own conditions; fields
 # and sentences come from the table of conditions.py. What cannot be told is said to be so.
 
 
@@ -645,7 +645,7 @@ def _pod(row: Condition, workload: Workload, sealed_container: Any) -> str:
 #         in the pod: spec.template.spec.containers[name=web].env
 #         remedy: if an admission webhook or a controller adds it, put it into the input and render again
 #
-# Rule of this file: names come from the log and the input, so their control characters are made visible; values of
+# Rule: names come from the log and the input, so their control characters are made visible; values of
 # variables and arguments are in none of the records that are printed here.
 
 

@@ -11,7 +11,7 @@ from krm_function.record import NamedTuple
 
 # --- Records of a replay: what a log holds, what an engine is asked, and what is said of each request
 #
-# Rule of this file: values of variables and arguments stand in requests alone, so every other record may be printed.
+# Rule: values of variables and arguments stand in requests alone, so every other record may be printed.
 
 
 CREATE = "CreateContainerRequest"
@@ -106,7 +106,7 @@ class Replayed(NamedTuple):
 #
 # Sources: docs/facts/kata-rules.md#requests, docs/facts/kata-rules.md#verdicts.
 #
-# Rule of this file: the log is anybody's. What begins like a request is read completely or counted as not readable, and
+# Rule: the log is anybody's. What begins like a request is read completely or counted as not readable, and
 # of the text around a request, or behind "blocked by policy", nothing is kept: the rules of some generators print
 # values there.
 
@@ -249,7 +249,7 @@ def _too_deep(value: Any) -> bool:
 
 # --- Which requests of a log belong to which pod: those of one sandbox, which is one VM with one policy and one state
 #
-# Rule of this file: a request belongs to the sandbox that its line names, or its own fields, or an earlier request
+# Rule: a request belongs to the sandbox that its line names, or its own fields, or an earlier request
 # about the same container. In a log of one sandbox all belong to it; elsewhere the rest is counted and not guessed.
 
 

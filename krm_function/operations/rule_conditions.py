@@ -9,7 +9,7 @@ from krm_function.record import NamedTuple
 
 # --- The definitions and conditions of sealed rules, as they are written
 #
-# Rule of this file: an explanation asks the conditions that the policy itself has. So they are cut out of its text and
+# Rule: an explanation asks the conditions that the policy itself has. So they are cut out of its text and
 # never written a second time. Rules in another layout than that of `opa fmt` are not found: only the verdict is known.
 
 
@@ -127,7 +127,7 @@ def _unquoted(line: str) -> str:
 # --- The table of conditions: which field of a request one is about, what it compares, and which field of the pod
 # decides
 #
-# Rule of this file: a row is found by the function of the rules and the beginning of its condition, as the sealed
+# Rule: a row is found by the function of the rules and the beginning of its condition, as the sealed
 # policy has it; the table explains conditions and never judges by them. A condition without a row is told by its own
 # text. New rules need a row here, and tests/replay/test_conditions.py names those that have none.
 #
@@ -348,7 +348,7 @@ def condition_of(function: str, statement: str) -> Condition | None:
 #       p.Cwd == process.Cwd                    ->    probe_4(p, process, …) := [key | some key, variable in process.Env
 #       every variable in process.Env { … }               not probe_5(p, process, …, variable)]
 #
-# Rule of this file: a condition is asked as it is written, with the assignments before it that it needs. A call of a
+# Rule: a condition is asked as it is written, with the assignments before it that it needs. A call of a
 # function with one body is asked as a whole and taken apart, so that nothing which it refuses stays without a reason.
 
 

@@ -18,7 +18,7 @@ from krm_function.report.findings import on_one_line
 
 # --- What changes between two Contrast releases for one deployment: runtimes of its platforms, measurements, images
 #
-# Rule of this file: facts of both releases and of the workloads; no command, no cluster.
+# Rule: facts of both releases and of the workloads; no command, no cluster.
 
 
 class PlatformChange(NamedTuple):
@@ -99,7 +99,7 @@ def _other_images(before: Release, after: Release) -> Iterator[str]:
 
 # --- The commands by which each host renders and applies, as texts with places to fill in
 #
-# Rule of this file: one row for each host, and nothing that holds for all of them. `alone` applies the coordinator
+# Rule: one row for each host, and nothing that holds for all of them. `alone` applies the coordinator
 # before the workloads; where a host cannot, it is empty, and `note` says what then happens.
 
 
@@ -200,7 +200,7 @@ HOSTS: dict[HostName, Host] = {
 #     workloads      all other pods                                  their coordinator has to be ready
 #     prune          the manifest: no earlier policies               no pod of them may be left
 #
-# Rule of this file: texts with the places of a call filled in; nothing is run. Source of what `contrast set` counts:
+# Rule: texts with the places of a call filled in; nothing is run. Source of what `contrast set` counts:
 # docs/facts/contrast-manifest.md#set-and-verify.
 
 
@@ -466,7 +466,7 @@ def _filled(text: str, change: Change, places: Places, out: str = "") -> str:
 # `render`, `manifest` and `prune` leave nothing in a cluster by which they could be told: "unknown". So is what the
 # cluster does not show.
 #
-# Rule of this file: pure, and by handlers alone; policies are what `check --cluster` compares.
+# Rule: pure, and by handlers alone; policies are what `check --cluster` compares.
 
 
 State = Literal["done", "open", "unknown"]
@@ -601,7 +601,7 @@ def _rolled_out(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> See
 #       before wave 2:
 #         contrast-krm check rendered.yaml -> exit code 0
 #
-# Rule of this file: what is the same for all hosts stands once. The JSON form is versioned; version 1 only ever gains
+# Rule: what is the same for all hosts stands once. The JSON form is versioned; version 1 only ever gains
 # fields. Names come from the input, so their control characters are made visible.
 
 

@@ -17,7 +17,7 @@ from krm_function.record import NamedTuple
 # For an ordinary variable that is as far as it goes; one of this table makes a loader, shell or interpreter run other
 # code, or lets the program trust or reach somebody else.
 #
-# Rule of this file: a name is in the table for what reads it, and the reason is part of a sentence. The list cannot be
+# Rule: a name is in the table for what reads it, and the reason is part of a sentence. The list cannot be
 # complete: a program may have variables of its own that do the same (docs/how-to/external-sources.md).
 
 
@@ -105,7 +105,7 @@ def steered_by(name: str) -> str:
 #
 # The name of a pod is its own only if the policy knows it; else it is one of the names.
 #
-# Rule of this file: a script, and a program, can read the variable itself; so what is refused always has another form.
+# Rule: a script, and a program, can read the variable itself; so what is refused always has another form.
 
 
 # token -> what it is; any other is a variable of a Service, whose form is an address or a number

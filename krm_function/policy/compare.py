@@ -62,7 +62,7 @@ from krm_function.text.changes import differing_places
 
 # --- Compare two policies field by field; a table has the comparator of each field of policy_data
 #
-# Rule of this file: pure, and closed: a field that is not in the table counts as weaker if it differs at all, so that a
+# Rule: pure, and closed: a field that is not in the table counts as weaker if it differs at all, so that a
 # field of a new release cannot pass `check --no-weaker` unnoticed.
 
 
@@ -351,7 +351,7 @@ def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
 
 # --- Compare what the manifests of two outputs give to a workload: its role, the names of its certificate, its secret
 #
-# Rule of this file: what another workload has as well, a name or a secret, counts as weaker, and so do a new role and a
+# Rule: what another workload has as well, a name or a secret, counts as weaker, and so do a new role and a
 # new name. Where one of the outputs has no manifest, both are judged by their pods alone.
 
 
@@ -444,7 +444,7 @@ def _digest(workload: Workload) -> str:
 
 # --- Compare the policies of two rendered outputs, workload by workload
 #
-# Rule of this file: pure, and closed: a workload has the same kind, namespace and name in both outputs, or it is new. A
+# Rule: pure, and closed: a workload has the same kind, namespace and name in both outputs, or it is new. A
 # new one counts as weaker, because the manifest trusts a policy that it did not trust before.
 
 

@@ -13,7 +13,7 @@ from krm_function.record import NamedTuple
 
 # --- Define one difference between two policies, and the comparators of the kinds of values that a policy has
 #
-# Rule of this file: a policy is weaker than another when the host may do more under it, or when the process is isolated
+# Rule: a policy is weaker than another when the host may do more under it, or when the process is isolated
 # less from the rest of the VM. A comparator yields nothing for equal values; a value of a shape that it does not expect
 # counts as weaker, because its effect is unknown. No value of a variable is ever part of a difference.
 
@@ -212,7 +212,7 @@ def worst(verdicts: list[Verdict]) -> Verdict:
 #
 # A policy names a container's image in an annotation, which no rule compares, and may bind it with an image storage.
 #
-# Rule of this file: a storage that binds an image is compared; the image's name is, where it differs from the
+# Rule: a storage that binds an image is compared; the image's name is, where it differs from the
 # storage's.
 
 
@@ -295,7 +295,7 @@ def _compare_names(old: Any, new: Any) -> FieldChange:
 
 # --- Compare the mounts, storages and annotations of two container policies
 #
-# Rule of this file: what the host controls is weaker than what is in the VM; what is not known to be stronger is
+# Rule: what the host controls is weaker than what is in the VM; what is not known to be stronger is
 # weaker.
 
 
@@ -456,7 +456,7 @@ def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
 
 # --- Compare the processes of two container policies: command, variables, user, capabilities
 #
-# Rule of this file: variables are named and never quoted. A command is compared as a whole, since a host must send
+# Rule: variables are named and never quoted. A command is compared as a whole, since a host must send
 # it exactly.
 
 

@@ -32,7 +32,7 @@ from krm_function.schema.table import EMPTY
 #
 # Source: docs/facts/kata.md#environment.
 #
-# Rule of this file: a value comes from the documents of the render, or it is a token of which policy/expansion.py knows
+# Rule: a value comes from the documents of the render, or it is a token of which policy/expansion.py knows
 # the form. What is `optional` and missing is omitted, and an annotation that is missing is empty, as the kubelet has
 # it. A variable is open, with a token for any value, only where policy/open_variables.py says so. No finding ever holds
 # a value.
@@ -254,7 +254,7 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
 
 # --- Compute the capabilities and NoNewPrivileges of a container (docs/facts/kata.md#capabilities)
 #
-# Rule of this file: what is dropped stays dropped, also if it is added as well, as in containerd; ALL is every
+# Rule: what is dropped stays dropped, also if it is added as well, as in containerd; ALL is every
 # capability there is. A list that is exactly a default list becomes its token, so that the rules compare with the
 # settings.
 

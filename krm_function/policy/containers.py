@@ -33,7 +33,7 @@ from krm_function.policy.users import (
 
 # --- Narrow the policy data of a pod for profile strict, so that they allow this pod only
 #
-# Rule of this file: it starts from the data of profile contrast-1.25 and only restricts them. What cannot be bound is a
+# Rule: it starts from the data of profile contrast-1.25 and only restricts them. What cannot be bound is a
 # finding, because the host would choose it. The rules in rules/strict.rego read the members that are added here:
 #
 #     required_mounts        destinations that must not be missing: the pod mounts them
@@ -132,7 +132,7 @@ def _unbound(env: Sequence[str], args: Sequence[str], pod: PodMetadata, at: Path
 
 # --- Assemble policy_data.containers: pause, init containers from last to first, containers
 #
-# Rule of this file: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is omitted, because the rules
+# Rule: it only assembles. An empty Args, Env, Cwd, Annotations or Sysctl is omitted, because the rules
 # distinguish an absent member from an empty one.
 
 

@@ -28,7 +28,7 @@ from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 
 # --- The containers of a pod as the controller of a custom resource makes them
 #
-# Rule of this file: in the controller's order. A variable stands before those of the template and replaces one of its
+# Rule: in the controller's order. A variable stands before those of the template and replaces one of its
 # name, or behind them, where the last of a name counts, or is left out where the template has one. What an added init
 # container has of the first container is that container's of the template, before anything is added to it.
 
@@ -157,7 +157,7 @@ def _with(present: Any, added: list[Json], key: str) -> list[Json]:
 # The node judges the pod and not the template. So the policy is made over what the controller adds as well, in the
 # controller's order: a variable of its own comes before those of the template and replaces one of its name.
 #
-# Rule of this file: what the object says is a constant. What only the controller knows has a form that is as narrow as
+# Rule: what the object says is a constant. What only the controller knows has a form that is as narrow as
 # the controller's own text, and is shown as an opening; one that steers a program is an error of
 # policy/container_process.py.
 
@@ -298,7 +298,7 @@ def _piece(piece: Piece) -> str:
 
 # --- Take out of a pod what its controller wrote into it, so that the pod can be compared with its template
 #
-# Rule of this file: a label, an annotation or a variable goes only if the controller of the workload's kind writes it,
+# Rule: a label, an annotation or a variable goes only if the controller of the workload's kind writes it,
 # in the form in which it does; what the template has itself stays. Variables made of labels and annotations have the
 # form again then. Source: docs/facts/controllers.md.
 
@@ -393,7 +393,7 @@ def _is_added(variable: Any) -> bool:
 
 # --- Take out of the containers of a pod what its controller added, so that the pod can be compared with its template
 #
-# Rule of this file: what the template has itself stays, and a text goes only where it is what the controller writes;
+# Rule: what the template has itself stays, and a text goes only where it is what the controller writes;
 # what else stands there stays, and the comparison tells. The parts are added again when the policy is asked; so of
 # variables, which are added in place of what stands there, `moved_variables` tells.
 

@@ -10,7 +10,7 @@ from krm_function.policy.pod_metadata import PodMetadata, escape_regex, problem
 
 # --- Bound what `$(NAME)` makes of the texts of a container, before any of it is built
 #
-# Rule of this file: a length is computed from the lengths of the parts. Variables that name each other twice double
+# Rule: a length is computed from the lengths of the parts. Variables that name each other twice double
 # with each line, so that 1 KB of them stands for gigabytes. Text without a reference is as long as the input and has no
 # bound here. A single string of a process may have 128 KiB on Linux (execve(2), MAX_ARG_STRLEN).
 
@@ -59,7 +59,7 @@ def expanded_size(text: str, known: Mapping[str, str]) -> int:
 # --- Handle `$(NAME)`: variables that the kubelet expands, and tokens that the rules replace by values of the running
 # pod
 #
-# Rule of this file: text of the user and tokens of the rules never mix. A token travels as a marker that no YAML text
+# Rule: text of the user and tokens of the rules never mix. A token travels as a marker that no YAML text
 # and no process can contain and becomes `$(name)` only at the very end; a `$(name)` in the user's text is refused,
 # since the rules would accept any value in its place.
 #
@@ -272,7 +272,7 @@ def escaped_argument(text: str) -> str:
 #     pod-ip, host-ip      an IPv4 or IPv6 address a pattern already
 #     sandbox-namespace    exact by the rules      a pattern already
 #
-# Rule of this file: one table of forms, that of policy/expansion.py. Rules that know no patterns keep Kata's tokens,
+# Rule: one table of forms, that of policy/expansion.py. Rules that know no patterns keep Kata's tokens,
 # and what they leave open is listed by policy/open_variables.py.
 
 

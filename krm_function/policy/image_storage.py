@@ -14,7 +14,7 @@ from krm_function.text.changes import same
 #     {"driver": "image_guest_pull", "driver_options": [], "source": "web:1.2@sha256:...", "fstype": "overlay",
 #      "options": [], "mount_point": "^$(root_path)$", "fs_group": null, "shared": false}
 #
-# Rule of this file: an image is bound by its digest, the part from the first @ on; the host may choose registry,
+# Rule: an image is bound by its digest, the part from the first @ on; the host may choose registry,
 # repository and tag. The sandbox's source is the word `pause`, because that image is part of the VM. Source:
 # docs/facts/contrast-node.md#generated-policy.
 
@@ -99,7 +99,7 @@ def is_of(found: list[Json], reference: str) -> bool:
 #     no entry, but the digest under another tag            CC0510 besides: which tag it is known by
 #     an entry whose tag nobody has looked up               CC0510, a warning
 #
-# Rule of this file: entries are found by the whole reference, exactly as the pod names the image.
+# Rule: entries are found by the whole reference, exactly as the pod names the image.
 
 
 def images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:

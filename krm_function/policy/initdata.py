@@ -16,7 +16,7 @@ from krm_function.record import NamedTuple
 
 # --- Serialise JSON for the Rego engines of Kata agents: indented by two spaces, one array element per line
 #
-# Rule of this file: stock engines refuse long lines (docs/facts/kata-rules.md#engine-limits), so never a one-line
+# Rule: stock engines refuse long lines (docs/facts/kata-rules.md#engine-limits), so never a one-line
 # document. Characters are not escaped unless JSON requires it, because rego-cpp compares strings without decoding \u
 # escapes. The exceptions: three apostrophes in a row, which would end a TOML literal string
 # (docs/facts/kata.md#initdata), and DEL, which is not allowed in one. The standard library's indenting encoder is pure
@@ -91,7 +91,7 @@ def _collection(value: Any, depth: int) -> str:
 
 # --- Write and read a policy document: the rules, then policy_data (docs/facts/kata.md#policy-data)
 #
-# Rule of this file: `read_policy_data` returns exactly what was written.
+# Rule: `read_policy_data` returns exactly what was written.
 
 
 HEAD = "policy_data := "
@@ -146,7 +146,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 #
 # Sources: docs/facts/kata.md#initdata, docs/facts/contrast-manifest.md#initdata.
 #
-# Rule of this file: the digest is over the TOML bytes, so one document has one encoding: keys sorted, literal strings
+# Rule: the digest is over the TOML bytes, so one document has one encoding: keys sorted, literal strings
 # wherever TOML allows them. The gzip around it is outside every digest.
 #
 # The writer is some 20 lines of this file, because no library writes that form: tomli-w has no literal strings, so a
@@ -321,7 +321,7 @@ def _escape(found: re.Match[str]) -> str:
 
 # --- Build the initdata that a policy is added to, from the pod's annotation and the files of the configuration
 #
-# Rule of this file: the configuration names every file that a guest is sealed with. The annotation may hold the same
+# Rule: the configuration names every file that a guest is sealed with. The annotation may hold the same
 # files, for tools that read them there; a file of it that the configuration does not have, or has with another text, is
 # an error.
 

@@ -12,7 +12,7 @@ from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 # --- Read the pod that the node will see: what a workload says of it, and what the controller of a custom resource
 # adds
 #
-# Rule of this file: whoever generates a policy or compares one asks here, so that both see the same pod.
+# Rule: whoever generates a policy or compares one asks here, so that both see the same pod.
 
 
 def made_pod(workload: Workload) -> tuple[PodMetadata, list[Finding]]:

@@ -15,7 +15,7 @@ from krm_function.record import NamedTuple
 
 # --- Compute the mounts and storages of a pod's volumes for one container
 #
-# Rule of this file: a volume is in one of three places.
+# Rule: a volume is in one of three places.
 #
 #   the VM        emptyDir: a storage of the request, and a mount of it
 #   the guest     a hostPath in /dev or /sys: the shim uses the guest's directory
@@ -271,7 +271,7 @@ def _storage(template: Json, source: str, mount_point: str, driver_options: list
 
 # --- Compute the mounts and storages of a container: containerd's, the settings', volumes, and VOLUMEs of its image
 #
-# Rule of this file: at a mountPath of the pod, the runtime's own mount of the same destination is not allowed as well.
+# Rule: at a mountPath of the pod, the runtime's own mount of the same destination is not allowed as well.
 # Volumes as block devices are in policy/mounts.py.
 
 
@@ -402,7 +402,7 @@ def put_mount(mounts: list[Json], mount: Json) -> None:
 
 # --- Compute the devices of a container: block volumes and passed-through GPUs
 #
-# Rule of this file: a GPU is an entry with a path pattern and without a device node, since the host chooses which it
+# Rule: a GPU is an entry with a path pattern and without a device node, since the host chooses which it
 # is.
 
 
@@ -493,7 +493,7 @@ def announce_gpus(container: Json, settings: Settings) -> None:
 # Contrast's pages give each container that asks for a GPU the variable. Where it does not have it, it is CC0418, an
 # info, because the runtime announces what a container asks for anyway; where it has another value, CC0419, a warning.
 #
-# Rule of this file: `all` to the letter, in pods with a GPU, and in no injected container. In the data such a container
+# Rule: `all` to the letter, in pods with a GPU, and in no injected container. In the data such a container
 # has the pattern of the annotations, and of the variable this one value: rules/contrast-node.rego reads both.
 # Source: docs/facts/contrast-node.md#gpus-that-containers-share.
 

@@ -17,7 +17,7 @@ from krm_function.record import NamedTuple
 
 # --- Decide which variables may have any value, because only the cluster has the ConfigMap or Secret they come from
 #
-# Rule of this file: `spec.policy.externalSources` opens what it names and nothing else. An object of the input is never
+# Rule: `spec.policy.externalSources` opens what it names and nothing else. An object of the input is never
 # opened, not even if it is there twice or lacks the key.
 #
 #     the input has it   an entry of its kind and name   of its namespace   key and variable       the variable
@@ -144,7 +144,7 @@ def sources_of(container: Any, variables: Sequence[str], references: References,
 
 # --- List the open variables of a policy: those of which the host may choose any value
 #
-# Rule of this file: the policy data say which variables are open; the pod spec only says where they come from.
+# Rule: the policy data say which variables are open; the pod spec only says where they come from.
 
 
 _NAME = "io.kubernetes.cri.container-name"
@@ -203,7 +203,7 @@ def open_text(variables: Sequence[OpenVariable]) -> str:
 # place of the project's own, and of a contrast-krm before 0.2: their data have tokens of Kata, for which its rules take
 # any text.
 #
-# Rule of this file: the policy data say what is open; the pod is not asked.
+# Rule: the policy data say what is open; the pod is not asked.
 
 
 # token -> where its value comes from

@@ -17,7 +17,7 @@ from krm_function.schema.values import Field, Only, Record, a_type, type_name
 
 # --- Read what a policy needs of a workload besides the pod spec: names, namespace, annotations, labels
 #
-# Rule of this file: nothing that a pipeline tool wrote for itself may reach a digest, else kustomize and Helm give the
+# Rule: nothing that a pipeline tool wrote for itself may reach a digest, else kustomize and Helm give the
 # same pod different policies. For a bare Pod the object's metadata is the pod's, so the filter matters.
 # Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 
@@ -173,7 +173,7 @@ def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
 
 # --- Make a located finding about one field of a pod spec
 #
-# Rule of this file: paths start at the root of the document, names of fields at the pod spec, as Kubernetes writes
+# Rule: paths start at the root of the document, names of fields at the pod spec, as Kubernetes writes
 # them.
 
 
@@ -187,7 +187,7 @@ def problem(pod: PodMetadata, here: Path, code: str, *, of: str = "", **values: 
 
 # --- Check that a policy covers every field of a pod spec, before the generator reads the pod
 #
-# Rule of this file: it knows no field by name; the table model.pod_fields has the type of each field and one of three
+# Rule: it knows no field by name; the table model.pod_fields has the type of each field and one of three
 # uses. After the check every field of a pod is known, covered and of its type. The uses:
 #
 #   policy    read by the generator: it changes policy_data

@@ -14,7 +14,7 @@ from krm_function.policy.initdata import rules_of
 
 # --- Load the native Rego rules, which are files of the package
 #
-# Rule of this file: a policy has the files that its profile names, concatenated. The first is shared by all and calls
+# Rule: a policy has the files that its profile names, concatenated. The first is shared by all and calls
 # what the others define, so that a missing part cannot go unnoticed. A policy with open variables has one file more,
 # which only adds to what is allowed, so that all other policies keep their digests. Comments stay here: a policy is in
 # an annotation of each pod, where every kilobyte counts.
@@ -73,7 +73,7 @@ def path_of(name: str) -> str:
 # Rules count what the data list. With rules that count images, data without image storages refuse every request; with
 # rules that do not, data with them do. Either way the sealed pod could never start.
 #
-# Rule of this file: pure; data of the native generator and of genpolicy are checked in the same way.
+# Rule: pure; data of the native generator and of genpolicy are checked in the same way.
 
 
 NAME = "io.kubernetes.cri.container-name"

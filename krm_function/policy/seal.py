@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # --- Find what else is wrong with a pod that gets no policy: what the generator would say if the first errors were
 # gone
 #
-# Rule of this file: it makes no policy, only findings. Fields that no policy covers are left out, and an image of which
+# Rule: it makes no policy, only findings. Fields that no policy covers are left out, and an image of which
 # too little is known counts as one that names its user and its program and has no VOLUME, so nothing is said about it.
 
 
@@ -88,7 +88,7 @@ def _without_doubt(image: ImageFacts) -> ImageFacts:
 
 # --- Generate the sealed policy of a workload; the one entry point of this package
 #
-# Rule of this file: a workload is sealed whole or not at all. A finding of severity error means no Policy.
+# Rule: a workload is sealed whole or not at all. A finding of severity error means no Policy.
 
 
 # the pause image of every Kubernetes release, as its config blob says (docs/facts/kata.md#users)

@@ -17,7 +17,7 @@ from krm_function.schema.values import ANY_TEXT, Anything, Field, Flag, ListOf, 
 
 # --- Default settings: those of Kata 4.1.0, with the changes of a profile
 #
-# Rule of this file: one literal in the shape of a genpolicy-settings.json document, so that settings.py reads a
+# Rule: one literal in the shape of a genpolicy-settings.json document, so that settings.py reads a
 # user's file and the defaults in the same way. The changes of each profile are in contrast/profiles.py.
 
 
@@ -262,7 +262,7 @@ def _at(document: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
 #
 # Source: docs/facts/kata.md#settings-files.
 #
-# Rule of this file: every operation of every patch must apply. The given document is never changed. An error names the
+# Rule: every operation of every patch must apply. The given document is never changed. An error names the
 # operation, never a value.
 
 
@@ -306,7 +306,7 @@ def _library_message(wrong: Exception) -> str:
 
 # --- Read policy settings, which are the same for every pod, to one checked, immutable record
 #
-# Rule of this file: a user's settings are held against the table SETTINGS once, so that the generator can trust them.
+# Rule: a user's settings are held against the table SETTINGS once, so that the generator can trust them.
 # They are a whole genpolicy-settings.json document, after its drop-ins (policy/settings.py); unknown keys are ignored
 # as in genpolicy, an ill-typed one is CC0612, a missing one CC0641. The default values are in policy/settings.py, which
 # the tests hold against the table.

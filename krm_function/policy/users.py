@@ -18,7 +18,7 @@ from krm_function.record import NamedTuple
 # lines are skipped; missing fields are empty, further ones are ignored; a malformed number is 0. In group, and only
 # there, a line that begins with # is a comment. Of several lines for one name or number, the first counts.
 #
-# Rule of this file: what containerd cannot read is unreadable here, too; nothing else is.
+# Rule: what containerd cannot read is unreadable here, too; nothing else is.
 # Source: ParsePasswdFilter and ParseGroupFilter of github.com/moby/sys/user 0.3.0 to 0.5.0, and pkg/oci/spec_opts.go of
 # github.com/containerd/containerd 2.0 to 2.4.
 
@@ -111,7 +111,7 @@ def _lines(text: str, name: str, longest: int) -> Iterator[str]:
 # A container's runAsUser and runAsGroup replace the pod's before anything is derived from either, as in the kubelet.
 # genpolicy merges last and keeps groups that no host requests.
 #
-# Rule of this file: with guest pull the host does not know the image's passwd, so an identity other than root that is
+# Rule: with guest pull the host does not know the image's passwd, so an identity other than root that is
 # not spelled out in the pod is refused, as genpolicy does since 4.0. The finding names a sufficient securityContext.
 
 
@@ -326,7 +326,7 @@ def _table(text: str | None, fields: int, numbers: tuple[int, ...]) -> list[list
 #                                group file that lists the user's name, the group of that name left out
 #     Strict                     the same without those of the image
 #
-# Rule of this file: the result is containerd's, or the reason why it is uncertain. Ids are numbers from 0 to 2^31-1;
+# Rule: the result is containerd's, or the reason why it is uncertain. Ids are numbers from 0 to 2^31-1;
 # versions of containerd treat others differently, so they are refused.
 
 
@@ -436,7 +436,7 @@ def _out_of_range(code: str, number: int | str) -> Cause:
 #     runAsNonRoot: true, and the image has a    these: the kubelet refuses a user of unknown number
 #     user by name, and the pod no runAsUser
 #
-# Rule of this file: numbers only, of the image's configuration; what it does not say comes from the image's accounts.
+# Rule: numbers only, of the image's configuration; what it does not say comes from the image's accounts.
 # supplementalGroups and fsGroup have no field in a container, so the pod's hold for injected containers as well.
 # Source: docs/facts/kubernetes.md#security-context.
 

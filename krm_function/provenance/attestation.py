@@ -31,7 +31,7 @@ from krm_function.record import NamedTuple
 #     dsseEnvelope                  a sigstore bundle         the payload of its envelope
 #     none of them, or several      none                      CC1330
 #
-# Rule of this file: the statement that is compared here is the one that was verified elsewhere, or the file is refused.
+# Rule: the statement that is compared here is the one that was verified elsewhere, or the file is refused.
 # The program that verifies the signature may read names of members in any letter case, or with underscores, and take
 # the last one; so an object with a name that only looks like a known one is refused. No signature is looked at.
 # Sources: docs/facts/attestations.md#envelope, docs/facts/attestations.md#bundle.
@@ -154,7 +154,7 @@ _URL_SAFE = str.maketrans("-_", "+/")  # DSSE allows both alphabets
 
 # --- Read a statement about a render out of an attestation
 #
-# Rule of this file: what is not known is refused, not skipped: a parameter, or a role of a file, that this version does
+# Rule: what is not known is refused, not skipped: a parameter, or a role of a file, that this version does
 # not know may have changed what the render means.
 
 
@@ -262,7 +262,7 @@ def _material(value: Any, field: str) -> Material:
 #     has no such digest    a file              CC1331 for an output, CC1333 for what was read
 #     names a file          none of its digest  CC1332 for an output, CC1334 for what was read
 #
-# Rule of this file: digests decide and names only explain, because a file may have been moved; a file that the
+# Rule: digests decide and names only explain, because a file may have been moved; a file that the
 # statement names more than once has to be there as often.
 
 

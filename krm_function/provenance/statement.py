@@ -9,7 +9,7 @@ from krm_function.record import NamedTuple
 
 # --- What a statement is made of: the files of a call with their digests, its options, and the program
 #
-# Rule of this file: records only. A name is the one that the caller gave, `-` for a standard stream; a digest is the
+# Rule: records only. A name is the one that the caller gave, `-` for a standard stream; a digest is the
 # SHA-256 of the bytes that were read or written, 64 lower-case hexadecimal digits.
 
 
@@ -98,7 +98,7 @@ def unicode_name(name: str) -> str:
 
 # --- Write a render as an in-toto statement with a SLSA provenance predicate
 #
-# Rule of this file: the bytes follow from the render alone. There is no time, no host, no user, no working directory
+# Rule: the bytes follow from the render alone. There is no time, no host, no user, no working directory
 # and no Python in them, and names stand as they were given. Sources: docs/facts/attestations.md#statement,
 # docs/facts/attestations.md#slsa-provenance; the meaning of the fields: docs/reference/render-provenance.md.
 

@@ -44,7 +44,7 @@ from krm_function.text.parse import read_value
 
 # --- Resolve: replace the runtime class placeholder by the handler of the release
 #
-# Rule of this file: the platform set is closed and comes from the name alone; a name that is not understood is an error
+# Rule: the platform set is closed and comes from the name alone; a name that is not understood is an error
 # and never a default (docs/facts/contrast.md#runtime-class-names). What a name means is `contrast.platforms`; which
 # handler it gets is decided here:
 #
@@ -100,7 +100,7 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
 
 # --- Schedule: check each pod against the RuntimeClass that it names
 #
-# Rule of this file: no pod is edited here. What Kubernetes' admission would refuse when it merges the class into the
+# Rule: no pod is edited here. What Kubernetes' admission would refuse when it merges the class into the
 # pod is an error now, all conflicts at once. The scheduling is written into RuntimeClass objects (runtime_classes.py)
 # and, for DaemonSets alone, into the pod template (render/classes.py).
 
@@ -145,7 +145,7 @@ def _excluded(spec: Mapping[str, Any], runtime_class: RuntimeClass) -> str:
 
 # --- DaemonSets: write the scheduling of the runtime class into the pod template
 #
-# Rule of this file: only what the template lacks is added; nothing that it has is changed or removed. The DaemonSet
+# Rule: only what the template lacks is added; nothing that it has is changed or removed. The DaemonSet
 # controller chooses nodes by the template, before admission merges the class into the pods that it makes: without these
 # entries it makes pods that stay Pending on nodes outside the class, and none on nodes that only the class tolerates.
 # nodeSelector and tolerations enter no policy. Source: docs/facts/kubernetes.md#scheduling.
@@ -223,7 +223,7 @@ def taken_out(resource: Resource, given: Resource) -> Iterator[Finding]:
 # --- Runtime classes: write the configured scheduling into the RuntimeClass objects of the input, and emit missing
 # ones
 #
-# Rule of this file: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured
+# Rule: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured
 # scheduling is written there, and else only into DaemonSets. A contradiction between object, release and configuration
 # is an error. A class belongs to the whole cluster, so an emitted one tells Helm to keep it on uninstall. Sources:
 # docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/helm.md#objects.

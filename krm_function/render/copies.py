@@ -19,7 +19,7 @@ from krm_function.text.parse import read_value
 
 # --- Find the objects that controllers made of workloads of the same input, as `kubectl get all -o yaml` prints them
 #
-# Rule of this file: anybody can write an ownerReference, so one counts only if its owner (kind, name, uid) is in the
+# Rule: anybody can write an ownerReference, so one counts only if its owner (kind, name, uid) is in the
 # input, with the same sealed policy and the same runtime class. The same is asked of the owner's own owner, and so on,
 # up to an object that no controller owns; a pod that owns (the leader of a group owns the StatefulSet of its workers)
 # has a policy of its own, so that beyond it only the last owner is asked. `generate` asks `controller_of` alone: it
@@ -172,7 +172,7 @@ def _sealed(value: Any, kinds: Kinds) -> set[tuple[str, str]] | None:
 
 # --- Identity: report objects that occur more than once in the input
 #
-# Rule of this file: a cluster identifies an object by group, kind, namespace and name, not by the version. Of two
+# Rule: a cluster identifies an object by group, kind, namespace and name, not by the version. Of two
 # objects with one identity it keeps the one that is applied last, whichever was sealed. Only objects that share kind
 # and name are parsed, so that an input without such pairs costs only a comparison of headers.
 #

@@ -16,7 +16,7 @@ from krm_function.text.errors import YamlError
 
 # --- Compare the Service of the coordinator with the address that the initializers get
 #
-# Rule of this file: only what the input shows counts. Where the coordinator is in it, a Service whose name ends or
+# Rule: only what the input shows counts. Where the coordinator is in it, a Service whose name ends or
 # begins with the one of Contrast's release is that Service, renamed; where there is none of either name, it may be
 # anywhere.
 #
@@ -67,7 +67,7 @@ def _services(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Path, R
 
 # --- Say which pod of the input is the coordinator after all, where a manifest has none: its image tells
 #
-# Rule of this file: an image gives nobody the role; the label does (render/roles.py). It only says, in the place
+# Rule: an image gives nobody the role; the label does (render/roles.py). It only says, in the place
 # of CC0701, what is wrong with the pod that somebody took for the coordinator.
 #
 #     a pod that runs the coordinator's image        CC0741 says
@@ -127,7 +127,7 @@ def _said(workload: Workload) -> Finding:
 #     has it still, and gets a hash                                 CC0696
 #     else                                                          nothing
 #
-# Rule of this file: it only reads, and only pods of custom resources in an input of kustomize.
+# Rule: it only reads, and only pods of custom resources in an input of kustomize.
 
 
 HASH = "internal.config.kubernetes.io/needsHashSuffix"
@@ -207,7 +207,7 @@ def _names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Iterator
 
 # --- Refuse a confidential pod that a known admission webhook of the cluster would change after it was sealed
 #
-# Rule of this file: what asks for the change is a label, an annotation or a variable of the pod, or of a Namespace of
+# Rule: what asks for the change is a label, an annotation or a variable of the pod, or of a Namespace of
 # the input (`contrast/sidecar_injectors.py`), or a SidecarSet of the input (`contrast/sidecar_injectors.py`). A cluster
 # that changes pods without being asked is not seen here; the node refuses such a pod as well, so it is a pod that never
 # starts and no opening.

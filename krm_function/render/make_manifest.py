@@ -32,7 +32,7 @@ from krm_function.render.read import read, read_values
 
 # --- Write and read the ConfigMap that carries the manifest, and read a base manifest from one in the input
 #
-# Rule of this file: the manifest's bytes travel verbatim under the data key manifest.json.
+# Rule: the manifest's bytes travel verbatim under the data key manifest.json.
 
 
 MOST_DATA = 1 << 20  # bytes of the data of a ConfigMap that the API server accepts
@@ -111,7 +111,7 @@ def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Fin
 
 # --- Reference values: merge the release's for the platforms in use, the operator's, and those of the base manifest
 #
-# Rule of this file: a platform in use without reference values is an error, never an entry left out.
+# Rule: a platform in use without reference values is an error, never an entry left out.
 
 
 def gather_reference_values(
@@ -175,7 +175,7 @@ def _overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]
 
 # --- Manifest: write the digests of this render and the reference values of release and operator as one document
 #
-# Rule of this file: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify),
+# Rule: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify),
 # so it is encoded once, here, and travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one
 # digest are an error.
 

@@ -38,7 +38,7 @@ from krm_function.schema.table import EMPTY
 #   less than the images take, compressed and unpacked       CC0421.tight
 #   a GPU, and less memory than the pages advise with one    CC0421.gpu
 #
-# Rule of this file: nothing is compared with a size that is not known; the plan says so. The sums are in
+# Rule: nothing is compared with a size that is not known; the plan says so. The sums are in
 # contrast/vm_size.py.
 
 
@@ -108,7 +108,7 @@ def _annotation(workload: Workload) -> Iterator[Finding]:
 
 # --- Work out the memory of each pod of a render, check it, and calculate it where the configuration says so
 #
-# Rule of this file: it runs when everything is injected and the RuntimeClasses are known, since containers that a
+# Rule: it runs when everything is injected and the RuntimeClasses are known, since containers that a
 # render adds have images and limits as well, and the class says how large the VM is without any. No policy is about
 # memory.
 

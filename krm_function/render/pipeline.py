@@ -71,7 +71,7 @@ def unproven(
 #
 # The first half, up to the injected containers, is `prepare`, which other commands share.
 #
-# Rule of this file: the body of `render` reads as the pipeline, and `Stop` is the one way to leave it early. A finding
+# Rule: the body of `render` reads as the pipeline, and `Stop` is the one way to leave it early. A finding
 # of severity error anywhere means that nothing is written: the caller keeps its input.
 
 

@@ -49,7 +49,7 @@ from krm_function.schema.table import EMPTY
 #
 # Source: docs/facts/contrast.md#checks.
 #
-# Rule of this file: it reports and never edits. Init containers count as containers everywhere: the host controls what
+# Rule: it reports and never edits. Init containers count as containers everywhere: the host controls what
 # they mount and run just as much. `before` checks what the user wrote, `after` the pod with its injected containers.
 
 
@@ -309,7 +309,7 @@ def _claims(workload: Workload) -> Iterator[Finding]:
 #                                         name to write
 #     a share of a GPU                    CC0414: a warning, it is not counted
 #
-# Rule of this file: the pod as it is after the rules of the configuration. A render asks, and `check` of its output.
+# Rule: the pod as it is after the rules of the configuration. A render asks, and `check` of its output.
 
 
 CDI = "cdi.k8s.io/"
@@ -348,7 +348,7 @@ def gpu_checks(
 
 # --- The places of a container's file system that a host must not choose, since what stands there decides what runs
 #
-# Rule of this file: a row has its public reason. What a container's own command names is not in it; the stage
+# Rule: a row has its public reason. What a container's own command names is not in it; the stage
 # `host_mounts` finds that. Parts of a path may be patterns. A tree is guarded with all that is below it.
 
 
@@ -407,7 +407,7 @@ def guarded_place(mount: str) -> Place | None:
 
 # --- Host mounts: refuse files of the host at places that decide which program runs, or where the secrets are
 #
-# Rule of this file: of every mount whose content is the host's it asks one question, whether the mount decides about a
+# Rule: of every mount whose content is the host's it asks one question, whether the mount decides about a
 # guarded place (render/pod_checks.py) or about a program that the pod or its image names. No policy holds the
 # content of such a mount: docs/facts/contrast-node.md#requests, docs/explanation/threat-model.md.
 #
@@ -628,7 +628,7 @@ def _texts(value: Any) -> Argv:
 #
 # Sources: docs/facts/contrast.md#initializer, docs/facts/contrast.md#service-mesh.
 #
-# Rule of this file: the firewall of a Contrast VM denies what comes in until the service mesh proxy sets its own rules,
+# Rule: the firewall of a Contrast VM denies what comes in until the service mesh proxy sets its own rules,
 # or an initializer with CONTRAST_SERVICE_MESH_DISABLED takes that rule away. The pod is judged as it will run, so a
 # container written by hand counts like an injected one; it is known by its image, or by the name that Contrast gives
 # it.

@@ -43,7 +43,7 @@ from krm_function.text.parse import read_value
 
 # --- Check that an object and its restored form differ only in what undoing a render can change
 #
-# Rule of this file: it compares values, so the addresses in an undo record do not matter. A difference in a place that
+# Rule: it compares values, so the addresses in an undo record do not matter. A difference in a place that
 # the table does not list is unexplained. `now` is the object of the input, `before` is the object with its record
 # undone. What a render adds is known by its names (contrast/owned.py), not by what the present code would make of it:
 # the input may be output of another version.
@@ -357,7 +357,7 @@ def _mounts(now: Any, before: Any) -> Path | None:
 
 # --- Prove: refuse an undo record of the input that reverts anything but a render
 #
-# Rule of this file: any author of the input can write a record, so it is only a claim. It is accepted if the render
+# Rule: any author of the input can write a record, so it is only a claim. It is accepted if the render
 # returns the object exactly as it was in the input, so that the record changes nothing. Otherwise `render.proof`
 # must explain all differences between the object and its restored form, and nothing that the record restored may remain
 # in the output. An error names the path that would change, never a value.

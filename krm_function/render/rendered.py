@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # --- The result of a render: the new texts, the objects to add, the findings, the plan and the manifest
 #
-# Rule of this file: records only. With a finding of severity error the texts are those of the input.
+# Rule: records only. With a finding of severity error the texts are those of the input.
 
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
@@ -78,7 +78,7 @@ class Rendered(NamedTuple):
 
 # --- Gather the findings and the plan of one render while it runs
 #
-# Rule of this file: the log is the only mutable object of the pipeline; no stage sees it.
+# Rule: the log is the only mutable object of the pipeline; no stage sees it.
 
 
 class Stop(Exception):

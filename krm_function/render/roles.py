@@ -25,7 +25,7 @@ from krm_function.schema.nearest import nearest
 
 # --- Base entries: find which entries of the base manifest are of workloads of this render, and may be replaced
 #
-# Rule of this file: what resources write about themselves, an id or a name, proves nothing. An entry is of a workload
+# Rule: what resources write about themselves, an id or a name, proves nothing. An entry is of a workload
 # only if its WorkloadSecretID is the one that Contrast derives of this object, or if the configuration says so.
 #
 #   WorkloadSecretID of the entry        it is of
@@ -76,7 +76,7 @@ def unproven_names(workloads: Sequence[Workload], kept: Sequence[BaseEntry]) -> 
 
 # --- Coordinator: decide which workload has the role, and where the initializers find it
 #
-# Rule of this file: a label is written by whoever writes the object, so it gives the role to one StatefulSet at most
+# Rule: a label is written by whoever writes the object, so it gives the role to one StatefulSet at most
 # and never against the configuration or the base manifest. Source: docs/facts/contrast.md#selection.
 #
 #     the label is on                 spec.manifest.coordinator names    answer
@@ -175,7 +175,7 @@ def _line(ref: Ref) -> str:
 
 # --- Certificate names: give each workload the names that the configuration adds, and check that nobody has another's
 #
-# Rule of this file: a workload has its own name in its certificate, as with Contrast, and no other that it did not get
+# Rule: a workload has its own name in its certificate, as with Contrast, and no other that it did not get
 # from the configuration. Its own name is a claim as well: one that is another's, in this render or in the base, needs
 # the full key of the workload under `spec.manifest.policies`.
 #
@@ -291,7 +291,7 @@ def _unknown_name(options: Ref, name: str, names: Sequence[str], skipped: Mappin
 
 # --- Secret ids: check that nobody shares or takes over a workload secret unless the configuration says so
 #
-# Rule of this file: the annotation `workload-secret-id` is written by whoever writes the object. An id is a workload's
+# Rule: the annotation `workload-secret-id` is written by whoever writes the object. An id is a workload's
 # own if no other workload of this render or of the base has it and Contrast derives it of no other object. Any other
 # one needs `spec.manifest.sharedSecrets`.
 
@@ -368,7 +368,7 @@ def _unused(identities: Identities, before: Mapping[str, Sequence[str]], config:
 
 # --- Decide which role, names and secret each workload has, before any of them is edited
 #
-# Rule of this file: the configuration decides; what workloads say of themselves counts where it takes nothing from
+# Rule: the configuration decides; what workloads say of themselves counts where it takes nothing from
 # another one. It is decided for all workloads at once, since each decision is about two of them.
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # --- Policy: generate the execution policy over everything injected so far, ID blocks included
 #
-# Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
+# Rule: the policy is the last edit of a pod template, because every byte before it can enter the digest
 # (docs/facts/contrast.md#order). It is sealed whole or not at all: a field that is not understood is a finding, never
 # left out.
 
@@ -139,7 +139,7 @@ def existing_digest(workload: Workload) -> Sealing:
 
 # --- Choose what makes the policies of a render: the native generator, or genpolicy if the operator has chosen it
 #
-# Rule of this file: everything that makes policies is imported from here and nowhere else in the pipeline, so that a
+# Rule: everything that makes policies is imported from here and nowhere else in the pipeline, so that a
 # render without policies does not load it.
 
 

@@ -24,7 +24,7 @@ from krm_function.text.changes import ABSENT
 
 # --- Select: find the objects that are Contrast workloads, and the reason why each other one is not
 #
-# Rule of this file: a pod is Contrast's by its runtimeClassName alone (docs/facts/contrast.md#selection); nothing is
+# Rule: a pod is Contrast's by its runtimeClassName alone (docs/facts/contrast.md#selection); nothing is
 # ever guessed from text. Every object with a pod template is selected, skipped with a reason, or has a finding.
 
 
@@ -128,7 +128,7 @@ def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | N
 
 # --- Choose: what `spec.workloads` of the configuration makes of the pod templates that select has found
 #
-# Rule of this file: the configuration selects and the input cannot deselect, so nothing of an object counts but its
+# Rule: the configuration selects and the input cannot deselect, so nothing of an object counts but its
 # kind, namespace and name, and the runtimeClassName that it has. An entry and a class of the pod's own must say the
 # same:
 #
@@ -279,7 +279,7 @@ def _wrong_class(code: str, workload: Workload, entry: WorkloadEntry, own: str) 
 
 # --- Apply `spec.workloads` of the configuration to what was selected
 #
-# Rule of this file: it runs only where the configuration has entries. What controllers made of workloads is judged as
+# Rule: it runs only where the configuration has entries. What controllers made of workloads is judged as
 # what it was made of, and gets no class by itself; an entry that names it is an error, since anybody can write an
 # owner.
 

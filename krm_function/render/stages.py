@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # --- Namespace: give the configured namespace to the workloads that name none, and report objects without one
 #
-# Rule of this file: a workload that names a namespace keeps it, and objects of other kinds are never edited. Source:
+# Rule: a workload that names a namespace keeps it, and objects of other kinds are never edited. Source:
 # docs/facts/kubernetes.md#namespaces.
 #
 #     metadata.namespace    the configuration has one       it has none
@@ -128,7 +128,7 @@ def _names(refs: Sequence[Ref]) -> str:
 
 # --- Measure: write the SNP ID blocks of every pod, from the launch digest of the VM that it will run in
 #
-# Rule of this file: a pod on SNP gets the ID blocks of its size and platform, or an error; all others are removed.
+# Rule: a pod on SNP gets the ID blocks of its size and platform, or an error; all others are removed.
 
 
 PRODUCTS = ("Genoa", "Milan")  # the order in which Contrast writes them (docs/facts/contrast-manifest.md#id-block)
@@ -213,7 +213,7 @@ def _base64(data: bytes) -> str:
 
 # --- Run the stages for one workload: namespace, resolve, inject, schedule, measure
 #
-# Rule of this file: each function adds the edits and findings of its stages. A workload with errors gets no ID block
+# Rule: each function adds the edits and findings of its stages. A workload with errors gets no ID block
 # and no policy, but every later stage looks at it and says what is new, so that one round shows all errors; one whose
 # types are wrong is looked at no further, since the stages trust them.
 

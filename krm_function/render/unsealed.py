@@ -23,7 +23,7 @@ from krm_function.text.errors import YamlError
 
 # --- Unsealed: refuse what asks for a Contrast runtime class, or for anything of Contrast's, where no render seals it
 #
-# Rule of this file: whatever asks for a class of Contrast's is sealed or refused; `generate` and `check` ask this one
+# Rule: whatever asks for a class of Contrast's is sealed or refused; `generate` and `check` ask this one
 # function. A kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom
 # resource.
 #
@@ -235,7 +235,7 @@ def _holds_text(resource: Resource) -> bool:
 
 # --- Unknown pods: find the objects whose pods no render seals and that have a pod template all the same
 #
-# Rule of this file: what a pod is in an object of unknown kind, `kubernetes/objects.py` says.
+# Rule: what a pod is in an object of unknown kind, `kubernetes/objects.py` says.
 
 
 class UnknownPods(NamedTuple):
@@ -279,7 +279,7 @@ def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Findin
 # A chart in a ConfigMap, a patch of Flux, a profile of an operator: what is made of it is not in the input, so its pods
 # are not sealed. Whether it is a mistake is not known, so it is a warning, of `check` and `assess`.
 #
-# Rule of this file: a text of data, or one of several words. What is all of a value is a finding of its own, as in
+# Rule: a text of data, or one of several words. What is all of a value is a finding of its own, as in
 # unsealed.py, but for the data of a ConfigMap, which that leaves alone.
 
 
@@ -334,7 +334,7 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 # --- Name the pods that run outside of a VM, and warn where they are all but the coordinator
 #
-# Rule of this file: a pod is plain because nobody has said otherwise, which is no error; but nobody may believe that it
+# Rule: a pod is plain because nobody has said otherwise, which is no error; but nobody may believe that it
 # is protected. `generate`, `check` and `plan` name the plain pods, and an input whose only confidential pod is the
 # coordinator is a warning: its application has not been made confidential. Output that has none at all, and is checked
 # with the configuration of a render, is an error: a chart may have lost its runtimeClassName.
@@ -374,7 +374,7 @@ def _names(plain: Iterable[Ref]) -> str:
 
 # --- Stray annotations: report annotations of Contrast's domain on objects that have no pod, where nothing reads them
 #
-# Rule of this file: an annotation that a Contrast workload of the input has on its pod template, with the same value,
+# Rule: an annotation that a Contrast workload of the input has on its pod template, with the same value,
 # is no mistake: kustomize's commonAnnotations writes it to every object. Source: docs/facts/contrast.md#annotations.
 
 
@@ -410,7 +410,7 @@ def _stray(document: Any, kinds: Kinds, common: set[tuple[str, str]]) -> Iterato
 
 # --- Find configuration that would be applied to a cluster: an object of ours that no host takes out of its output
 #
-# Rule of this file: kustomize and kpt keep an object out of a cluster if it has the annotation
+# Rule: kustomize and kpt keep an object out of a cluster if it has the annotation
 # `config.kubernetes.io/local-config: "true"`, and nothing else tells them to. No cluster has our kinds, so that one of
 # them stops an apply half way. Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 

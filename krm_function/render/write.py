@@ -20,7 +20,7 @@ from krm_function.text.splice import EditedMember, MemberChanges, splice, splice
 
 # --- Measure an object as `kubectl apply` keeps it in an annotation, and as etcd stores it
 #
-# Rule of this file: a warning from nine tenths of a limit on, and one for each object: of the larger limit that it
+# Rule: a warning from nine tenths of a limit on, and one for each object: of the larger limit that it
 # comes near. kubectl writes the object as Go writes JSON, with `<`, `>` and `&` as six characters each; etcd gets less
 # than that, so its limit is met a little later than here. Source: docs/facts/kubernetes.md#limits.
 
@@ -48,7 +48,7 @@ def size_findings(ref: Ref, path: Path, value: Any) -> Iterator[Finding]:
 
 # --- Write: splice the edits of every object into its text, and store the undo records of them
 #
-# Rule of this file: text that no edit touches stays byte for byte; the undo records are stored in the object itself, on
+# Rule: text that no edit touches stays byte for byte; the undo records are stored in the object itself, on
 # its own metadata, so that `uninject` needs no configuration. An object that an earlier render added is updated in its
 # place, or dropped if this render does not add it.
 

@@ -22,7 +22,7 @@ from krm_function.text.writer import dump
 
 # --- Unified diff of two texts in a time that grows with their length
 #
-# Rule of this file: lines that both texts have once, in the same order, are the same line (as in patience diff), so the
+# Rule: lines that both texts have once, in the same order, are the same line (as in patience diff), so the
 # standard library, whose time grows with the square of the length, compares only what stands between two of them.
 
 
@@ -97,7 +97,7 @@ def _joined(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
 
 # --- Diff: what a render would change, object by object, as unified diffs of the YAML text
 #
-# Rule of this file: the texts of the input are compared with those of the output, comments included; what may not be
+# Rule: the texts of the input are compared with those of the output, comments included; what may not be
 # shown is replaced in both before that, so that no context line reveals it.
 
 

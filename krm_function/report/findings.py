@@ -41,7 +41,7 @@ def on_one_line(text: str) -> str:
 
 # --- Colours of a terminal for words of this program
 #
-# Rule of this file: whether a stream shows colours is the caller's to decide (cli/parser.py). The text that is
+# Rule: whether a stream shows colours is the caller's to decide (cli/parser.py). The text that is
 # painted holds no control characters of the input (`order.on_one_line`).
 
 
@@ -71,7 +71,7 @@ def ansi(text: str, style: str) -> str:
 
 # --- Findings of one cause told as one: same code, same sentence, same remedy, at several places
 #
-# Rule of this file: for readers alone, so in text, on the plan's page and in SARIF. JSON, GitHub's commands and the
+# Rule: for readers alone, so in text, on the plan's page and in SARIF. JSON, GitHub's commands and the
 # results of a ResourceList have each finding by itself, because programs count and place them.
 
 
@@ -176,7 +176,7 @@ def _whole_place(found: Finding) -> str:
 
 # --- Findings as KRM results: what kpt prints and writes to its results file
 #
-# Rule of this file: a finding becomes one result with its code as a tag and its remedy in the message, because a result
+# Rule: a finding becomes one result with its code as a tag and its remedy in the message, because a result
 # has no other place for it (docs/facts/krm-functions.md#results). kpt does not print `file`, so the message has it,
 # too. Infos are left out: kpt has one line for all, older ones four, and only what needs a reader may take its place.
 
@@ -212,7 +212,7 @@ def _file_of_result(found: Finding, ref: ResourceRef | None) -> File | None:
 
 # --- Findings for machines: JSON (versioned) and GitHub workflow commands
 #
-# Rule of this file: same findings, same order as the text; a consumer may rely on field names of version 1.
+# Rule: same findings, same order as the text; a consumer may rely on field names of version 1.
 
 
 GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
@@ -275,7 +275,7 @@ def _property(text: str) -> str:
 
 # --- Findings as SARIF 2.1.0, which code hosts and editors read
 #
-# Rule of this file: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
+# Rule: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
 # all of this package; the tests validate the output with the schema. A finding about an object has its field as logical
 # location, and its file and line as physical location where there is a file; a file that the object only says it comes
 # from has no line, since lines count in the stream. Findings of one cause are one result at the first place, which
@@ -363,7 +363,7 @@ def _fingerprint(group: Group) -> str:
 
 # --- Read what an earlier call wrote with `--report`: the findings of one code, as text or as JSON
 #
-# Rule of this file: it reads what report/findings.py and report/findings.py write, and nothing of it is believed: it is
+# Rule: it reads what report/findings.py and report/findings.py write, and nothing of it is believed: it is
 # shown.
 
 

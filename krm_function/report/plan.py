@@ -19,7 +19,7 @@ from krm_function.report.findings import ordered
 #     2560Mi/23.0Gi   the VM gets 2560Mi; images and limits need 23.0Gi
 #     2560Mi/?        the lock has no sizes of an image, so nothing is compared
 #
-# Rule of this file: it reads what the render has worked out (contrast/vm_size.py) and adds it up. A pod of a DaemonSet
+# Rule: it reads what the render has worked out (contrast/vm_size.py) and adds it up. A pod of a DaemonSet
 # is counted once for each node of the pool.
 
 
@@ -111,7 +111,7 @@ def _pair(gets: int, needs: int | None) -> str:
 
 # --- Group nodes into pools: nodes that are alike for every workload of the plan
 #
-# Rule of this file: two nodes are of one pool when they have the same taints, the same capacity in whole units,
+# Rule: two nodes are of one pool when they have the same taints, the same capacity in whole units,
 # the same values of every label that some workload selects by, and when each workload fits both or neither.
 # Without nodes, a pool is what a runtime class asks for, and says so.
 
@@ -195,7 +195,7 @@ def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
 
 # --- The plan as data: one entry per workload with its placement and findings, conflicts first
 #
-# Rule of this file: it arranges the records of a render and of `kubernetes.placement` and computes nothing again. Every
+# Rule: it arranges the records of a render and of `kubernetes.placement` and computes nothing again. Every
 # form of the plan is made from this record.
 
 
@@ -347,7 +347,7 @@ def plan_totals(plan: Plan) -> str:
 
 # --- The plan as JSON, version 1
 #
-# Rule of this file: version 1 only ever gains fields.
+# Rule: version 1 only ever gains fields.
 
 
 def plan_json(plan: Plan) -> str:

@@ -23,7 +23,7 @@ from krm_function.report.policy_text import variables_text
 
 # --- The workloads of a plan in groups that the same nodes take, each group under one heading with its reasons
 #
-# Rule of this file: two workloads are of one group when heading and reasons are the same, so each reason stands once.
+# Rule: two workloads are of one group when heading and reasons are the same, so each reason stands once.
 # The words are those of the text form; plan_text.py decides the widths of lines.
 
 
@@ -181,7 +181,7 @@ def _open(planned: Planned) -> list[str]:
 #
 #     2 workloads, 0 skipped, 3 nodes
 #
-# Rule of this file: no line is wider than `width`, whatever the input holds, and nothing is cut off. A name that does
+# Rule: no line is wider than `width`, whatever the input holds, and nothing is cut off. A name that does
 # not fit beside its columns has lines of its own before them; a text that is wider than a line goes on in the next one.
 
 
@@ -279,7 +279,7 @@ def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
 # --- The plan as a Mermaid flowchart, for a README or a pull request: a box for each node pool, a red edge for a
 # conflict
 #
-# Rule of this file: what comes from the input stands in a quoted label, every character of it that Mermaid or Markdown
+# Rule: what comes from the input stands in a quoted label, every character of it that Mermaid or Markdown
 # could read is an entity, and identifiers are numbers.
 
 

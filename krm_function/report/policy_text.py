@@ -17,7 +17,7 @@ from krm_function.report.findings import on_one_line
 
 # --- The open variables of a workload in one line: those of which the host may choose any value
 #
-# Rule of this file: names only; an open variable has no value that anybody here could know.
+# Rule: names only; an open variable has no value that anybody here could know.
 
 
 def variables_text(planned: Planned, *, of_controller: bool | None = None) -> str:
@@ -34,7 +34,7 @@ def variables_text(planned: Planned, *, of_controller: bool | None = None) -> st
 
 # --- Summarise what a sealed policy allows, container by container
 #
-# Rule of this file: the policy is read back from the annotation, so the summary holds nothing that is not in it. Names
+# Rule: the policy is read back from the annotation, so the summary holds nothing that is not in it. Names
 # of variables are shown, never their values; of a command line, the program alone.
 
 
@@ -109,7 +109,7 @@ def _allowed(entry: dict[str, Any]) -> Allowed:
 #     Deployment shop/web
 #       weaker    web: capabilities added NET_ADMIN (Bounding, Effective, Permitted): the process may do more
 #
-# Rule of this file: names come from the input, so their control characters are made visible.
+# Rule: names come from the input, so their control characters are made visible.
 
 
 VERDICTS = ("weaker", "stronger", "different")

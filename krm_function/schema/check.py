@@ -31,7 +31,7 @@ from krm_function.schema.values import (
 
 # --- Everything that is wrong with a value
 #
-# Rule of this file: every fault is named, none raises, and no fault quotes a value: a configuration may hold keys, and
+# Rule: every fault is named, none raises, and no fault quotes a value: a configuration may hold keys, and
 # env values of an image. A value without faults costs no path, since most values have none.
 
 
@@ -281,7 +281,7 @@ _CHECKS: dict[type, Callable[[Any, Any], Faults]] = {
 
 # --- What to do about a fault
 #
-# Rule of this file: an imperative, made from the table alone. It is loaded only when something is wrong.
+# Rule: an imperative, made from the table alone. It is loaded only when something is wrong.
 
 
 def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence for each kind of fault)

@@ -40,7 +40,7 @@ from krm_function.schema.values import (
 # --- A value as a document holds it: brought to the one form that `check` knows, checked, and made to what its table
 # says
 #
-# Rule of this file: what YAML and JSON Schema hold for the same is made the same by `read_value`; what is wrong stays
+# Rule: what YAML and JSON Schema hold for the same is made the same by `read_value`; what is wrong stays
 # as it is, for the checker to find. Of a value without faults `filled` makes what the table says by `make`.
 #
 #                               read_value                                           filled

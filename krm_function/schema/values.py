@@ -8,7 +8,7 @@ from krm_function.record import NamedTuple
 
 # --- The kinds of values that a table of fields is made of
 #
-# Rule of this file: shapes only. `check` holds values against them and api.schema prints them as JSON Schema, so the
+# Rule: shapes only. `check` holds values against them and api.schema prints them as JSON Schema, so the
 # two cannot disagree on names, types, patterns and ranges. Only a function in a spec may refuse what the JSON Schema
 # accepts.
 
@@ -168,7 +168,7 @@ def hexadecimal(size: int | None = None, *, empty: bool = False) -> Text:
 
 # --- Names of types for messages
 #
-# Rule of this file: the words are those of YAML and JSON, never Python's.
+# Rule: the words are those of YAML and JSON, never Python's.
 
 
 def type_name(value: Any) -> str:

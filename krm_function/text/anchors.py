@@ -23,7 +23,7 @@ from krm_function.text.writer import flow, flow_key
 
 # --- Keep an edit of an anchored node from changing its aliases
 #
-# Rule of this file: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
+# Rule: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
 # dropped, every alias of it is written out.
 
 
@@ -137,7 +137,7 @@ def _is_lost(node: Node, lost: set[int]) -> bool:
 
 # --- Write out the aliases whose anchor stands in another region of the text
 #
-# Rule of this file: a region (a document of a stream, an item of a list) must be readable alone. An alias that leaves
+# Rule: a region (a document of a stream, an item of a list) must be readable alone. An alias that leaves
 # its region becomes the JSON of what it stands for; every other byte stays. Helm 4 sends streams with such aliases: it
 # splits a List into documents and leaves anchors and aliases as they were.
 

@@ -9,7 +9,7 @@ from krm_function.record import NamedTuple
 
 # --- Changes of plain data, and `apply`, which defines what they mean
 #
-# Rule of this file: `apply` is the specification that every text edit is verified against. Changes run in order; a path
+# Rule: `apply` is the specification that every text edit is verified against. Changes run in order; a path
 # is valid on the tree that all changes before it have made. Nothing is created implicitly: the parent of a path must
 # exist.
 
@@ -147,7 +147,7 @@ def _same_items(left: dict[str, Any], right: dict[str, Any]) -> bool:
 
 # --- Walk two values side by side, and hand out what differs together with the rule that a table has for its place
 #
-# Rule of this file: the walk finds the places, a rule judges one: whether both sides mean the same there, or which of
+# Rule: the walk finds the places, a rule judges one: whether both sides mean the same there, or which of
 # them allows more. A difference for which the table has no rule is handed out like any other, so what a table forgets
 # is never taken for the same. A path in a table may have wildcards; an exact one counts first, then the first that
 # fits:

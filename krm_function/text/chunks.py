@@ -9,7 +9,7 @@ from krm_function.text.parse import Event, Pull
 
 # --- Slices of a text
 #
-# Rule of this file: a slice has its offsets and what a reader needs to recognise the object in it, nothing more.
+# Rule: a slice has its offsets and what a reader needs to recognise the object in it, nothing more.
 
 
 class Chunk(NamedTuple):
@@ -41,7 +41,7 @@ class Chunk(NamedTuple):
 
 # --- Read past one node of the event stream, keeping only what a reader needs to recognise an object
 #
-# Rule of this file: nothing is built. Depth is bounded while the events are pulled, so that 100 000 open brackets cost
+# Rule: nothing is built. Depth is bounded while the events are pulled, so that 100 000 open brackets cost
 # what `limits.depth` of them cost.
 
 
@@ -183,7 +183,7 @@ class NodeReader:
 
 # --- The result of splitting a list document: the slices of its items, and where new items and keys go
 #
-# Rule of this file: offsets only; the text stays with its owner.
+# Rule: offsets only; the text stays with its owner.
 
 
 class ItemList(NamedTuple):

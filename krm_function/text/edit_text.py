@@ -13,7 +13,7 @@ from krm_function.text.writer import Style
 
 # --- Collect text replacements and apply them in order of offset
 #
-# Rule of this file: replacements are collected in any order and made in that of the text; those at one offset are made
+# Rule: replacements are collected in any order and made in that of the text; those at one offset are made
 # in the order in which they came, which is deepest first.
 
 
@@ -94,7 +94,7 @@ class Replacements:
 
 # --- Remove entries from a block collection and insert new ones
 #
-# Rule of this file: a new key goes below the last line of its map at the column of the first key, a new item at the
+# Rule: a new key goes below the last line of its map at the column of the first key, a new item at the
 # column of the first dash. An item before another goes above the comment lines directly above that one, so a comment
 # stays with what it was written for. A removed entry takes its lines along; comments above it stay.
 
@@ -275,7 +275,7 @@ def _line_numbers(text: str, edges: list[int]) -> dict[int, int]:
 
 # --- Remove entries from a flow collection and insert new ones
 #
-# Rule of this file: the brackets stay, and so does a trailing comma. A new entry is JSON behind the entry before it, on
+# Rule: the brackets stay, and so does a trailing comma. A new entry is JSON behind the entry before it, on
 # a line of its own where the last entry has one.
 
 
@@ -335,7 +335,7 @@ def _written_in_flow(edited: EditedCollection, entry: EditedEntry) -> str:
 
 # --- Turn an edited tree into the replacements of its text, and into the records that undo them
 #
-# Rule of this file: every replacement is bounded by tokens of the old text, and children come before what is around
+# Rule: every replacement is bounded by tokens of the old text, and children come before what is around
 # them. A value is replaced from behind its colon or dash to the end of its last token, so a comment on that line stays.
 
 

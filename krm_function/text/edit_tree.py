@@ -8,7 +8,7 @@ from krm_function.text.parse import Node
 
 # --- Find offsets in the text between nodes: colons, dashes, lines, columns, ends of values
 #
-# Rule of this file: look forward from the end of a token, never backward. Between two tokens there is only white space,
+# Rule: look forward from the end of a token, never backward. Between two tokens there is only white space,
 # comments and indicators, so a forward look is exact; a backward look can run into a comment or a quoted scalar.
 
 
@@ -195,7 +195,7 @@ def first_entry(text: str, node: Node) -> int:
 
 # --- The tree of a document while it is being edited
 #
-# Rule of this file: a part of the tree is either as it was (`Node`), partly edited (`EditedCollection`, whose entries
+# Rule: a part of the tree is either as it was (`Node`), partly edited (`EditedCollection`, whose entries
 # remember which pair or item of the text they were) or new (`NewValue`). Only collections on the path of a change
 # become an EditedCollection. `collect_replacements` decides which bytes of the text change.
 
@@ -283,7 +283,7 @@ def value_of(part: Part) -> Any:
 
 # --- Apply changes to the edit tree of a document
 #
-# Rule of this file: what a change does not concern stays the node it was. A new map or list that replaces one is
+# Rule: what a change does not concern stays the node it was. A new map or list that replaces one is
 # compared with it entry by entry, so that only what differs is written; the value of an alias or a merge key is copied.
 
 

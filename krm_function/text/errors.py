@@ -6,7 +6,7 @@ from krm_function.record import NamedTuple
 
 # --- YamlError, for texts that cannot be read or edited, and Limits, the bounds of size, depth and aliases
 #
-# Rule of this file: a message is lower case, one line, and never quotes the document beyond a mapping key. Documents
+# Rule: a message is lower case, one line, and never quotes the document beyond a mapping key. Documents
 # hold Secrets; an error message ends up in a CI log.
 
 
@@ -63,7 +63,7 @@ LIMITS = Limits()
 
 # --- Decode UTF-8 input to text, and encode text to bytes
 #
-# Rule of this file: the input is UTF-8, and `encode(decode(data))` is `data`. A byte order mark is taken off (libyaml's
+# Rule: the input is UTF-8, and `encode(decode(data))` is `data`. A byte order mark is taken off (libyaml's
 # positions would be off by one) and remembered.
 
 

@@ -28,7 +28,7 @@ from krm_function.text.separators import odd_separator
 
 # --- Pull the events of libyaml, and convert its errors to YamlError
 #
-# Rule of this file: of libyaml only the events are used. They are pulled one by one, so that a reader can stop at a
+# Rule: of libyaml only the events are used. They are pulled one by one, so that a reader can stop at a
 # limit; the C composer would recurse (and crash) on deep nesting before a limit is checked. A reader catches YAMLError
 # and raises what `located` makes of it: a wrapper around each pull would cost a sixth of the whole pass. Source:
 # docs/facts/python.md#libyaml.
@@ -90,7 +90,7 @@ def _refuse_lone_return(text: str, line: int) -> None:
 
 # --- The nodes of one document: the position and the plain data of each
 #
-# Rule of this file: data only; `builder` makes the nodes.
+# Rule: data only; `builder` makes the nodes.
 
 
 class Node(NamedTuple):
@@ -127,7 +127,7 @@ def aliases_in(node: Node, limit: int) -> int:
 
 # --- Type unquoted scalars as Kubernetes does: the typing of sigs.k8s.io/yaml, which is Go's yaml.v2 read as JSON
 #
-# Rule of this file: what kubectl reads is right, whatever a YAML version says. So `yes`, `on` and `y` are booleans,
+# Rule: what kubectl reads is right, whatever a YAML version says. So `yes`, `on` and `y` are booleans,
 # `0755` and `0o755` are octal, `089` is 89, `1e3` is 1000, and dates, `22:22` and `=` are strings. A number without a
 # fraction is an int, since Go writes 1000.0 as `1000` into JSON. Sources:
 # docs/facts/kubernetes.md#scalars; goyaml.v2/resolve.go.
@@ -238,7 +238,7 @@ def _go_float(value: float) -> str:
 
 # --- Build the nodes and the plain data of one document, with positions
 #
-# Rule of this file: one pass over the events makes both the tree and the plain data. Values are what Kubernetes reads
+# Rule: one pass over the events makes both the tree and the plain data. Values are what Kubernetes reads
 # (`scalars`), keys are strings, aliases and merge keys are expanded into copies of their own, and what Kubernetes tools
 # disagree about (a duplicate key, an explicit key above a merge key that also has it) is an error.
 
@@ -431,7 +431,7 @@ def _is_merge(event: Event) -> bool:
 
 # --- Parse one document, or one item of a list, to plain data with positions
 #
-# Rule of this file: a document is at most one value. A chunk that `split_items` cut (a block list of one item) stands
+# Rule: a document is at most one value. A chunk that `split_items` cut (a block list of one item) stands
 # for that item: paths start inside it.
 
 
@@ -501,7 +501,7 @@ def locate(document: Document, path: Path) -> tuple[int, int]:
 
 # --- Parse a document to plain data without source positions; used to verify a splice
 #
-# Rule of this file: exactly `parse(text).value`, or `parse` itself where a document is not plain.
+# Rule: exactly `parse(text).value`, or `parse` itself where a document is not plain.
 
 
 def read_value(text: str) -> Any:

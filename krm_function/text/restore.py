@@ -14,7 +14,7 @@ from krm_function.text.undo_records import Undo, entry_of, from_document, read_r
 
 # --- Read the undo records of a document and check their form; `restore` applies them
 #
-# Rule of this file: any author of the input can write the annotation that holds them, so every other form is refused.
+# Rule: any author of the input can write the annotation that holds them, so every other form is refused.
 #
 # A record is a list. `["-", at]`: remove what was added; `["-", at, n]`: and then up to n maps around it that are
 # empty. `["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]`: restore a value, `raw` being the bytes that
@@ -70,7 +70,7 @@ def _is_record(record: Any) -> bool:
 
 # --- Undo what `splice` did, by its undo records, in the text as it is now
 #
-# Rule of this file: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record has
+# Rule: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record has
 # an address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
 
 

@@ -17,7 +17,7 @@ from krm_function.text.undo_records import NoUndoRecords, Undo, UndoRecords, poi
 
 # --- Edit several objects of one document: all at once if that can be proven, else in halves, and finally one by one
 #
-# Rule of this file: the result is that of one edit after the other, each on the text that the one before it left.
+# Rule: the result is that of one edit after the other, each on the text that the one before it left.
 # Objects are independent of each other unless they share an anchor, so one edit of the whole text nearly always does
 # it; one object that needs more than the smallest edit costs the others a few more edits, and none of their bytes.
 
@@ -54,7 +54,7 @@ def in_groups(
 
 # --- Edit texts whose last line has no line end
 #
-# Rule of this file: what is appended brings its own line end, in front. A block scalar that was the last thing would
+# Rule: what is appended brings its own line end, in front. A block scalar that was the last thing would
 # take that line end for its own, so its header learns to strip it (`|-`); one that becomes the last thing keeps its
 # line end.
 
@@ -122,7 +122,7 @@ def _ends_with_block_scalar(part: Part) -> bool:
 
 # --- Write an edited tree as text, and prove that it reads back as intended
 #
-# Rule of this file: every text that it returns was parsed again and compared with the value that the changes give.
+# Rule: every text that it returns was parsed again and compared with the value that the changes give.
 # Where the smallest edit does not read back (an odd line end, a comment in an odd place), the value around it is
 # rewritten, then the one around that.
 
@@ -283,7 +283,7 @@ def _from_nothing(document: Document, value: Any) -> Rewritten:
 
 # --- Edit a document, or several objects of one, in place
 #
-# Rule of this file: the value of the new text is `apply(value, changes)`, which `proof` checks. The undo records of an
+# Rule: the value of the new text is `apply(value, changes)`, which `proof` checks. The undo records of an
 # object are stored in that object.
 
 

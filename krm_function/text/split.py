@@ -29,7 +29,7 @@ from krm_function.text.parse import Event, check_separators, located, open_event
 # --- Fast path: validate a slice with libyaml without materialising events; anything unclear is left to the event
 # parser
 #
-# Rule of this file: nothing about a slice is assumed that libyaml has not confirmed.
+# Rule: nothing about a slice is assumed that libyaml has not confirmed.
 #
 # - libyaml accepts a piece only if no quote or bracket is open at its end. So the next piece begins where it seems to.
 # - The lines of a literal (`key: |`) mean nothing as long as they are indented like the first. libyaml is given one
@@ -162,7 +162,7 @@ class Batch:
 
 # --- Fast path: split a block list without materialising every event; None where only the events can tell
 #
-# Rule of this file: the parser reads the text with its first and its last item. What stands between is a list of its
+# Rule: the parser reads the text with its first and its last item. What stands between is a list of its
 # own that begins in the same column, of items that libyaml accepts one by one; so it can stand there (see `validate`).
 
 
@@ -220,7 +220,7 @@ def _item_starts(text: str, start: int, column: int) -> Iterator[int]:
 
 # --- Fast path: split a stream without materialising every event; None where only the events can tell
 #
-# Rule of this file: libyaml refuses a `---` at the start of a line inside of quotes and brackets. In a stream that it
+# Rule: libyaml refuses a `---` at the start of a line inside of quotes and brackets. In a stream that it
 # accepts, every such line begins a document, and without `...` and directives nothing else does.
 
 
@@ -278,7 +278,7 @@ def _document_starts(text: str) -> Iterator[int]:
 
 # --- Cut a stream of documents into exact slices
 #
-# Rule of this file: boundaries come from the parser, never from a search for `---`. A search can be fooled from inside
+# Rule: boundaries come from the parser, never from a search for `---`. A search can be fooled from inside
 # a quoted scalar and would then hide a pod. The slices concatenate to the text; a `---` belongs to the document it
 # opens.
 
@@ -338,7 +338,7 @@ def _read_documents(text: str, limits: Limits, starts: list[tuple[int, int]], he
 
 # --- Read the root of a list document from the event stream: its interesting values, and the items with their bounds
 #
-# Rule of this file: events only. Offsets are those of tokens; `items` decides what else belongs to an item.
+# Rule: events only. Offsets are those of tokens; `items` decides what else belongs to an item.
 
 
 _KEYS = ("items", "functionConfig", "results", "apiVersion", "kind")
@@ -430,7 +430,7 @@ def _tidy(text: str, reader: NodeReader) -> int:
 
 # --- Cut the `items` of a ResourceList or a List into exact slices
 #
-# Rule of this file: boundaries come from the parser. The slices of a block list are whole lines from an item's `-` to
+# Rule: boundaries come from the parser. The slices of a block list are whole lines from an item's `-` to
 # the next item's `-`, so a comment between two items belongs to the slice above it, and what follows the last item
 # belongs to it as long as it is indented deeper than the dashes.
 

@@ -11,7 +11,7 @@ from krm_function.text.parse import Node, read_value
 
 # --- Addresses of an undo record: like a JSON Pointer, but items of lists are addressed by name if they have one
 #
-# Rule of this file: hosts sort keys and insert items, so an index is the last resort. `/spec/containers/@web/image` is
+# Rule: hosts sort keys and insert items, so an index is the last resort. `/spec/containers/@web/image` is
 # the image of the container called web, `#0` the first item of a list.
 # `~0` to `~3` stand for `~ / @ #`, `~4` for the empty key.
 
@@ -98,7 +98,7 @@ def _name(item: Part) -> str | None:
 
 # --- Write the records that undo an edit. Their shapes are described in `undo_read`, which reads them
 #
-# Rule of this file: a record has no more than what the edited text lacks. Something added needs its address only; a
+# Rule: a record has no more than what the edited text lacks. Something added needs its address only; a
 # value that was replaced needs its old bytes only where writing the value would not give them.
 
 
