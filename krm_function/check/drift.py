@@ -439,5 +439,5 @@ def _claimed(container: Json, policy: Json, *, volumes: bool, whole_env: bool = 
 
 
 def _unescaped(text: str) -> str:
-    """Undo `variable_expansion.escaped_argument`."""
+    """Undo `expansion.escaped_argument`."""
     return text.replace("$$", "$")

@@ -2,15 +2,18 @@
 
 import argparse
 import os
+import signal
 import sys
 from argparse import Namespace
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Protocol, cast
+from types import FrameType
+from typing import NoReturn, Protocol, cast
 
 from krm_function import __version__
 from krm_function.cli.commands import SUMMARIES
-from krm_function.cli.exits import OK, USAGE
+from krm_function.cli.exits import OK, USAGE, Terminated
 from krm_function.cli.parser import FORMATS, Parser
 from krm_function.cli.streams import write_out
 
@@ -170,3 +173,36 @@ def _print_usage(options: argparse.Namespace) -> int:
     """Print the commands below this one, since none of them was named."""
     sys.stderr.write(options.parser.format_help())
     return USAGE
+
+
+# --- SIGTERM and SIGHUP end a command as SIGINT does: what it has begun is cleaned up, then the process dies by it
+#
+# Rule: only the first signal leaves time to clean up; a second one ends the process at once.
+
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Raise Terminated in the block when a signal comes; a signal that the caller ignores stays ignored."""
+    mine = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    for number in mine:
+        signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number in mine:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def die(number: int) -> NoReturn:
+    """End by the signal's default action, so that the parent process sees which signal it was."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    raise AssertionError("the default of these signals is to end")
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    raise Terminated(number)

@@ -40,7 +40,7 @@ def main() -> int:
     try:
         return _call(sys.argv[1:])
     except Terminated as ended:
-        from krm_function.cli.signals import die
+        from krm_function.cli.command_line import die
 
         die(ended.number)
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 (no traceback may reach a user)
@@ -74,8 +74,7 @@ def _dispatch(arguments: list[str]) -> int:
         from krm_function.cli.legacy import run_legacy
 
         return run_legacy(arguments[0], arguments[1:])
-    from krm_function.cli.command_line import parse_arguments
-    from krm_function.cli.signals import terminable
+    from krm_function.cli.command_line import parse_arguments, terminable
 
     options = parse_arguments(arguments)
     with terminable():

@@ -593,7 +593,7 @@ def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
 # --- The text of an object whose data was changed
 #
 # Rule: elements that changed places are moved, and all other differences are spliced in, each at the
-# deepest place; key order and `1` against `1.0` do not differ (`yamltext.same`). Whatever comes out has been parsed and
+# deepest place; key order and `1` against `1.0` do not differ (`changes.same`). Whatever comes out has been parsed and
 # compared.
 
 

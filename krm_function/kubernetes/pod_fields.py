@@ -16,7 +16,7 @@ from krm_function.schema.values import ANY_TEXT, Anything, Field, Flag, ListOf, 
 # code; the three uses are explained in policy/pod_metadata.py. The tests compare the table with the fields of the API
 # itself.
 #
-# The table is part of the model because types are checked without a policy, too: `pod_types` finds wrong ones in every
+# The table is here because types are checked without a policy, too: `type_findings` finds wrong ones in every
 # pod, `policy.pod_metadata` finds what a policy does not cover. Sources: docs/facts/kata.md#pod-fields,
 # docs/facts/kata.md#volumes.
 

@@ -92,7 +92,7 @@ class Resource(NamedTuple):
 
     What the host hands over. text: exactly the characters of the document, with its separator line and comments. line:
     line of the text's first character in `file`, from 1. file: "" for standard input. api_version, kind, name: as the
-    document has them, "" if absent. certain: they can be trusted (see `yamltext.Chunk`).
+    document has them, "" if absent. certain: they can be trusted (see `Chunk`).
 
     kinds: those with pod templates that this call knows.
 

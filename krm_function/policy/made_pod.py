@@ -16,7 +16,7 @@ from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 
 
 def made_pod(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
-    """Read a workload, except for its pod spec, which `field_coverage.coverage_findings` checks."""
+    """Read a workload, except for its pod spec, which `coverage_findings` checks."""
     pod, findings = pod_metadata(workload)
     if workload.made_by is None:
         return pod, findings

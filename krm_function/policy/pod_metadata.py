@@ -95,7 +95,7 @@ def escape_regex(text: str) -> str:
 
 
 def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
-    """Read a workload, except for its pod spec, which `field_coverage.coverage_findings` checks."""
+    """Read a workload, except for its pod spec, which `coverage_findings` checks."""
     metadata = mapping(workload.object.get("metadata"))
     findings: list[Finding] = []
     spec = workload.pod_spec

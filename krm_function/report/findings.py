@@ -42,7 +42,7 @@ def on_one_line(text: str) -> str:
 # --- Colours of a terminal for words of this program
 #
 # Rule: whether a stream shows colours is the caller's to decide (cli/parser.py). The text that is
-# painted holds no control characters of the input (`order.on_one_line`).
+# painted holds no control characters of the input (`on_one_line`).
 
 
 # style -> parameters of "Select Graphic Rendition" (ECMA-48): of the sixteen colours that each user can choose

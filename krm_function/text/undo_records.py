@@ -96,7 +96,7 @@ def _name(item: Part) -> str | None:
     return name if isinstance(name, str) else None
 
 
-# --- Write the records that undo an edit. Their shapes are described in `undo_read`, which reads them
+# --- Write the records that undo an edit. Their shapes are described in restore.py, which reads them
 #
 # Rule: a record has no more than what the edited text lacks. Something added needs its address only; a
 # value that was replaced needs its old bytes only where writing the value would not give them.

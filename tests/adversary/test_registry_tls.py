@@ -14,8 +14,8 @@ from cryptography.x509.oid import NameOID
 from krm_function.findings import Finding
 from krm_function.kubernetes.image import Image, parse_image
 from krm_function.lock.connections import Pace, Transport
+from krm_function.lock.registry import Credentials, Registry
 from krm_function.lock.resolve import LockLimits, Run, resolve_all
-from krm_function.lock.sources import Credentials, Registry
 from tests.adversary.hostile_registry import Mode, Server, Talk
 from tests.adversary.registry_modes import NEVER, OK, SLOW, half, on, then
 from tests.lock.content import PASSWD, image

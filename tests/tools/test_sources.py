@@ -20,10 +20,9 @@ MODULES = [
 ]
 # modules that one other of their package imports alone, each with the reason why they are no part of it
 APART = {
-    **dict.fromkeys(
-        ("cli.command_line", "cli.legacy", "cli.signals", "cli.unconfigured"), "a call loads what it needs"
-    ),
+    **dict.fromkeys(("cli.command_line", "cli.legacy", "cli.unconfigured"), "a call loads what it needs"),
     "lock.layers": "the rules of layers, beside the way from a reference to an entry",
+    "lock.registry": "it needs urllib3, which a lock from files or `lock --check` has not",
     "operations.rule_conditions": "a table, and how it is read out of rules",
     **dict.fromkeys(("render.inject", "render.roles", "render.write"), "a stage"),
     "text.edit_text": "what becomes of the text, beside the proof of it",
