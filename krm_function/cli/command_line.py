@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol, cast
 from krm_function import __version__
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.exits import OK, USAGE, Terminated
-from krm_function.cli.parser import FORMATS, Parser
+from krm_function.cli.parser import FORMATS, Parser, form_of
 from krm_function.cli.streams import write_out
 
 # --- Options that the environment gives where the command line does not
@@ -118,8 +118,6 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         options.parser.refuse_unknown(unknown)
     take_from_environment(options)
     if hasattr(options, "color"):
-        from krm_function.cli.parser import form_of
-
         options.format = form_of(options)
     return options
 

@@ -12,7 +12,7 @@ from krm_function.config.collect import collect, options_in
 from krm_function.config.document import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import blank
-from krm_function.hosts.functions import cut_list, encode_failure, list_pieces
+from krm_function.hosts.functions import called_by_kpt, cut_list, encode_failure, list_pieces
 from krm_function.krm.result import NotAResourceListError
 from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.resource import Resource, yaml_finding
@@ -162,8 +162,6 @@ def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> b
     """Tell whether the caller shows the results, so that standard error need not repeat them."""
     if all(found.severity == "info" for found in findings):
         return False
-    from krm_function.hosts.functions import called_by_kpt
-
     return called_by_kpt(resources)
 
 

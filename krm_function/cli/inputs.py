@@ -8,7 +8,7 @@ from krm_function.findings import Finding, Ref, finding
 from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
 from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm.result import NotAResourceListError
-from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.resource import Resource, stream_finding, yaml_finding
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
@@ -169,8 +169,6 @@ def manifest_among(output: RenderedOutput) -> tuple[str, tuple[Finding, ...]]:
     "" with a finding if there is none, or it cannot be told which one counts.
     """
     from krm_function.contrast.manifest_merge import last_of
-    from krm_function.findings import finding
-    from krm_function.kubernetes.objects import reference
     from krm_function.render.make_manifest import manifest_of
 
     found = {reference(value): text for value in output.values if (text := manifest_of(value)) is not None}

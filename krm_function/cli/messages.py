@@ -85,22 +85,18 @@ def print_findings(
 
 def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
     """Write findings in one of options.FORMATS. infos: with those of severity info; json has them in any case."""
-    if form == "text":
-        from krm_function.report.findings import render_text
+    from krm_function.report.findings import render_github, render_json, render_sarif, render_text
 
+    if form == "text":
         return render_text(findings, infos=infos, whole=True)
     if form == "sarif":
-        from krm_function.report.findings import render_sarif
-
         return render_sarif(findings, infos=infos)
-    from krm_function.report.findings import render_github, render_json
-
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
 
 
 def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
     """Write what a form shows as text, in its colours. every: all findings; usual: those of form.shown "warning"."""
-    from krm_function.report.findings import render_text
+    from krm_function.report.findings import ansi, render_text
 
     behind = _where_explained(usual) + summary
     match form.shown:
@@ -113,8 +109,6 @@ def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) 
     whole = form.shown == "info"
     if not form.colour:
         return render_text(usual, infos=True, whole=whole) + behind
-    from krm_function.report.findings import ansi
-
     return render_text(usual, infos=True, whole=whole, paint=ansi) + behind
 
 

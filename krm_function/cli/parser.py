@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TextIO
 
@@ -292,8 +292,6 @@ def add_genpolicy(parser: Parser, *, required: bool = False) -> None:
 
 
 def _namespace(text: str) -> str:
-    from argparse import ArgumentTypeError
-
     from krm_function.kubernetes.lookup import is_dns_label
 
     if not is_dns_label(text):
@@ -302,8 +300,6 @@ def _namespace(text: str) -> str:
 
 
 def _seconds(text: str) -> int:
-    from argparse import ArgumentTypeError
-
     if not text.isascii() or not text.isdecimal() or len(text) > 9 or not 0 < int(text) <= LONGEST_TIMEOUT:
         raise ArgumentTypeError("must be a number of seconds, at least 1")
     return int(text)

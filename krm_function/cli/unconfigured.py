@@ -16,11 +16,8 @@ def run_unconfigured() -> int:
     if passes_through(data):
         write_out(data)
         return 0
-    from krm_function.cli.post_renderer import post_render
+    from krm_function.cli.post_renderer import called_by_our_plugin, post_render, told_by_helm
 
-    if "HELM_PLUGIN_NAME" in os.environ:
-        from krm_function.cli.post_renderer import called_by_our_plugin, told_by_helm
-
-        if called_by_our_plugin():
-            return told_by_helm(lambda: post_render(data))
+    if "HELM_PLUGIN_NAME" in os.environ and called_by_our_plugin():
+        return told_by_helm(lambda: post_render(data))
     return post_render(data)

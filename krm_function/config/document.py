@@ -8,7 +8,7 @@ from krm_function.krm.group_version import plain_api_version
 from krm_function.kubernetes.lookup import DNS_LABEL, DNS_SUBDOMAIN, LONGEST_SUBDOMAIN, dig, mapping
 from krm_function.kubernetes.resource import origin_of_object
 from krm_function.record import NamedTuple
-from krm_function.schema.check import Fault
+from krm_function.schema.check import Fault, remedy_of, suggestion
 from krm_function.schema.table import filled, read_value
 from krm_function.schema.values import Choice, Field, Record, Text
 
@@ -154,8 +154,6 @@ def read_kind(
 
 def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
     """Make the finding of one fault of a document. value: the whole document as it was read."""
-    from krm_function.schema.check import remedy_of, suggestion
-
     if fault.kind == "unknown":
         return unknown_field(document, kind, fault.path, suggestion(fault))
     return wrong_value(document, kind, fault.path, fault.problem, remedy_of(fault, dig(value, fault.path)))

@@ -21,7 +21,7 @@ from krm_function.contrast.platforms import BARE, PLATFORMS, placeholder
 from krm_function.contrast.profiles import DEFAULT, PROFILES, ProfileName
 from krm_function.findings import Finding, Ref
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
-from krm_function.kubernetes.lookup import DNS_LABEL, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN, matches_label_key
+from krm_function.kubernetes.lookup import DNS_LABEL, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN, fits, matches_label_key
 from krm_function.kubernetes.pod_kinds import ENTRIES, SHIPPED, KindEntry, Kinds, kinds_of
 from krm_function.kubernetes.runtime_classes import toleration_problems
 from krm_function.record import Annotated, NamedTuple
@@ -353,8 +353,6 @@ ENTRY = table(WorkloadEntry, _check_workload)
 
 def names(entry: WorkloadEntry, ref: Ref, namespace: str) -> bool:
     """Tell whether an entry names an object. namespace: what an object that names none is given, "" for nothing."""
-    from krm_function.kubernetes.lookup import fits
-
     return (
         entry.kind == ref.kind
         and entry.namespace in ("", ref.namespace or namespace)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from krm_function.config.document import NAMESPACE, SUBDOMAIN
-from krm_function.contrast.manifest import ENTRIES
+from krm_function.contrast.manifest import ENTRIES, FieldProblem, canonical, decode
 from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.record import Annotated, NamedTuple
@@ -48,8 +48,6 @@ def operated(tee: str) -> Record:
 
 def load_manifest(text: str) -> dict[str, Any]:
     """Read a manifest. Raises ValueError with a problem text."""
-    from krm_function.contrast.manifest import decode
-
     return decode(text.encode())
 
 
@@ -71,8 +69,6 @@ def names_config_map(value: Mapping[str, Any]) -> bool:
 
 def manifest_problem(value: dict[str, Any]) -> str:
     """Return what keeps a map from being a manifest at all, or ""."""
-    from krm_function.contrast.manifest import FieldProblem, canonical
-
     if names_config_map(value):
         return ""
     try:

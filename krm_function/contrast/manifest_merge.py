@@ -230,8 +230,6 @@ def merged_policies(
     replaced: the digest of each old entry whose workload is rendered now, and the digest that it has now. keep: they
     stay beside the new ones.
     """
-    from krm_function.contrast.manifest import newer_keys
-
     old = (base or {}).get("Policies") or {}
     result: Json = {digest: old[digest] for digest in survivors(base, () if keep else replaced)}
     for digest, new in new_policies.items():

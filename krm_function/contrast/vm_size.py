@@ -60,8 +60,6 @@ def _added(workload: Workload) -> list[int]:
     """Return the limits of init containers that a controller adds, whose entries are checked where they are read."""
     if workload.made_by is None or "initContainers" not in workload.made_by.adds:
         return []
-    from krm_function.kubernetes.workload import added_init_containers
-
     return [max(0, _milli(one)) for one in added_init_containers(workload)]
 
 

@@ -142,7 +142,6 @@ class Resource(NamedTuple):
         """Its value: as read, else as the text has it. Raises YamlError."""
         if self.document is not None:
             return self.document.value
-        from krm_function.text.errors import YamlError
         from krm_function.text.parse import read_value
 
         try:

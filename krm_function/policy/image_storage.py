@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from krm_function.config.image_lock import ImageFacts
 from krm_function.findings import Finding, Path, finding
-from krm_function.kubernetes.image import Image, parse_image
+from krm_function.kubernetes.image import Image, other_tags, parse_image
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.text.changes import same
 
@@ -107,8 +107,6 @@ def images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> lis
     findings: list[Finding] = []
     for path, reference in _references(pod):
         if reference not in images:
-            from krm_function.kubernetes.image import other_tags
-
             findings.append(finding("CC0504", pod.ref, path, image=reference))
             image = parse_image(reference)
             known = other_tags(image, images) if isinstance(image, Image) else ()

@@ -5,7 +5,7 @@ from typing import Any
 
 from krm_function.config.references import PREVIOUS_NAMES
 from krm_function.contrast.platforms import is_contrast_name
-from krm_function.contrast.sidecar_injectors import INJECTORS, WORDS, asking, may_ask
+from krm_function.contrast.sidecar_injectors import INJECTORS, WORDS, asking, may_ask, may_select, sidecar_sets
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.image import parse_image
 from krm_function.kubernetes.lookup import dig, mapping, maps
@@ -248,8 +248,6 @@ def _of_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workload
     likely = [one for one in resources if SIDECAR_SET in one.text]
     if not likely:
         return []
-    from krm_function.contrast.sidecar_injectors import may_select, sidecar_sets
-
     found = list(sidecar_sets(likely))
     made = []
     for workload in workloads:

@@ -20,7 +20,7 @@ from krm_function.contrast.manifest import (
     unfilled,
     validate,
 )
-from krm_function.contrast.manifest_merge import merge, merged_reference_values, policy_entry
+from krm_function.contrast.manifest_merge import divided, merge, merged_reference_values, policy_entry, with_kept
 from krm_function.contrast.owner_keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.findings import Finding, Ref, finding, has_errors
@@ -148,8 +148,6 @@ def _merged(config: Config, base: Any, release: Mapping[str, Any], overrides: Ma
     """Merge the three; what is kept of the base stands behind. Raises FieldProblem."""
     if config.generate.manifest.keep == "none":
         return merged_reference_values(base, release, overrides)
-    from krm_function.contrast.manifest_merge import divided, with_kept
-
     before = divided(base, release)
     values = merged_reference_values(before.merged, release, overrides)
     return with_kept(values, merged_reference_values(before.kept, None, overrides))

@@ -8,7 +8,7 @@ from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import SealedWorkload
-from krm_function.render.classes import RuntimeClasses, runtime_classes
+from krm_function.render.classes import RuntimeClasses, runtime_classes, taken_out
 from krm_function.render.make_manifest import (
     NO_COORDINATOR,
     MadeManifest,
@@ -45,7 +45,6 @@ def unproven(
     if not any(resource.undone for resource in resources):
         return ()
     from krm_function.kubernetes.image import any_image, images_again, images_of
-    from krm_function.render.classes import taken_out
     from krm_function.render.proof import RenderOutcome, prove
     from krm_function.render.select import is_confidential
 

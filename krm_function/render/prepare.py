@@ -12,8 +12,8 @@ from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import ObjectEdits, Resource, knowing
 from krm_function.kubernetes.workload import Workload, may_have_devices
 from krm_function.record import NamedTuple
-from krm_function.render.copies import duplicates
-from krm_function.render.deployment_checks import coordinator_service, injected_afterwards
+from krm_function.render.copies import duplicates, with_copies
+from krm_function.render.deployment_checks import coordinator_service, injected_afterwards, renamed_references
 from krm_function.render.make_manifest import with_base_of_input
 from krm_function.render.read import ReadResources, read
 from krm_function.render.rendered import Log, Stop
@@ -100,8 +100,6 @@ def prepare(
 
 
 def _with_copies(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
-    from krm_function.render.copies import with_copies
-
     return with_copies(resources)
 
 
@@ -115,8 +113,6 @@ def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources
 
 
 def _renamed(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
-    from krm_function.render.deployment_checks import renamed_references
-
     return renamed_references(resources, workloads)
 
 

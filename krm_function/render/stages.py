@@ -10,7 +10,17 @@ from krm_function.config.generate import Generate
 from krm_function.config.release import Release, chosen_profile
 from krm_function.contrast.gpus import passed_names
 from krm_function.contrast.manifest import ReferenceValues
-from krm_function.contrast.measurement import vcpus_text
+from krm_function.contrast.measurement import (
+    SIGNATURES,
+    ap_eip_of,
+    as_u64,
+    extend,
+    guest_policy,
+    id_auth,
+    id_block,
+    seed_of,
+    vcpus_text,
+)
 from krm_function.contrast.platforms import PLATFORMS, Bare, Platform, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
@@ -191,8 +201,6 @@ def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, pr
 
 def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
     """Make the three annotations of one product."""
-    from krm_function.contrast.measurement import as_u64, guest_policy
-
     policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
     block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
@@ -201,8 +209,6 @@ def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str
 
 def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
     """Make ID block and ID auth in base64."""
-    from krm_function.contrast.measurement import SIGNATURES, ap_eip_of, extend, id_auth, id_block, seed_of
-
     block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
     return _base64(block), _base64(id_auth(block))
 

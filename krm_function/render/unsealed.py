@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.config.document import CONFIG_KINDS, GROUP
-from krm_function.config.generate import Generate
+from krm_function.config.generate import Generate, naming
 from krm_function.contrast.annotations import is_contrast_key, is_known, unread
 from krm_function.contrast.class_in_text import PLACEHOLDERS, may_ask_for_contrast, may_name_contrast
 from krm_function.contrast.platforms import FIELD, contrast_names_in, is_contrast_name, is_placeholder, reads_like_field
@@ -357,7 +357,6 @@ def none_confidential(plain: Sequence[Ref], generate: Generate) -> tuple[Finding
     """Return CC0291 if nobody has said of a pod that it is plain on purpose. plain: all pods of an input are so."""
     if not generate.workloads:
         return (finding("CC0291", names=_names(plain)),) if plain else ()
-    from krm_function.config.generate import naming
 
     def on_purpose(ref: Ref) -> bool:
         return any(entry.plain for _, entry in naming(generate.workloads, ref, generate.namespace))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from krm_function.record import NamedTuple
 from krm_function.text import edit_tree as offsets
-from krm_function.text.anchors import has_alias
+from krm_function.text.anchors import crosses, has_alias, inline
 from krm_function.text.chunks import Chunk, ItemList, NodeReader, ObjectHeader
 from krm_function.text.errors import LIMITS, Limits, YamlError, of_template
 from krm_function.text.libyaml import (
@@ -471,8 +471,6 @@ def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None
 
 
 def _shares_anchors(text: str, limits: Limits, item_list: ItemList) -> bool:
-    from krm_function.text.anchors import crosses
-
     return crosses(text, limits, _edges(item_list))
 
 
@@ -536,8 +534,6 @@ def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     item_list = split_items(text, limits)
     if item_list is None or not item_list.shared_anchors:
         return text
-    from krm_function.text.anchors import inline
-
     return inline(text, limits, _edges(item_list))
 
 

@@ -6,11 +6,11 @@ run changes nothing. What is written is the ordinary configuration.
 
 import os
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 from krm_function.cli.look_up_options import add_look_up, look_up_flags
-from krm_function.cli.parser import Parser, add_config, add_findings, add_output_format, add_paths
+from krm_function.cli.parser import Parser, add_config, add_findings, add_output_format, add_paths, coloured
 
 if TYPE_CHECKING:
     from krm_function.check.adopt import Adoption, Request
@@ -162,7 +162,6 @@ def _written(
 
 
 def _print(options: Namespace, adoption: "Adoption", written: list[str]) -> None:
-    from krm_function.cli.parser import coloured
     from krm_function.cli.streams import write_out
     from krm_function.report.adoption import adoption_json, adoption_text
     from krm_function.report.findings import ansi, plain
@@ -190,8 +189,6 @@ def _request(options: Namespace) -> "Request":
 
 
 def _choices(text: str) -> tuple[str, ...]:
-    from argparse import ArgumentTypeError
-
     from krm_function.check.adopt import choice_names, is_choice
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())
@@ -202,8 +199,6 @@ def _choices(text: str) -> tuple[str, ...]:
 
 
 def _reason(text: str) -> tuple[str, str]:
-    from argparse import ArgumentTypeError
-
     address, _, reason = text.partition("=")
     if "/" not in address or not reason.strip() or not reason.isprintable() or len(reason) > LONGEST_REASON:
         raise ArgumentTypeError(f"write KIND/NAME=REASON, with a reason on one line of {LONGEST_REASON} characters")
@@ -211,8 +206,6 @@ def _reason(text: str) -> tuple[str, str]:
 
 
 def _keys(text: str) -> tuple[tuple[str, str], tuple[str, ...]]:
-    from argparse import ArgumentTypeError
-
     address, _, listed = text.partition("=")
     kind, _, name = address.partition("/")
     keys = tuple(key for one in listed.split(",") if (key := one.strip()))

@@ -5,7 +5,7 @@ Rule of this file: it needs no configuration, and says nothing of images and nod
 
 from argparse import Namespace
 
-from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths
+from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths, coloured
 
 DESCRIPTION = (
     "Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is "
@@ -35,7 +35,6 @@ def run(options: Namespace) -> int:
     from krm_function.cli.exits import FINDINGS
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.parser import coloured
     from krm_function.cli.streams import write_out
     from krm_function.findings import has_errors
     from krm_function.report.assessment import assessment_json, assessment_text

@@ -8,7 +8,15 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.parser import (
+    Parser,
+    add_config,
+    add_findings,
+    add_namespace,
+    add_output_format,
+    add_paths,
+    coloured,
+)
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import Inputs
@@ -56,7 +64,6 @@ def _diff_documents(options: Namespace) -> int:
     from krm_function.cli.exits import exit_code_of_differences
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
-    from krm_function.cli.parser import coloured
     from krm_function.cli.render_inputs import render_inputs
     from krm_function.cli.streams import write_out
     from krm_function.report.diff import changed_documents, diff_text, identity_text

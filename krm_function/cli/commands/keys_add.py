@@ -3,7 +3,7 @@
 Rule of this file: nothing of a private key leaves its file; a key that is there already changes nothing.
 """
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 from krm_function.cli.parser import Parser, add_findings
@@ -88,7 +88,6 @@ def _today() -> str:
 
 def _name(text: str) -> str:
     import re
-    from argparse import ArgumentTypeError
 
     from krm_function.contrast.owner_keys import NAME
 
@@ -98,7 +97,6 @@ def _name(text: str) -> str:
 
 
 def _date(text: str) -> str:
-    from argparse import ArgumentTypeError
     from datetime import date
 
     try:

@@ -49,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Lock the images of some resources."""
-    from krm_function.cli.lock_look_up import look_up
+    from krm_function.cli.lock_look_up import check_lock, look_up
     from krm_function.cli.lock_task import read_task, write_lock
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
@@ -66,8 +66,6 @@ def run(options: Namespace) -> int:
     if has_errors(findings) or not task.images:
         return print_findings(findings, options.format, options.report)
     if options.check:
-        from krm_function.cli.lock_look_up import check_lock
-
         findings += check_lock(task, prune=options.prune)
         done = "" if has_errors(findings) else f"all images of the input are in {options.output}\n"
         return print_findings(findings, options.format, options.report, done)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, coloured, columns
 
 if TYPE_CHECKING:
     from krm_function.cli.cluster import KnownNodes
@@ -135,7 +135,6 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], 
         case _:
             import sys
 
-            from krm_function.cli.parser import coloured, columns
             from krm_function.report.plan_text import WIDTH, plan_text
 
             width = columns(WIDTH, file=bool(file))

@@ -140,14 +140,13 @@ def _cluster(
     options: Namespace, inputs: "Inputs", change: "Change", places: "Places"
 ) -> "tuple[ClusterState, tuple[Finding, ...]]":
     """Return what a cluster, or a file of nodes, shows of the waves."""
-    from krm_function.cli.cluster import known_nodes
+    from krm_function.cli.cluster import known_nodes, read_namespaces
     from krm_function.operations.upgrade import ClusterState
 
     nodes = known_nodes(options, inputs)
     state = ClusterState(nodes.nodes, nodes.classes, None, places.namespace)
     if not options.cluster or nodes.server is None:
         return state, nodes.findings
-    from krm_function.cli.cluster import read_namespaces
     from krm_function.kubernetes.kinds import KINDS
 
     custom = {(ref.api_version, ref.kind) for ref in change.workloads if ref.kind not in KINDS}
