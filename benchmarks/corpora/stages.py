@@ -105,7 +105,7 @@ def with_spec(config: Config, spec: Mapping[str, Any]) -> Config:
 
 def _errors(resources: tuple[Resource, ...], config: Config) -> Errors:
     made = judged(resources, config)
-    return {key_of(one.workload): made.errors[*one.workload.place, one.workload.template] for one in made.workloads}
+    return {key_of(pod): made.errors[*pod.place, pod.template] for pod in made.workloads}
 
 
 def _key(pod: Any) -> Key:

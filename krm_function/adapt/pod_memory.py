@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from krm_function.contrast.vm_size import MIB, PodMemory, memory_figure, memory_text, requested_memory
+from krm_function.contrast.vm_size import MIB, memory_figure, memory_text, requested_memory
 from krm_function.findings import finding
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.resource import Outcome
-from krm_function.kubernetes.workload import Draft, Workload
+from krm_function.kubernetes.workload import Draft, PodMemory, Workload
 
 # --- The memory of a pod as a whole, written into spec.resources
 #

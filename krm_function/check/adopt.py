@@ -281,9 +281,9 @@ def _by_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, s
             *volume_choices(workload, known, judged.read),
         ):
             yield workload.ref, one.rule, one.value, one.consequence
-    for sized in judged.workloads:
-        for one in memory_choices(sized.workload, sized.memory) if sized.memory else ():
-            yield sized.workload.ref, one.rule, one.value, one.consequence
+    for workload in judged.workloads:
+        for choice in memory_choices(workload, workload.memory) if workload.memory else ():
+            yield workload.ref, choice.rule, choice.value, choice.consequence
 
 
 def merged(spec: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,7 +315,7 @@ def _sources(judged: Judged, config: Config, spec: Mapping[str, Any], request: R
         return
     known = references(judged, config)
     present = _present(spec)
-    workloads = [one.workload for one in judged.workloads]
+    workloads = judged.workloads
 
     def proposed(of: Sequence[Workload]) -> list[dict[str, Any]]:
         return list(proposed_sources(of, known, present, request.keys).entries)
@@ -341,15 +341,13 @@ def unknown_keys(judged: Judged, config: Config, request: Request) -> tuple[tupl
     """Return the objects of envFrom whose keys somebody has to name."""
     if not may_open(config):
         return ()
-    workloads = [one.workload for one in judged.workloads]
-    return proposed_sources(workloads, references(judged, config), (), request.keys).unknown
+    return proposed_sources(judged.workloads, references(judged, config), (), request.keys).unknown
 
 
 def opened_wholly(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[dict[str, Any]]:
     """Return the entries that would open everything, also what a policy refuses open: for a trial that says why."""
-    workloads = [one.workload for one in judged.workloads]
     known = references(judged, config)
-    return list(proposed_sources(workloads, known, _present(spec), request.keys, refused_too=True).entries)
+    return list(proposed_sources(judged.workloads, known, _present(spec), request.keys, refused_too=True).entries)
 
 
 # --- Propose entries of spec.workloads for the pods that do not ask for Contrast
@@ -370,9 +368,8 @@ def plain_workloads(resources: Sequence[Resource], generate: Generate) -> list[W
 def _plain(resource: Resource, generate: Generate) -> Iterator[Workload]:
     if resource.document is None or resource.state == "added":
         return
-    for one in select(resource.value, resource).skipped:
-        workload = one.workload
-        if workload is None or one.owned or workload.runtime_class or workload.root in resource.copies:
+    for workload in select(resource.value, resource).skipped:
+        if not workload.object or workload.owned or workload.runtime_class or workload.root in resource.copies:
             continue
         if not naming(generate.workloads, workload.ref, generate.namespace):
             yield workload
@@ -548,13 +545,13 @@ def _refused_open(trial: _Trial, now: Judged, spec: dict[str, Any], request: Req
 def _pods(before: Judged, now: Judged, why: Mapping[Any, tuple[Finding, ...]]) -> list[AdoptedPod]:
     """Return all pods with their errors. why: as `_refused_open` says; it stands in the place of "not in the input"."""
     pods = []
-    for one in now.workloads:
-        pod = (*one.workload.place, one.workload.template)
+    for workload in now.workloads:
+        pod = (*workload.place, workload.template)
         after = now.errors[pod]
         if why.get(pod):
             paths = {found.path for found in why[pod]}
             kept = [found for found in after if found.code not in NOT_IN_INPUT]
             after = (*kept, *(found for found in why[pod] if found.path in paths))
-        place = (*one.workload.template, "spec")
-        pods.append(AdoptedPod(one.workload.ref, place, before.errors.get(pod, ()), after))
+        place = (*workload.template, "spec")
+        pods.append(AdoptedPod(workload.ref, place, before.errors.get(pod, ()), after))
     return pods

@@ -23,7 +23,6 @@ from krm_function.render.copies import with_copies
 from krm_function.render.policies import with_policies
 from krm_function.render.prepare import prepare
 from krm_function.render.read import read
-from krm_function.render.stages import WorkloadRender
 from krm_function.render.unsealed import (
     misplaced,
     placeholders_in_text,
@@ -60,7 +59,7 @@ class Judged(NamedTuple):
     whether an error of the input or of the configuration has ended it before any pod.
     """
 
-    workloads: tuple[WorkloadRender, ...] = ()
+    workloads: tuple[Workload, ...] = ()
     given: tuple[Workload, ...] = ()
     errors: Mapping[Pod, tuple[Finding, ...]] = MappingProxyType({})
     findings: tuple[Finding, ...] = ()
@@ -82,7 +81,7 @@ def judged(resources: Sequence[Resource], config: Config, *, live: bool = False)
     if injected is None:
         return Judged(findings=log.located(config), read=read, stopped=log.failed)
     known = config.images or {}
-    named = [str(each.container.get("image")) for one in injected.workloads for each in one.workload.all_containers]
+    named = [str(each.container.get("image")) for workload in injected.workloads for each in workload.all_containers]
     images = {name: _facts(name, known) for name in named}
     workloads = injected.workloads
     if known:  # else there are no sizes
@@ -92,10 +91,10 @@ def judged(resources: Sequence[Resource], config: Config, *, live: bool = False)
     workloads, problems = with_policies(workloads, config._replace(images=images), read, None, None)
     log.add(problems)
     errors = {
-        (*one.workload.place, one.workload.template): tuple(
-            found for found in one.findings if has_errors([found]) and found.code not in OF_IMAGES
+        (*workload.place, workload.template): tuple(
+            finding for finding in workload.findings if has_errors([finding]) and finding.code not in OF_IMAGES
         )
-        for one in workloads
+        for workload in workloads
     }
     return Judged(tuple(workloads), injected.selected.workloads, errors, log.located(config), read, images)
 

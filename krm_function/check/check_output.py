@@ -46,7 +46,6 @@ from krm_function.kubernetes.workload import (
     LOCAL_CONFIG,
     ORIGINAL,
     USER_FIELDS,
-    SealedWorkload,
     Workload,
     workloads_of,
 )
@@ -368,7 +367,7 @@ def compare_renders(
     findings += _ignored(output, pods, rendered, config)
     if config.generate.policy.engine == "native":
         findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
-    digests = {one.digest for one in rendered.plan if one.workload is not None}
+    digests = {workload.digest for workload in rendered.plan if not workload.skipped}
     sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
     findings += differing_manifest(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
     if not locked and pods:
@@ -399,7 +398,7 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
 
 def _ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config) -> list[Finding]:
     """Return findings for pods and RuntimeClasses of Contrast that the render ignored, and for needless additions."""
-    sealed = {(one.workload.place, one.workload.template) for one in rendered.plan if one.workload is not None}
+    sealed = {(workload.place, workload.template) for workload in rendered.plan if not workload.skipped}
     findings = [
         pod.workload.placed(finding("CC1115.not-sealed", pod.workload.ref, pod.workload.spec_path))
         for pod in pods
@@ -564,7 +563,7 @@ def check_output(
     findings += _without_manifest(config, as_function=as_function) if pods and manifests.decoded is None else []
     findings += manifest_problems(manifests) + _digests(manifests.decoded, pods, config, elsewhere)
     if config is None:
-        sealed = [SealedWorkload(pod.workload, pod.checked.digest) for pod in pods]
+        sealed = [pod.workload._replace(digest=pod.checked.digest) for pod in pods]
         findings += shared_identities(sealed, manifests.decoded)
     findings += refusals(output.resources, [pod.workload for pod in pods])
     if not has_errors(findings):
@@ -631,5 +630,5 @@ def _digests(
     if manifest is None:
         return []
     base = mapping(mapping(config.generate.manifest.base if config else None).get("Policies"))
-    sealed = [SealedWorkload(pod.workload, pod.checked.digest) for pod in pods]
+    sealed = [pod.workload._replace(digest=pod.checked.digest) for pod in pods]
     return list(check_manifest(sealed, manifest, (*base, *elsewhere)))

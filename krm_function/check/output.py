@@ -11,7 +11,7 @@ from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.objects import listed, objects, reference
 from krm_function.kubernetes.resource import Resource, yaml_finding
-from krm_function.kubernetes.workload import ORIGINAL, SealedWorkload
+from krm_function.kubernetes.workload import ORIGINAL, Workload
 from krm_function.record import NamedTuple
 from krm_function.render.copies import with_copies
 from krm_function.render.make_manifest import manifest_of
@@ -232,9 +232,9 @@ def _short(path: Path) -> Path:
 # the second render decides.
 
 
-def shared_identities(sealed: Sequence[SealedWorkload], manifest: Mapping[str, Any] | None) -> Iterator[Finding]:
+def shared_identities(sealed: Sequence[Workload], manifest: Mapping[str, Any] | None) -> Iterator[Finding]:
     """Yield CC0726 for each role, name and secret that several entries of the manifest have."""
-    keys = {one.digest: object_key(one.workload.ref.whole) for one in sealed if one.digest}
+    keys = {one.digest: object_key(one.ref.whole) for one in sealed if one.digest}
     coordinators: list[str] = []
     secrets: dict[str, list[str]] = {}
     names = Names()

@@ -17,7 +17,7 @@ from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.pod_names import LONGEST_BASE
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
-from krm_function.kubernetes.workload import ID_BLOCKS, INITDATA, SealedWorkload, Workload, claim_names, workloads_of
+from krm_function.kubernetes.workload import ID_BLOCKS, INITDATA, Workload, claim_names, workloads_of
 from krm_function.policy.controllers import controller_findings, without_controlled, written_by_controller
 from krm_function.policy.initdata import decode_toml, digest, from_annotation, read_policy_data, unreadable
 from krm_function.policy.made_pod import allowed_names, name_difference, refused_name
@@ -171,7 +171,7 @@ def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
 
 
 def check_manifest(
-    sealed: Iterable[SealedWorkload], manifest: Mapping[str, Any], elsewhere: Iterable[str] = ()
+    sealed: Iterable[Workload], manifest: Mapping[str, Any], elsewhere: Iterable[str] = ()
 ) -> tuple[Finding, ...]:
     """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
 
@@ -182,7 +182,7 @@ def check_manifest(
     policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
     findings: list[Finding] = []
     owners: dict[str, Ref] = {}
-    once = {(one.workload.ref, one.workload.template): one for one in sealed}
+    once = {(one.ref, one.template): one for one in sealed}
     for (ref, _), one in once.items():
         sealed_as, role = one.digest, one.role
         first = owners.setdefault(sealed_as, ref)

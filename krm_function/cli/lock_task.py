@@ -251,10 +251,10 @@ def _rendered(resources: Sequence[Resource], config: Config, *, refused_too: boo
     log.add(forged)
     uses: list[tuple[Image, Use]] = []
     # a forged record may name an image of anybody's
-    for outcome in injected.workloads if injected and not forged else ():
-        log.add(outcome.findings)
-        if refused_too or not outcome.failed:
-            used, problems = _uses(outcome.workload)
+    for workload in injected.workloads if injected and not forged else ():
+        log.add(workload.findings)
+        if refused_too or not workload.failed:
+            used, problems = _uses(workload)
             uses += used
             log.add(problems)
     return _needed(uses, log.located(config))

@@ -6,6 +6,9 @@ nothing else, and docs/explanation/determinism-and-uninject.md has the same tabl
 makes of each name is in model/injected and in the stages.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 from krm_function.contrast.injected import (
     HOLDER_COMMANDS,
     IMAGE_STORE,
@@ -15,6 +18,9 @@ from krm_function.contrast.injected import (
     SECRETS,
     SERVICE_MESH,
 )
+from krm_function.findings import Path
+from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import objects
 from krm_function.kubernetes.runtime_classes import API_VERSION, KIND
 from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
 from krm_function.record import NamedTuple
@@ -59,3 +65,10 @@ ADDED_OBJECTS = {  # that a render adds as a whole: their fields besides apiVers
     ("v1", "ConfigMap"): ("data",),
 }
 ADDED_ANNOTATIONS = (EMITTED, LOCAL_CONFIG, RESOURCE_POLICY)  # of added objects; the last two may be a host's, too
+
+
+def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the objects that a render added: the document itself, or members of a List where a host has put them."""
+    for root, value in objects(document):
+        if dig(value, ("metadata", "annotations", EMITTED)) is not None:
+            yield root, value

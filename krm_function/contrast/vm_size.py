@@ -13,7 +13,7 @@ from krm_function.contrast.platforms import Platform
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.kubernetes.lookup import dig, maps
 from krm_function.kubernetes.quantity import milli, units
-from krm_function.kubernetes.workload import PodContainer, Workload, added_init_containers, not_replaced
+from krm_function.kubernetes.workload import PodContainer, PodMemory, Workload, added_init_containers, not_replaced
 from krm_function.record import NamedTuple
 
 # --- Count the vCPUs of a workload's VM from its CPU limits
@@ -183,46 +183,6 @@ MEMORY_LIMIT: Path = ("resources", "limits", "memory")
 MEMORY_REQUEST: Path = ("resources", "requests", "memory")
 
 
-class PodMemory(NamedTuple):
-    """What a VM gets and needs, in bytes; see the head of this file.
-
-    unlimited: containers of the user without a limit, if the pod as a whole has none; asked_by_user: whether another
-    has one. own_set: by an annotation.
-    images_least: what the images take in any case. exact: whether nothing of `images` is estimated. unknown: images
-    whose sizes are not known, so that nothing is compared; stored: whether images are on a disk of their own.
-    """
-
-    own: int
-    limits: int
-    asked: int
-    images: int = 0
-    images_least: int = 0
-    exact: bool = True
-    unknown: tuple[str, ...] = ()
-    estimated: tuple[str, ...] = ()
-    unlimited: tuple[str, ...] = ()
-    asked_by_user: bool = False
-    own_set: bool = False
-    stored: bool = False
-    gpu: bool = False
-
-    @property
-    def gets(self) -> int:
-        """What the VM gets."""
-        return self.own + self.limits
-
-    @property
-    def needs(self) -> int | None:
-        """What the images and the limits of the containers take in it; None if it is not known."""
-        least = GPU_LEAST if self.gpu else 0
-        return None if self.unknown else max(self.images + self.asked, least)
-
-    @property
-    def limited(self) -> bool:
-        """Whether anything but the class says how large the VM is."""
-        return self.own_set or not self.unlimited
-
-
 SizeOf = Callable[[str], ImageSize | None]
 
 
@@ -246,7 +206,7 @@ def pod_memory(
         ),
         own_set=given is not None,
         stored=has_image_store(workload),
-        gpu=wants_gpu(workload.pod_spec),
+        least=GPU_LEAST if wants_gpu(workload.pod_spec) else 0,
     )
     return known if known.stored else _with_images(known, workload, size_of)
 

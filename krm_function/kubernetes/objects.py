@@ -6,7 +6,6 @@ from typing import Any
 from krm_function.findings import Path, Ref
 from krm_function.krm.group_version import plain_api_version
 from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.workload import EMITTED
 from krm_function.record import NamedTuple
 
 # --- Find the objects of a document, the members of lists among them, and their identity
@@ -44,13 +43,6 @@ def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
         if _text(value, "kind").endswith("List"):
             return
     yield root, value
-
-
-def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the objects that a render added: the document itself, or members of a List where a host has put them."""
-    for root, value in objects(document):
-        if dig(value, ("metadata", "annotations", EMITTED)) is not None:
-            yield root, value
 
 
 # --- The controller that owns an object, as the object's ownerReferences name it

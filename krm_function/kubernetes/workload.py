@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from krm_function.findings import Finding, Path, Ref
+from krm_function.findings import Finding, Path, Ref, has_errors
 from krm_function.kubernetes.lookup import dig, mapping, maps
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds, PodTemplate, applies
 from krm_function.kubernetes.resource import Edit, Resource
+from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.record import NamedTuple
 from krm_function.text.changes import ABSENT, Op, apply
 
@@ -54,14 +55,69 @@ class PodContainer(NamedTuple):
         return maps(self.container.get("volumeMounts"))
 
 
-class Workload(NamedTuple):
-    """One pod template that names a Contrast runtime class, in its object.
+class OpenVariable(NamedTuple):
+    """A variable of which a policy allows any value. container: its name. source: such as `Secret db, key password`."""
 
-    object: its plain data. root: path from its document to the object: () or, in a `kind: List`, ("items", 3).
-    template: path from the object to the pod template. All other paths start at the document; the data do not, so that
-    editing one member of a list does not copy the list. resource: where it stands, None if it is made up.
-    is_chosen: whether the render has chosen it as the coordinator (render/roles.py). made_by: what the controller
-    of a custom resource makes of the template, None for the kinds of Kubernetes.
+    container: str
+    name: str
+    source: str
+
+
+class PodMemory(NamedTuple):
+    """The memory that a VM gets and needs, in bytes; contrast/vm_size.py has the sums.
+
+    unlimited: containers of the user without a limit, if the pod as a whole has none; asked_by_user: whether another
+    has one. own_set: by an annotation. images_least: what the images take in any case. exact: whether nothing of
+    `images` is estimated. unknown: images whose sizes are not known, so that nothing is compared; stored: whether
+    images are on a disk of their own. least: what the VM needs for a GPU, 0 without one.
+    """
+
+    own: int
+    limits: int
+    asked: int
+    images: int = 0
+    images_least: int = 0
+    exact: bool = True
+    unknown: tuple[str, ...] = ()
+    estimated: tuple[str, ...] = ()
+    unlimited: tuple[str, ...] = ()
+    asked_by_user: bool = False
+    own_set: bool = False
+    stored: bool = False
+    least: int = 0
+
+    @property
+    def gets(self) -> int:
+        """The memory of the VM."""
+        return self.own + self.limits
+
+    @property
+    def needs(self) -> int | None:
+        """The memory that images and limits of containers take in it; None if it is not known."""
+        return None if self.unknown else max(self.images + self.asked, self.least)
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything but the class decides how large the VM is."""
+        return self.own_set or not self.unlimited
+
+
+class Workload(NamedTuple):
+    """One pod template on its way through a render: where it is, its data now, and what each stage has added.
+
+    From `select`. object: the plain data of its object, after the edits so far. root: path from its document to the
+    object: () or, in a `kind: List`, ("items", 3). template: path from the object to the pod template. All other paths
+    start at the document; the data do not, so that editing one member of a list does not copy the list. resource: None
+    if there is none. made_by: what the controller of a custom resource makes of the template, None for the kinds of
+    Kubernetes. skipped: why the render leaves it alone, "" if it does not; the object is {} then if it has no pod
+    template that a render can read. owned: a controller made what is skipped.
+
+    From the stages. edits, findings: so far, findings with their lines and paths in the input. placeholder: its
+    runtimeClassName in the input, or that of the configuration. platform: its name, "" if none is known. vcpus: 0 if
+    they cannot be known. written: the workload before anything is injected. is_chosen: as the coordinator
+    (render/roles.py). identity: sentences about what the manifest gives to it. scheduled: the RuntimeClass that it was
+    checked against. memory: of its VM. digest: of its initdata in hex, "" if none. open: see OpenVariable. notes: all
+    sentences for a reader of the plan that are no findings, `identity` first.
     """
 
     object: dict[str, Any]
@@ -69,8 +125,37 @@ class Workload(NamedTuple):
     ref: Ref
     template: Path
     resource: Resource | None = None
-    is_chosen: bool = False
     made_by: PodTemplate | None = None
+    skipped: str = ""
+    owned: bool = False
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    placeholder: str = ""
+    platform: str = ""
+    vcpus: int = 0
+    written: "Workload | None" = None
+    is_chosen: bool = False
+    identity: tuple[str, ...] = ()
+    scheduled: RuntimeClass | None = None
+    memory: PodMemory | None = None
+    digest: str = ""
+    open: tuple[OpenVariable, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a stage found an error: then nothing is written."""
+        return has_errors(self.findings)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a pod of its own that runs outside of a VM."""
+        return bool(self.skipped) and not self.owned
+
+    @property
+    def role(self) -> str:
+        """Its role in the manifest: the pod's label contrast.edgeless.systems/pod-role, "" if absent."""
+        return str(self.labels.get(POD_ROLE) or "")
 
     def at(self, path: Path) -> Any:
         """Return the value at a path that starts at the document and leads into the object; None if there is none."""
@@ -142,16 +227,22 @@ class Workload(NamedTuple):
         return maps(self.pod_spec.get("initContainers"))
 
     @property
+    def node_selector(self) -> Mapping[str, str]:
+        """The labels of nodes that its RuntimeClass asks for; empty if that is not known."""
+        return self.scheduled.node_selector if self.scheduled else {}
+
+    @property
     def is_coordinator(self) -> bool:
         """Whether it is the coordinator: chosen, or a StatefulSet with the label (docs/facts/contrast.md#selection)."""
         is_stateful_set = self.ref.kind == "StatefulSet" and self.made_by is None
         return self.is_chosen or (is_stateful_set and self.labels.get(POD_ROLE) == "coordinator")
 
     def after(self, edits: "tuple[Edit, ...]") -> "Workload":
-        """Return the workload after `edits`."""
+        """Return the workload after `edits`, with these among its own."""
         if not edits:
             return self
-        return self._replace(object=apply(self.object, [edit.change_in(self.root) for edit in edits]))
+        changed = apply(self.object, [edit.change_in(self.root) for edit in edits])
+        return self._replace(object=changed, edits=self.edits + edits)
 
     def placed(self, found: Finding) -> Finding:
         """Return a finding about this workload with its path, line and column in the input."""
@@ -277,21 +368,6 @@ def volume_sources(volume: Mapping[str, Any]) -> tuple[str, ...]:
 def sets_user(context: Mapping[str, Any]) -> bool:
     """Tell whether a pod's securityContext has a user, a group or runAsNonRoot: true, which all its containers get."""
     return any(context.get(key) is not None for key in ("runAsUser", "runAsGroup")) or bool(context.get("runAsNonRoot"))
-
-
-# --- A workload together with the digest of its initdata
-
-
-class SealedWorkload(NamedTuple):
-    """A workload and the sha256 of its initdata document in hex; "" if it has none yet."""
-
-    workload: Workload
-    digest: str
-
-    @property
-    def role(self) -> str:
-        """The workload's role in the manifest: the pod's label contrast.edgeless.systems/pod-role, "" if absent."""
-        return str(self.workload.labels.get(POD_ROLE) or "")
 
 
 # --- Collect the edits of one workload, and apply each as it is made

@@ -31,7 +31,6 @@ from krm_function.record import NamedTuple
 from krm_function.render.classes import schedule, unscheduled_daemon_set
 from krm_function.render.copies import controllers, copies, known_controllers
 from krm_function.render.make_manifest import manifest_of
-from krm_function.render.rendered import Planned
 from krm_function.render.select import select
 from krm_function.render.unsealed import check_handler
 from krm_function.text.changes import ABSENT, Alike, differing_paths
@@ -130,12 +129,12 @@ class LiveClasses(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def planned_classes(plan: Sequence[Planned], live: Mapping[str, Any], applied: Iterable[str]) -> LiveClasses:
+def planned_classes(plan: Sequence[Workload], live: Mapping[str, Any], applied: Iterable[str]) -> LiveClasses:
     """Return the classes that admission will use. applied: names of classes that this deployment has itself."""
     found: dict[str, RuntimeClass] = {}
     findings: list[Finding] = []
-    scheduled = {one.workload.ref: one.scheduled for one in plan if one.workload is not None}
-    for name, users in _users(one.workload for one in plan if one.workload is not None).items():
+    workloads = [workload for workload in plan if not workload.skipped]
+    for name, users in _users(workloads).items():
         if name in applied:
             continue
         ref, value = _ref(name), live.get(name)
@@ -143,7 +142,7 @@ def planned_classes(plan: Sequence[Planned], live: Mapping[str, Any], applied: I
             findings.append(finding("CC0319.absent", ref, names=_addresses(users)))
             continue
         there = found[name] = parse_runtime_class_object(value).runtime_class
-        wanted = scheduled[users[0].ref]
+        wanted = users[0].scheduled
         fields = differing_class_fields(wanted, there) if wanted is not None else []
         if fields:
             findings.append(finding("CC0319.differs", ref, fields=", ".join(fields)))

@@ -19,11 +19,17 @@ from krm_function.kubernetes.pod_kinds import (
     written,
 )
 from krm_function.kubernetes.pod_names import HASH, NUMBER, RANDOM, Letters, PodName
-from krm_function.kubernetes.workload import Workload, added_init_containers, applied, not_replaced, that_apply
+from krm_function.kubernetes.workload import (
+    OpenVariable,
+    Workload,
+    added_init_containers,
+    applied,
+    not_replaced,
+    that_apply,
+)
 from krm_function.policy.chosen_programs import steered_by
 from krm_function.policy.container_process import WRITTEN
 from krm_function.policy.expansion import CONTROLLED, PATTERNS, expand
-from krm_function.policy.open_variables import OpenVariable
 from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 
 # --- The containers of a pod as the controller of a custom resource makes them

@@ -8,7 +8,7 @@ from krm_function.config.generate import ExternalSource
 from krm_function.config.references import References
 from krm_function.findings import Cause, Finding, Ref, finding
 from krm_function.kubernetes.lookup import dig, fits, mapping, maps
-from krm_function.kubernetes.workload import Workload
+from krm_function.kubernetes.workload import OpenVariable, Workload
 from krm_function.policy.chosen_programs import command_problems, steering_problem
 from krm_function.policy.expansion import OPEN, WHOLE, token_marker
 from krm_function.policy.pod_metadata import pod_metadata
@@ -148,14 +148,6 @@ def sources_of(container: Any, variables: Sequence[str], references: References,
 
 
 _NAME = "io.kubernetes.cri.container-name"
-
-
-class OpenVariable(NamedTuple):
-    """An open variable. container: the name of its container. source: such as `Secret db, key password`."""
-
-    container: str
-    name: str
-    source: str
 
 
 def open_names(container: Any) -> list[str]:

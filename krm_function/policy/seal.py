@@ -2,14 +2,14 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.kubernetes.pod_fields import news
 from krm_function.kubernetes.resource import Edit
-from krm_function.kubernetes.workload import Workload
+from krm_function.kubernetes.workload import OpenVariable, Workload
 from krm_function.policy.container_process import DEFAULT_PATH
 from krm_function.policy.containers import containers
 from krm_function.policy.expansion import PATTERN, bound_containers
@@ -31,10 +31,6 @@ from krm_function.policy.users import unknown_users
 from krm_function.record import NamedTuple
 from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT
-
-if TYPE_CHECKING:
-    from krm_function.policy.open_variables import OpenVariable
-
 
 # --- Find what else is wrong with a pod that gets no policy: what the generator would say if the first errors were
 # gone
@@ -109,7 +105,7 @@ class Policy(NamedTuple):
     toml: bytes
     annotation: str
     digest: str  # sha256 of toml, hex
-    open: "tuple[OpenVariable, ...]" = ()
+    open: tuple[OpenVariable, ...] = ()
 
 
 def seal(
@@ -193,7 +189,7 @@ def _literal(rules: str) -> bool:
 
 def _opened(
     workload: Workload, made: list[dict[str, Any]], references: References
-) -> "tuple[tuple[OpenVariable, ...], tuple[Finding, ...]]":
+) -> tuple[tuple[OpenVariable, ...], tuple[Finding, ...]]:
     """Return the open variables of a policy, and the warnings about them."""
     if not references.external:
         return (), ()

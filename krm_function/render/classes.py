@@ -57,21 +57,13 @@ from krm_function.text.parse import read_value
 #     contrast-<anything else>             any         any           CC0401
 
 
-class Resolved(NamedTuple):
-    """A workload's platform (None where its class names none), and the edit of its runtime class."""
-
-    platform: Platform | None
-    edits: tuple[Edit, ...] = ()
-    findings: tuple[Finding, ...] = ()
-
-
-def resolve(workload: Workload, release: Release, default: str) -> Resolved:
-    """Decide the platform of one workload. `default` is a platform name or ""."""
+def resolve(workload: Workload, release: Release, default: str) -> tuple[Platform | None, Outcome]:
+    """Decide the platform of one workload, None where its class names none. default: a platform's name or ""."""
     name = workload.runtime_class
     path = (*workload.spec_path, "runtimeClassName")
 
-    def failed(code: str, **values: Any) -> Resolved:
-        return Resolved(None, findings=(finding(code, workload.ref, path, **values),))
+    def failed(code: str, **values: Any) -> tuple[None, Outcome]:
+        return None, Outcome(findings=(finding(code, workload.ref, path, **values),))
 
     parsed = parse_runtime_class(name)
     match parsed:
@@ -95,7 +87,7 @@ def resolve(workload: Workload, release: Release, default: str) -> Resolved:
     if name != facts.handler:
         reason = f"{placeholder(platform)} is {facts.handler} in release {release.version}"
         edits = (Edit("set", path, name, facts.handler, "CC0404", reason),)
-    return Resolved(platform, edits)
+    return platform, Outcome(edits)
 
 
 # --- Schedule: check each pod against the RuntimeClass that it names

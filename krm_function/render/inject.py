@@ -41,7 +41,6 @@ from krm_function.contrast.profiles import states_users
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.kubernetes.lookup import mapping, maps
 from krm_function.kubernetes.mount_points import mount_point, touches
-from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.quantity import nano
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import (
@@ -109,29 +108,15 @@ def inject(
     coordinator_namespace: str,
     images: Mapping[str, ImageFacts] = EMPTY,
 ) -> Outcome:
-    """Inject everything that one workload needs.
+    """Inject everything that one workload needs, whose types are those of a pod. Findings are about the pod afterwards.
 
     release: its images are applied once, by whole string; its memory is what the containers get. images: what is known
     of images, by the reference exactly as the pod names it. With any error, nothing at all is edited.
     """
-    wrong = type_findings(workload)
-    if wrong:
-        return Outcome(findings=wrong)  # the readers below trust the types
-    return inject_into(workload, options, release, coordinator_namespace, images)[0]
-
-
-def inject_into(
-    workload: Workload,
-    options: Generate,
-    release: Release,
-    coordinator_namespace: str,
-    images: Mapping[str, ImageFacts] = EMPTY,
-) -> tuple[Outcome, Workload]:
-    """Do as `inject` for a workload whose types `pod_checks` has checked; also returns the workload after the edits."""
     wanted = _injection_plan(workload, options)
     findings = tuple(_problems(workload, wanted))
     if has_errors(findings):
-        return Outcome(findings=findings), workload
+        return Outcome(findings=findings)
     injection = Injection(workload, options, release, images)
     pinned: set[str] = set()  # init containers that are written with the image of the release
     if wanted.initializer:
@@ -142,9 +127,8 @@ def inject_into(
         pinned.add(SERVICE_MESH)
     if wanted.store and _add_image_store(injection, wanted):
         pinned.add(PVC_HOLDER)
-    draft = injection.draft
-    _replace_images(draft, release, pinned)
-    return Outcome(tuple(draft.edits), tuple(injection.findings)), draft.workload
+    _replace_images(injection.draft, release, pinned)
+    return Outcome(tuple(injection.draft.edits), tuple(injection.findings))
 
 
 def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:

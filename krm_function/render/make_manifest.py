@@ -26,7 +26,7 @@ from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.kubernetes.lookup import dig, mapping, maps
 from krm_function.kubernetes.resource import Resource
-from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, POD_ROLE, SealedWorkload
+from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, POD_ROLE, Workload
 from krm_function.record import NamedTuple
 from krm_function.render.read import read, read_values
 
@@ -39,7 +39,7 @@ MOST_DATA = 1 << 20  # bytes of the data of a ConfigMap that the API server acce
 NEARLY = 90  # per cent of a limit from which on there is a warning
 
 
-def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[SealedWorkload]) -> tuple[dict[str, Any], ...]:
+def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[Workload]) -> tuple[dict[str, Any], ...]:
     """Make the ConfigMap that carries the manifest; () if none is emitted.
 
     It is in the coordinator's namespace; in the configured one if the coordinator is not among the workloads.
@@ -51,7 +51,7 @@ def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[SealedWor
     if options.emit == "LocalConfig":
         annotations[LOCAL_CONFIG] = "true"
     metadata: dict[str, Any] = {"name": options.name}
-    namespaces = [one.workload.ref.namespace for one in sealed if one.workload.is_coordinator]
+    namespaces = [workload.ref.namespace for workload in sealed if workload.is_coordinator]
     if chosen := namespaces[-1] if namespaces else generate.namespace:
         metadata["namespace"] = chosen
     metadata["labels"] = {"app.kubernetes.io/managed-by": "contrast-krm"}
@@ -189,7 +189,7 @@ class MadeManifest(NamedTuple):
 
 
 def make_manifest(
-    config: Config, sealed: Sequence[SealedWorkload], values: ReferenceValues, identities: Identities
+    config: Config, sealed: Sequence[Workload], values: ReferenceValues, identities: Identities
 ) -> MadeManifest:
     """Make the manifest of all workloads of this render, merged with the base.
 
@@ -208,7 +208,7 @@ def make_manifest(
             if options.emit == "none" and unsealed_only
             else MadeManifest(findings=problems + key_problems)
         )
-    now = {one.workload.ref: one.digest for one in sealed}
+    now = {workload.ref: workload.digest for workload in sealed}
     replaced = {digest: now[ref] for digest, ref in identities.replaced.items() if ref in now}
     manifest = merge(
         options.base,
@@ -249,7 +249,7 @@ def _keys(manifest: Mapping[str, Any], tee: str) -> set[tuple[Any, Any]]:
     return {(entry.get("Platform"), entry.get("ProductName")) for entry in entries}
 
 
-def manifest_errors(config: Config, sealed: Sequence[SealedWorkload], identities: Identities) -> tuple[Finding, ...]:
+def manifest_errors(config: Config, sealed: Sequence[Workload], identities: Identities) -> tuple[Finding, ...]:
     """Find the errors of the manifest when those of workloads forbid making it, so that all are reported at once.
 
     sealed: with "" as the digest of each workload that has errors; such a workload gets no policy entry.
@@ -260,7 +260,7 @@ def manifest_errors(config: Config, sealed: Sequence[SealedWorkload], identities
     return (*problems, *_owner_keys(config)[1])
 
 
-def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
+def _has_coordinator(config: Config, sealed: Sequence[Workload]) -> bool:
     """Tell whether there is a coordinator among the workloads or in the base manifest."""
     kept = mapping((config.generate.manifest.base or {}).get("Policies")).values()
     in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in kept)
@@ -268,15 +268,15 @@ def _has_coordinator(config: Config, sealed: Sequence[SealedWorkload]) -> bool:
 
 
 def _policies(
-    sealed: Sequence[SealedWorkload], identities: Identities
+    sealed: Sequence[Workload], identities: Identities
 ) -> tuple[dict[str, Mapping[str, Any]], tuple[Finding, ...]]:
     """Make the Policies of the manifest: digest -> entry (docs/facts/contrast-manifest.md#policy-entries)."""
     policies: dict[str, Mapping[str, Any]] = {}
     owners: dict[str, Ref] = {}
     kept = {entry.digest: entry for entry in identities.base}
     findings: list[Finding] = []
-    for workload, digest in sealed:
-        ref = workload.ref
+    for workload in sealed:
+        ref, digest = workload.ref, workload.digest
         path = (*workload.metadata_path, "annotations", INITDATA)
         role = workload.labels.get(POD_ROLE) or ""
         if not digest:

@@ -8,11 +8,10 @@ from krm_function.config.collect import Config
 from krm_function.config.generate import CALCULATE
 from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.annotations import DEFAULT_MEMORY
-from krm_function.contrast.platforms import Platform
+from krm_function.contrast.platforms import PLATFORMS, Platform
+from krm_function.contrast.vm_size import MEMORY_LIMIT as LIMIT
 from krm_function.contrast.vm_size import (
-    GPU_LEAST,
     MIB,
-    PodMemory,
     default_memory,
     image_size,
     memory_figure,
@@ -20,12 +19,11 @@ from krm_function.contrast.vm_size import (
     pod_memory,
     requested_memory,
 )
-from krm_function.contrast.vm_size import MEMORY_LIMIT as LIMIT
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.quantity import units
-from krm_function.kubernetes.workload import Workload
-from krm_function.render.stages import WorkloadRender
+from krm_function.kubernetes.workload import PodMemory, Workload
+from krm_function.render.stages import is_unreadable, with_findings, with_outcome
 from krm_function.schema.table import EMPTY
 
 # --- Memory: compare what a pod's VM gets with what its images take in it
@@ -81,7 +79,7 @@ def _compared(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
         yield finding("CC0420", workload.ref, at, **{**values, "images": memory_text(memory.images_least)})
     elif tight:
         yield finding("CC0421.tight", workload.ref, at, **values)
-    elif memory.gpu and memory.gets < GPU_LEAST:
+    elif memory.gets < memory.least:
         yield finding("CC0421.gpu", workload.ref, at, **values)
 
 
@@ -121,22 +119,23 @@ CONSEQUENCE = (
 )
 
 
-def with_memory(one: WorkloadRender, config: Config) -> WorkloadRender:
+def with_memory(workload: Workload, config: Config) -> Workload:
     """Check the memory of one pod, or write it."""
-    if one.unreadable:
-        return one
-    platform, images, overhead = one.resolved.platform, config.images or EMPTY, _overhead(one, config)
-    memory = known_memory(one.workload, platform, overhead, images)
+    if is_unreadable(workload):
+        return workload
+    platform, images = PLATFORMS.get(workload.platform), config.images or EMPTY
+    overhead = _overhead(workload, config)
+    memory = known_memory(workload, platform, overhead, images)
     if config.generate.memory == CALCULATE:
         from krm_function.adapt.pod_memory import calculate
 
-        edits, findings = calculate(one.workload, memory)
-        one = one.plus(edits, findings)
-        if edits:
-            memory = known_memory(one.workload, platform, overhead, images)
+        calculated = calculate(workload, memory)
+        workload = with_outcome(workload, calculated)
+        if calculated.edits:
+            memory = known_memory(workload, platform, overhead, images)
         if memory.stored:
-            one = one._replace(notes=(*one.notes, STORED))
-    return one.said(memory_checks(one.workload, memory))._replace(memory=memory)
+            workload = workload._replace(notes=(*workload.notes, STORED))
+    return with_findings(workload, memory_checks(workload, memory))._replace(memory=memory)
 
 
 def memory_choices(workload: Workload, memory: PodMemory) -> Iterator[RuleChoice]:
@@ -146,10 +145,9 @@ def memory_choices(workload: Workload, memory: PodMemory) -> Iterator[RuleChoice
         yield RuleChoice("memory", CALCULATE, CONSEQUENCE)
 
 
-def _overhead(one: WorkloadRender, config: Config) -> Mapping[str, Any]:
+def _overhead(workload: Workload, config: Config) -> Mapping[str, Any]:
     """Return the overhead of the pod's class: of the object, else of the release."""
-    if one.scheduled is not None:
-        return one.scheduled.overhead
-    name = one.resolved.platform.name if one.resolved.platform else ""
-    released = config.release.platforms.get(name)
+    if workload.scheduled is not None:
+        return workload.scheduled.overhead
+    released = config.release.platforms.get(workload.platform)
     return released.overhead if released else EMPTY

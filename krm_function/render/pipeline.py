@@ -7,7 +7,7 @@ from krm_function.config.collect import Config
 from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.resource import Resource
-from krm_function.kubernetes.workload import SealedWorkload
+from krm_function.kubernetes.workload import Workload
 from krm_function.render.classes import RuntimeClasses, runtime_classes, taken_out
 from krm_function.render.make_manifest import (
     NO_COORDINATOR,
@@ -22,8 +22,8 @@ from krm_function.render.memory import with_memory
 from krm_function.render.policies import makes_policies, with_policies
 from krm_function.render.prepare import prepare
 from krm_function.render.rendered import Rendered, Stop
-from krm_function.render.stages import measured, object_edits, planned, scheduled, used_platforms, vcpu_counts
-from krm_function.render.write import WriteResult, collisions, with_edits, write
+from krm_function.render.stages import measure_all, schedule_workload, used_platforms, vcpu_counts
+from krm_function.render.write import WriteResult, collisions, object_edits, with_edits, write
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -97,31 +97,30 @@ def render(
     try:
         if prepared is None:
             log.stop()
-        config, selected, known, workloads, claims = prepared
-        platforms = used_platforms(workloads, config.generate.platform)
+        config, selected, identities, identity_findings, injected, claims = prepared
+        platforms = used_platforms(injected, config.generate.platform)
         classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
-        workloads = [with_memory(scheduled(one, classes), config) for one in workloads]
-        log.add((*known.findings, *classes.findings))
-        values = gather_reference_values(config, platforms, vcpu_counts(workloads, platforms))
-        workloads = measured(workloads, values, config.release)
+        scheduled = [with_memory(schedule_workload(workload, classes), config) for workload in injected]
+        log.add((*identity_findings, *classes.findings))
+        values = gather_reference_values(config, platforms, vcpu_counts(scheduled, platforms))
         log.add(values.findings)
-        workloads, problems = with_policies(workloads, config, read, engine, sealer)
+        measured = measure_all(scheduled, values, config.release)
+        sealed, problems = with_policies(measured, config, read, engine, sealer)
         log.add(problems)
-        for one in workloads:
-            log.add(one.findings)
-        log.plan = (*map(planned, workloads), *selected.skipped)
+        for workload in sealed:
+            log.add(workload.findings)
+        log.plan = (*sealed, *selected.skipped)
 
-        sealed = [SealedWorkload(one.workload, one.digest) for one in workloads]
         if log.failed:
-            if workloads and not has_errors(selected.findings):
-                problems = _further_errors(config, sealed, read, classes, known.identities)
+            if sealed and not has_errors(selected.findings):
+                problems = _further_errors(config, sealed, read, classes, identities)
                 log.add(_with_coordinator_named(problems, read))
             log.stop()
-        manifest = make_manifest(config, sealed, values, known.identities) if workloads else MadeManifest()
+        manifest = make_manifest(config, sealed, values, identities) if sealed else MadeManifest()
         log.add(_with_coordinator_named(manifest.findings, read))
 
         additions = (*classes.added, *emitted_manifest(config.generate, manifest.data, sealed))
-        written = write(with_edits(read, (*map(object_edits, workloads), *classes.edits, *claims)), additions)
+        written = write(with_edits(read, (*map(object_edits, sealed), *classes.edits, *claims)), additions)
         finished = True
         log.add((*written.findings, *size_findings(config, additions)))
     except Stop:
@@ -131,13 +130,13 @@ def render(
     log.add(unproven(written.resources, config, rendered=finished, seals=seals))
     version = "" if config is None else config.release.version
     if not finished or log.failed:
-        return Rendered(tuple(one.text for one in resources), (), log.located(config), log.plan, b"", version)
+        return Rendered(tuple(resource.text for resource in resources), (), log.located(config), log.plan, b"", version)
     return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
 
 
 def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
     """Name the pod that was taken for the coordinator, if the manifest has none."""
-    if not any(found.code == NO_COORDINATOR for found in findings):
+    if not any(finding.code == NO_COORDINATOR for finding in findings):
         return findings
     from krm_function.render.deployment_checks import with_coordinator_named
 
@@ -146,12 +145,12 @@ def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[R
 
 def _further_errors(
     config: Config,
-    sealed: Sequence[SealedWorkload],
+    sealed: Sequence[Workload],
     resources: Sequence[Resource],
     classes: RuntimeClasses,
     identities: Identities,
 ) -> tuple[Finding, ...]:
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
     additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
-    once = list({(one.workload.ref, one.workload.template): one for one in sealed}.values())  # a duplicate is CC0118
+    once = list({(workload.ref, workload.template): workload for workload in sealed}.values())  # a duplicate is CC0118
     return (*manifest_errors(config, once, identities), *collisions(resources, additions))

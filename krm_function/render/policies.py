@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from krm_function.config.collect import Config
 from krm_function.findings import Finding, has_errors
-from krm_function.kubernetes.resource import Resource
-from krm_function.kubernetes.workload import INITDATA
+from krm_function.kubernetes.resource import Outcome, Resource
+from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.render.read import read, read_values
-from krm_function.render.stages import WorkloadRender
+from krm_function.render.stages import is_unreadable, with_findings, with_outcome
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -25,54 +25,55 @@ def makes_policies(config: Config, engine: "Engine | None", sealer: "Sealer | No
 
 
 def with_policies(
-    workloads: Sequence[WorkloadRender],
+    workloads: Sequence[Workload],
     config: Config,
     resources: Sequence[Resource],
     engine: "Engine | None",
     sealer: "Sealer | None",
-) -> tuple[list[WorkloadRender], tuple[Finding, ...]]:
+) -> tuple[list[Workload], tuple[Finding, ...]]:
     """Return the workloads with their policies, those with errors unchanged; and the findings about the whole render.
 
     engine, sealer: as in `render`.
     """
     if not makes_policies(config, engine, sealer):
-        return [with_existing_digest(one) for one in workloads], _options_without_policy(config)
+        return [with_existing_digest(workload) for workload in workloads], _options_without_policy(config)
     findings: tuple[Finding, ...] = ()
     if sealer is None:
         from krm_function.render.sealing import asks_services, choose_sealer, idle_sources
 
         kinds = ("ConfigMap", "Secret", "Service") if asks_services(config) else ("ConfigMap", "Secret")
         references = read(resources, kinds)
-        values = list(read_values(one for one in references.resources if one.state != "added"))
+        values = list(read_values(resource for resource in references.resources if resource.state != "added"))
         sealer, findings = choose_sealer(config, values, engine)
         if sealer is None:
             return list(workloads), findings
         findings += references.findings
-        made = [_with_policy(one, sealer, look=engine is None) for one in workloads]
-        if config.generate.policy.external_sources and not any(one.failed for one in made):
-            findings += idle_sources(config, values, [one.workload for one in made])
-        return made, findings
-    return [_with_policy(one, sealer) for one in workloads], findings
+        sealed = [_with_policy(workload, sealer, look=engine is None) for workload in workloads]
+        if config.generate.policy.external_sources and not any(workload.failed for workload in sealed):
+            findings += idle_sources(config, values, sealed)
+        return sealed, findings
+    return [_with_policy(workload, sealer) for workload in workloads], findings
 
 
-def _with_policy(workload: WorkloadRender, sealer: "Sealer", *, look: bool = False) -> WorkloadRender:
+def _with_policy(workload: Workload, sealer: "Sealer", *, look: bool = False) -> Workload:
     """Seal one workload. look: at one with errors as well, for the errors that its policy would have."""
     if workload.failed:
-        wrong = sealer(workload.workload).findings if look and not workload.unreadable else ()
-        return workload.said([found for found in wrong if has_errors([found])])
-    made = sealer(workload.workload)
-    notes = workload.notes + made.notes
-    return workload.plus(made.edits, made.findings)._replace(digest=made.digest, open=made.open, notes=notes)
+        findings = sealer(workload).findings if look and not is_unreadable(workload) else ()
+        return with_findings(workload, [finding for finding in findings if has_errors([finding])])
+    sealing = sealer(workload)
+    notes = workload.notes + sealing.notes
+    workload = with_outcome(workload, Outcome(sealing.edits, sealing.findings))
+    return workload._replace(digest=sealing.digest, open=sealing.open, notes=notes)
 
 
-def with_existing_digest(workload: WorkloadRender) -> WorkloadRender:
+def with_existing_digest(workload: Workload) -> Workload:
     """Return the workload with the digest of the initdata that it has already, if there is any."""
-    if workload.failed or workload.resolved.platform is None or INITDATA not in workload.workload.annotations:
+    if workload.failed or not workload.platform or INITDATA not in workload.annotations:
         return workload
     from krm_function.render.sealing import existing_digest
 
-    found = existing_digest(workload.workload)
-    return workload.plus((), found.findings)._replace(digest=found.digest)
+    sealing = existing_digest(workload)
+    return with_findings(workload, sealing.findings)._replace(digest=sealing.digest)
 
 
 def _options_without_policy(config: Config) -> tuple[Finding, ...]:

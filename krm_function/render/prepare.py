@@ -1,12 +1,13 @@
 """Prepare the workloads of a deployment: read, select, resolve, decide who is who, inject.
 
-Rule of this file: whoever wants to know what a render makes of the pods asks here, and no other place selects or
-injects. `render` goes on with policies and the manifest; `lock` lists the images. An error ends it early.
+Rule of this file: no other place selects or injects, so that all commands see the same pods.
+`render` goes on with policies and the manifest; `lock` lists the images. An error ends it early.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from krm_function.config.collect import Config
+from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import ObjectEdits, Resource, knowing
@@ -17,9 +18,17 @@ from krm_function.render.deployment_checks import coordinator_service, injected_
 from krm_function.render.make_manifest import with_base_of_input
 from krm_function.render.read import ReadResources, read
 from krm_function.render.rendered import Log, Stop
-from krm_function.render.roles import Identified, identified
+from krm_function.render.roles import identify
 from krm_function.render.select import Selected, select_all
-from krm_function.render.stages import WorkloadRender, injected, namespace_findings, passed_gpus, resolved
+from krm_function.render.stages import (
+    inject_containers,
+    is_unreadable,
+    namespace_findings,
+    passed_gpus,
+    resolve_workload,
+    with_findings,
+    with_outcome,
+)
 from krm_function.render.unsealed import applied_configuration, only_the_coordinator
 
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
@@ -29,13 +38,15 @@ NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contr
 class Injected(NamedTuple):
     """The workloads with their containers, those with errors as far as they got. config: with the base of the input.
 
-    claims: the edits of PersistentVolumeClaims, with the positions of their resources.
+    identities: what the manifest gives to the workloads; identity_findings: what is wrong with the configuration of
+    these. claims: the edits of PersistentVolumeClaims, with the positions of their resources.
     """
 
     config: Config
     selected: Selected
-    identified: Identified
-    workloads: list[WorkloadRender]
+    identities: Identities
+    identity_findings: tuple[Finding, ...]
+    workloads: list[Workload]
     claims: Sequence[tuple[int, ObjectEdits]] = ()
 
 
@@ -66,7 +77,7 @@ def prepare(
     log, resources = Log(), knowing(resources, config.generate.kinds if config else SHIPPED)
     try:
         log.add(_before_reading(config_findings), stop=True)
-        resources, findings = _read(_with_copies(resources) if live else resources, config)
+        resources, findings = _read(with_copies(resources) if live else resources, config)
         log.add(findings)
         selected = select_all(resources, findings, config, live=live)
         log.add(selected.findings)
@@ -74,8 +85,7 @@ def prepare(
         log.add(_idle_rules(selected, config))
         if has_errors(findings) or not (selected.workloads or selected.classes):
             log.stop()
-        plain = [one.ref for one in selected.skipped if one.is_plain]
-        log.add(only_the_coordinator(selected.workloads, plain))
+        log.add(only_the_coordinator(selected.workloads, [pod.ref for pod in selected.skipped if pod.is_plain]))
         log.add((*selected.stray, *duplicates(resources), *config_findings))
         if config is None:
             log.stop()
@@ -84,23 +94,21 @@ def prepare(
 
         log.add((*applied_configuration(resources), *injected_afterwards(resources, selected.workloads)))
         log.add(namespace_findings(resources, selected.workloads, config.generate.namespace))
-        if any(one.made_by for one in selected.workloads):
-            log.add(_renamed(resources, selected.workloads))
-        workloads = [resolved(workload, config, without) for workload in selected.workloads]
-        known = identified(workloads, config, _reasons(selected), complete=not has_errors(selected.findings))
-        coordinator = next((one.workload.ref for one in known.workloads if one.workload.is_chosen), None)
-        log.add(coordinator_service(resources, coordinator, known.coordinator_namespace))
-        rewritten, claims = _rewritten(known.workloads, resources, config)
+        if any(workload.made_by for workload in selected.workloads):
+            log.add(renamed_references(resources, selected.workloads))
+        resolved = [resolve_workload(workload, config, without) for workload in selected.workloads]
+        reasons = {skipped.ref: skipped.skipped for skipped in selected.skipped}
+        complete = not has_errors(selected.findings)
+        identified, identities, namespace, about_config = identify(resolved, config, reasons, complete=complete)
+        coordinator = next((workload.ref for workload in identified if workload.is_chosen), None)
+        log.add(coordinator_service(resources, coordinator, namespace))
+        rewritten, claims = _rewritten(identified, resources, config)
         gpus = passed_gpus(config)
-        workloads = [injected(one, config, known.coordinator_namespace, gpus, without) for one in rewritten]
-        workloads = _with_claim_modes(workloads, resources, config, [edits.ref for _, edits in claims])
+        injected = [inject_containers(workload, config, namespace, gpus, without) for workload in rewritten]
+        workloads = _with_claim_modes(injected, resources, config, [edits.ref for _, edits in claims])
     except Stop:
         return Prepared(log, resources)
-    return Prepared(log, resources, Injected(config, selected, known, workloads, claims))
-
-
-def _with_copies(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
-    return with_copies(resources)
+    return Prepared(log, resources, Injected(config, selected, identities, about_config, workloads, claims))
 
 
 def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources:
@@ -110,10 +118,6 @@ def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources
     from krm_function.contrast.owned import CLAIM_KIND
 
     return read(resources, more=(CLAIM_KIND,), keep_plain=True)
-
-
-def _renamed(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
-    return renamed_references(resources, workloads)
 
 
 def _idle_rules(selected: Selected, config: Config | None) -> tuple[Finding, ...]:
@@ -126,14 +130,17 @@ def _idle_rules(selected: Selected, config: Config | None) -> tuple[Finding, ...
 
 
 def _rewritten(
-    workloads: list[WorkloadRender], resources: Sequence[Resource], config: Config
-) -> tuple[list[WorkloadRender], Sequence[tuple[int, ObjectEdits]]]:
+    workloads: list[Workload], resources: Sequence[Resource], config: Config
+) -> tuple[list[Workload], Sequence[tuple[int, ObjectEdits]]]:
     """Apply the rules of `spec.gpus` and `spec.volumes`, if there are any."""
     if config.generate.gpus.rename:
         from krm_function.adapt.gpu_names import rename_gpus
 
         names = config.generate.gpus.rename
-        workloads = [one if one.unreadable else one.plus(*rename_gpus(one.workload, names)) for one in workloads]
+        workloads = [
+            workload if is_unreadable(workload) else with_outcome(workload, rename_gpus(workload, names))
+            for workload in workloads
+        ]
     if not any(config.generate.volumes):
         return workloads, ()
     from krm_function.render.volume_rules import with_volume_rules
@@ -142,18 +149,19 @@ def _rewritten(
 
 
 def _with_claim_modes(
-    workloads: list[WorkloadRender], resources: Sequence[Resource], config: Config, made_block: Sequence[Ref]
-) -> list[WorkloadRender]:
+    workloads: list[Workload], resources: Sequence[Resource], config: Config, made_block: Sequence[Ref]
+) -> list[Workload]:
     """Check the claims that pods have as block devices. made_block: those that this render makes so."""
-    if not any(may_have_devices(one.workload) for one in workloads if not one.unreadable):
+    if not any(may_have_devices(workload) for workload in workloads if not is_unreadable(workload)):
         return workloads
     from krm_function.adapt.secure_pv import claim_modes, claim_objects
 
-    claims = [one for one in claim_objects(resources) if one.ref not in made_block]
-    namespace = config.generate.namespace
+    claims = [claim for claim in claim_objects(resources) if claim.ref not in made_block]
     return [
-        one if one.unreadable else one.plus((), tuple(claim_modes(one.workload, claims, namespace)))
-        for one in workloads
+        workload
+        if is_unreadable(workload)
+        else with_findings(workload, claim_modes(workload, claims, config.generate.namespace))
+        for workload in workloads
     ]
 
 
@@ -162,13 +170,8 @@ def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]
 
     If a file could not be read, the release may be in it, so a missing release is not reported.
     """
-    errors = tuple(found for found in config_findings if found.code != NO_RELEASE)
+    errors = tuple(finding for finding in config_findings if finding.code != NO_RELEASE)
     if not has_errors(errors):
         return ()
-    unread = any(found.code in UNREAD or found.code[:4] in UNREAD for found in errors)
+    unread = any(finding.code in UNREAD or finding.code[:4] in UNREAD for finding in errors)
     return errors if unread else config_findings
-
-
-def _reasons(selected: Selected) -> Mapping[Ref, str]:
-    """Return the objects with a pod template that are no Contrast workloads, with the reason."""
-    return {one.ref: one.skipped for one in selected.skipped}

@@ -18,13 +18,21 @@ from krm_function.contrast.injected import (
     secrets_mount,
 )
 from krm_function.contrast.mesh_annotations import asks_for_mesh
-from krm_function.contrast.owned import CLAIM_KIND, CONTAINERS, PROCESSES, REPLACED_CONTAINERS, SCHEDULING, VOLUMES
+from krm_function.contrast.owned import (
+    CLAIM_KIND,
+    CONTAINERS,
+    PROCESSES,
+    REPLACED_CONTAINERS,
+    SCHEDULING,
+    VOLUMES,
+    emitted_objects,
+)
 from krm_function.contrast.platforms import Bare, Platform, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.kubernetes.image import Images
 from krm_function.kubernetes.lookup import dig, is_dns_label, mapping, maps
-from krm_function.kubernetes.objects import emitted_objects, listed, objects, reference
+from krm_function.kubernetes.objects import listed, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Edit, Resource
 from krm_function.kubernetes.runtime_classes import API_VERSION, KIND

@@ -20,7 +20,7 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.workload import POD_ROLE, PREFIX, Workload
 from krm_function.record import NamedTuple
-from krm_function.render.stages import WorkloadRender
+from krm_function.render.stages import with_findings
 from krm_function.schema.nearest import nearest
 
 # --- Base entries: find which entries of the base manifest are of workloads of this render, and may be replaced
@@ -372,45 +372,40 @@ def _unused(identities: Identities, before: Mapping[str, Sequence[str]], config:
 # another one. It is decided for all workloads at once, since each decision is about two of them.
 
 
-class Identified(NamedTuple):
-    """The workloads with their findings, and what they are in the manifest.
+def identify(
+    workloads: Sequence[Workload], config: Config, skipped: Mapping[Ref, str], *, complete: bool
+) -> tuple[list[Workload], Identities, str, tuple[Finding, ...]]:
+    """Decide for all workloads. skipped: as in name_findings. complete: whether no workload is left out by an error.
 
-    coordinator_namespace: where the initializers find the coordinator. findings: those about the configuration.
+    Returns the workloads with their findings, what they are in the manifest, the namespace in which the initializers
+    find the coordinator, and the findings about the configuration.
     """
-
-    workloads: list[WorkloadRender]
-    identities: Identities
-    coordinator_namespace: str
-    findings: tuple[Finding, ...]
-
-
-def identified(
-    renders: Sequence[WorkloadRender], config: Config, skipped: Mapping[Ref, str], *, complete: bool
-) -> Identified:
-    """Decide for all workloads. skipped: as in name_findings. complete: whether no workload is left out by an error."""
-    workloads = list({one.workload.ref: one.workload for one in renders}.values())  # a duplicate is CC0118 already
-    complete = complete and bool(workloads)
-    identities = identities_of(workloads, config)
-    chosen = choose_coordinator(workloads, identities.base, config, complete=complete)
-    found = (
-        *chosen.findings,
-        *name_findings(workloads, identities, config, skipped, complete=complete),
-        *unproven_names(workloads, identities.kept),
-        *secret_id_findings(workloads, identities, config, complete=complete),
+    first = list({workload.ref: workload for workload in workloads}.values())  # a duplicate is CC0118 already
+    complete = complete and bool(first)
+    identities = identities_of(first, config)
+    coordinator = choose_coordinator(first, identities.base, config, complete=complete)
+    findings = (
+        *coordinator.findings,
+        *name_findings(first, identities, config, skipped, complete=complete),
+        *unproven_names(first, identities.kept),
+        *secret_id_findings(first, identities, config, complete=complete),
     )
-    mine: dict[Ref | None, list[Finding]] = {}
-    for one in found:
-        mine.setdefault(one.ref, []).append(one)
-    notes = dict(_notes(identities))
-    made = [
-        one.said(mine.get(one.workload.ref, ()))._replace(
-            workload=one.workload._replace(is_chosen=True) if one.workload.ref == chosen.ref else one.workload,
-            identity=notes.get(one.workload.ref, ()),
+    by_ref: dict[Ref | None, list[Finding]] = {}
+    for problem in findings:
+        by_ref.setdefault(problem.ref, []).append(problem)
+    sentences = dict(_notes(identities))
+    identified: list[Workload] = []
+    for workload in workloads:
+        identity = sentences.get(workload.ref, ())
+        identified.append(
+            with_findings(workload, by_ref.get(workload.ref, ()))._replace(
+                is_chosen=workload.is_chosen or workload.ref == coordinator.ref,
+                identity=identity,
+                notes=identity + workload.notes,
+            )
         )
-        for one in renders
-    ]
-    about_config = tuple(one for one in found if one.ref == config.generate.ref)
-    return Identified(made, identities, chosen.namespace, about_config)
+    about_config = tuple(finding for finding in findings if finding.ref == config.generate.ref)
+    return identified, identities, coordinator.namespace, about_config
 
 
 def identities_of(workloads: Sequence[Workload], config: Config) -> Identities:

@@ -11,7 +11,7 @@ from krm_function.contrast.annotations import TOTAL, annotations_size
 from krm_function.contrast.profiles import Profile
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.resource import Edit
-from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload
 from krm_function.policy.initdata import (
     POLICY,
     annotation,
@@ -31,7 +31,6 @@ from krm_function.schema.table import EMPTY
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
-    from krm_function.policy.open_variables import OpenVariable
 
 
 # --- Policy: generate the execution policy over everything injected so far, ID blocks included
@@ -50,7 +49,7 @@ class Sealing(NamedTuple):
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     digest: str = ""
-    open: "tuple[OpenVariable, ...]" = ()
+    open: tuple[OpenVariable, ...] = ()
     notes: tuple[str, ...] = ()
 
 

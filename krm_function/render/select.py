@@ -17,7 +17,6 @@ from krm_function.record import NamedTuple
 from krm_function.render.classes import RuntimeClassObject, runtime_class_objects
 from krm_function.render.copies import controllers, known_controllers
 from krm_function.render.read import read_values
-from krm_function.render.rendered import Planned
 from krm_function.render.unsealed import UnknownPods, stray_annotations, unknown_pods, unsealed, unsealed_finding
 from krm_function.schema.values import a_type, type_name
 from krm_function.text.changes import ABSENT
@@ -28,23 +27,11 @@ from krm_function.text.changes import ABSENT
 # ever guessed from text. Every object with a pod template is selected, skipped with a reason, or has a finding.
 
 
-class Skipped(NamedTuple):
-    """A pod template that is left alone. workload: None for an object of another group or version.
-
-    owned: a controller made the object, or is said to have.
-    """
-
-    ref: Ref
-    reason: str
-    workload: Workload | None = None
-    owned: bool = False
-
-
 class Selection(NamedTuple):
-    """The workloads, the skipped pod templates and the findings of one document."""
+    """The workloads, the pod templates that are left alone, and the findings."""
 
     workloads: tuple[Workload, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[Workload, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -55,7 +42,7 @@ def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPP
     """
     kinds = resource.kinds if resource else kinds
     workloads: list[Workload] = []
-    skipped: list[Skipped] = []
+    skipped: list[Workload] = []
     findings: list[Finding] = []
     for root, value in objects(document):
         ref = reference(value)
@@ -66,12 +53,12 @@ def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPP
         if kinds.of(ref) is None:
             if ref.kind in KINDS and kinds.entry(ref) is None:
                 reason = f"apiVersion {ref.api_version or 'missing'} is not {KINDS[ref.kind][0]}"
-                skipped.append(Skipped(ref, reason))
+                skipped.append(Workload({}, root, ref, (), resource, skipped=reason))
             continue
         for workload in workloads_of(value, root, ref, resource, kinds):
             match _classified(document, workload):
                 case str() as reason:
-                    skipped.append(Skipped(workload.ref, reason, workload, controller_of(value) is not None))
+                    skipped.append(workload._replace(skipped=reason, owned=controller_of(value) is not None))
                 case Finding() as wrong:
                     findings.append(wrong)
                 case None:
@@ -142,50 +129,47 @@ def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | N
 
 
 class Chosen(NamedTuple):
-    """What the entries make of some pod templates. plain: why a template is plain, by its place in what was given."""
+    """The decisions about some pod templates. plain: with the reason in `skipped`. unnamed: no entry names them."""
 
-    confidential: tuple[Workload, ...] = ()
-    plain: tuple[tuple[Workload, str], ...] = ()
-    unnamed: tuple[Workload, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    confidential: list[Workload]
+    plain: list[Workload]
+    unnamed: list[Workload]
+    findings: list[Finding]
 
 
 def choose(skipped: Iterable[Workload], workloads: Iterable[Workload], generate: Generate) -> Chosen:
     """Apply the entries. skipped: pod templates without a class of Contrast's; workloads: those that have one."""
-    findings = [found for one in workloads for found in _own_class(one, generate)]
-    confidential: list[Workload] = []
-    plain: list[tuple[Workload, str]] = []
-    unnamed: list[Workload] = []
-    for one in skipped:
-        wrong = contradiction(one.ref, generate)
-        entry = entry_of(one.ref, generate)
+    chosen = Chosen([], [], [], [finding for workload in workloads for finding in _own_class(workload, generate)])
+    for template in skipped:
+        wrong = contradiction(template.ref, generate)
+        entry = entry_of(template.ref, generate)
         if wrong:
-            findings.append(one.placed(wrong._replace(path=one.spec_path)))
+            chosen.findings.append(template.placed(wrong._replace(path=template.spec_path)))
         elif entry is None:
-            unnamed.append(one)
+            chosen.unnamed.append(template)
         elif entry.plain:
-            plain.append((one, plain_reason(one.ref, generate)))
-        elif one.runtime_class:
-            findings.append(_wrong_class("CC0253.other", one, entry, one.runtime_class))
-        elif not isinstance(one.at(one.spec_path), dict):
-            findings.append(one.placed(finding("CC0206", one.ref, one.template_path)))
+            chosen.plain.append(template._replace(skipped=plain_reason(template.ref, generate)))
+        elif template.runtime_class:
+            chosen.findings.append(_wrong_class("CC0253.other", template, entry, template.runtime_class))
+        elif not isinstance(template.at(template.spec_path), dict):
+            chosen.findings.append(template.placed(finding("CC0206", template.ref, template.template_path)))
         else:
-            confidential.append(one)
-    return Chosen(tuple(confidential), tuple(plain), tuple(unnamed), tuple(findings))
+            chosen.confidential.append(template._replace(skipped=""))
+    return chosen
 
 
-def with_chosen_class(workload: Workload, generate: Generate) -> tuple[tuple[Edit, ...], Workload]:
-    """Write the placeholder of its entry into a workload; also returns the workload after the edit."""
+def with_chosen_class(workload: Workload, generate: Generate) -> Workload:
+    """Write the placeholder of its entry into a workload."""
     entry = entry_of(workload.ref, generate)
     if entry is None or entry.plain:
-        return (), workload
+        return workload
     own = workload.runtime_class
     if own and not (entry.platform and isinstance(parse_runtime_class(own), Bare)):
-        return (), workload
+        return workload
     before = workload.pod_spec.get(FIELD, ABSENT)
     reason = f"spec.workloads of the configuration names {entry.text}"
     edit = Edit("set", (*workload.spec_path, FIELD), before, entry.placeholder, "CC0250", reason)
-    return (edit,), workload.after((edit,))
+    return workload.after((edit,))
 
 
 def chosen_note(workload: Workload, generate: Generate) -> tuple[str, ...]:
@@ -284,40 +268,38 @@ def _wrong_class(code: str, workload: Workload, entry: WorkloadEntry, own: str) 
 # owner.
 
 
-class ChosenWorkloads(NamedTuple):
-    """All workloads in the order of the input, what is left alone, and the findings."""
-
-    workloads: list[Workload]
-    skipped: list[Planned]
-    findings: list[Finding]
-
-
 def choose_all(
     resources: Sequence[Resource],
     workloads: Sequence[Workload],
-    skipped: Sequence[Skipped],
+    skipped: Sequence[Workload],
     generate: Generate,
     *,
     failed: bool,
     live: bool,
-) -> ChosenWorkloads:
-    """Choose among the pod templates of the input. failed: some of it has errors, so an entry may name what has one."""
-    known = known_controllers(read_values(resources)) if live else {}
-    made = [one for one in skipped if one.workload and controllers(one.workload.object, known)]
-    alone = [one for one in skipped if one not in made]
-    chosen = choose([one.workload for one in alone if one.workload], workloads, generate)
-    reasons = {one.ref: reason for one, reason in chosen.plain}
-    left = {(one.place, one.template) for one in chosen.confidential}
+) -> Selection:
+    """Choose among the pod templates of the input. failed: some of it has errors, so an entry may name what has one.
+
+    All workloads are in the order of the input.
+    """
+    owners = known_controllers(read_values(resources)) if live else {}
+    copies: list[Workload] = []
+    originals: list[Workload] = []
+    for template in skipped:
+        is_copy = bool(template.object) and bool(controllers(template.object, owners))
+        (copies if is_copy else originals).append(template)
+    chosen = choose([template for template in originals if template.object], workloads, generate)
+    reasons = {template.ref: template.skipped for template in chosen.plain}
+    sealed = {(template.place, template.template) for template in chosen.confidential}
     findings = list(chosen.findings)
-    planned: list[Planned] = []
-    for one in skipped:
-        if one.workload and (one.workload.place, one.workload.template) in left:
+    plain: list[Workload] = []
+    for template in skipped:
+        if template.object and (template.place, template.template) in sealed:
             continue
-        reason = reasons.get(one.ref, one.reason) if one.workload else plain_reason(one.ref, generate) or one.reason
-        planned.append(Planned(one.ref, skipped=reason, owned=one.owned))
-    findings += [found for one in alone if not one.workload for found in _other_version(one.ref, generate)]
-    findings += [found for one in made if one.workload for found in _named_copy(one.workload, generate)]
-    refs = [*(one.ref for one in workloads), *(one.ref for one in skipped)]
+        reason = reasons.get(template.ref, "") if template.object else plain_reason(template.ref, generate)
+        plain.append(template._replace(skipped=reason or template.skipped))
+    findings += [wrong for one in originals if not one.object for wrong in _other_version(one.ref, generate)]
+    findings += [wrong for copy in copies for wrong in _named_copy(copy, generate)]
+    refs = [template.ref for template in (*workloads, *skipped)]
     if any(
         isinstance(entry, str) or entry.kind not in KINDS or entry.kind in CATALOGUED for entry in generate.workloads
     ):
@@ -328,12 +310,12 @@ def choose_all(
             else:
                 findings += [unknown] if generate.requires_all else []
     if generate.requires_all:
-        findings += [unnamed_pods(one) for one in chosen.unnamed]
-        findings += [unnamed_pods(one.workload) for one in made if one.workload and not _is_plain(one, known, generate)]
+        findings += map(unnamed_pods, chosen.unnamed)
+        findings += [unnamed_pods(copy) for copy in copies if not _is_plain(copy, owners, generate)]
     if not failed:
         findings += idle_entries(refs, generate)
-    every = sorted((*workloads, *chosen.confidential), key=lambda one: (*one.place, one.template))
-    return ChosenWorkloads(every, planned, findings)
+    every = sorted((*workloads, *chosen.confidential), key=lambda workload: (*workload.place, workload.template))
+    return Selection(tuple(every), tuple(plain), tuple(findings))
 
 
 def _named_copy(workload: Workload, generate: Generate) -> Iterator[Finding]:
@@ -370,9 +352,9 @@ def _unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding]:
         yield unknown.resource.placed(not_named(unknown.ref)._replace(path=(*unknown.root, "kind")))
 
 
-def _is_plain(made: Skipped, known: Mapping[Controller, Any], generate: Generate) -> bool:
+def _is_plain(copy: Workload, known: Mapping[Controller, Any], generate: Generate) -> bool:
     """Tell whether what a controller made was made of a workload that an entry names as plain."""
-    owners = (controllers(made.workload.object, known) if made.workload else None) or ()
+    owners = controllers(copy.object, known) or ()
     return any(plain_reason(reference(owner), generate) for owner in owners[-1:])
 
 
@@ -384,7 +366,7 @@ class Selected(NamedTuple):
 
     workloads: tuple[Workload, ...]
     classes: tuple[RuntimeClassObject, ...]
-    skipped: tuple[Planned, ...]
+    skipped: tuple[Workload, ...]
     findings: tuple[Finding, ...]
     stray: tuple[Finding, ...] = ()
 
@@ -397,22 +379,22 @@ def select_all(
     read_findings: of reading them. live: the copies that controllers made are skipped; else every object that a
     controller owns is CC0220.
     """
-    read = [one for one in resources if one.document is not None and one.state != "added"]
-    selections = [select(one.value, one) for one in read]
-    workloads = [workload for one in selections for workload in one.workloads]
-    findings = [found for one in selections for found in one.findings]
-    left_alone = [one for each in selections for one in each.skipped]
-    skipped = [Planned(one.ref, skipped=one.reason, owned=one.owned) for one in left_alone]
+    read = [resource for resource in resources if resource.document is not None and resource.state != "added"]
+    selections = [select(resource.value, resource) for resource in read]
+    workloads = [workload for selection in selections for workload in selection.workloads]
+    skipped = [template for selection in selections for template in selection.skipped]
+    findings = [finding for selection in selections for finding in selection.findings]
     if config and config.generate.workloads:
         failed = has_errors((*read_findings, *findings))
-        copies_aside = [one for one in workloads if not (live and _copy(one))]
-        copies = [one for one in workloads if live and _copy(one)]
-        chosen = choose_all(resources, copies_aside, left_alone, config.generate, failed=failed, live=live)
-        workloads, skipped = [*chosen.workloads, *copies], chosen.skipped
+        originals = [workload for workload in workloads if not (live and _copy(workload))]
+        copies = [workload for workload in workloads if live and _copy(workload)]
+        chosen = choose_all(resources, originals, skipped, config.generate, failed=failed, live=live)
+        workloads, skipped = [*chosen.workloads, *copies], list(chosen.skipped)
         findings += chosen.findings
     if live:
-        skipped += [Planned(one.ref, skipped=_made(copy), owned=True) for one in workloads if (copy := _copy(one))]
-        workloads = [one for one in workloads if not _copy(one)]
+        copied = [(workload, _copy(workload)) for workload in workloads]
+        skipped += [workload._replace(skipped=_made(copy), owned=True) for workload, copy in copied if copy]
+        workloads = [workload for workload, copy in copied if not copy]
     else:
         findings += [workload.placed(found) for workload in workloads for found in _owned(workload)]
     unsealable: tuple[Finding, ...] = ()

@@ -3,7 +3,7 @@
 from binascii import b2a_base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_function.config.collect import Config
 from krm_function.config.generate import Generate
@@ -29,12 +29,11 @@ from krm_function.kubernetes.lookup import dig, mapping
 from krm_function.kubernetes.objects import listed, objects, reference
 from krm_function.kubernetes.pod_fields import UNREADABLE, news
 from krm_function.kubernetes.pod_kinds import SHIPPED
-from krm_function.kubernetes.resource import Edit, ObjectEdits, Outcome, Resource
-from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.kubernetes.resource import Edit, Outcome, Resource
 from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, LOCAL_CONFIG, Workload
 from krm_function.record import NamedTuple
-from krm_function.render.classes import Resolved, RuntimeClasses, resolve, schedule, schedule_daemon_set
-from krm_function.render.inject import inject_into
+from krm_function.render.classes import RuntimeClasses, resolve, schedule, schedule_daemon_set
+from krm_function.render.inject import inject
 from krm_function.render.pod_checks import (
     check_after_injection,
     check_before_injection,
@@ -42,15 +41,9 @@ from krm_function.render.pod_checks import (
     gpu_checks,
     host_mounts,
 )
-from krm_function.render.rendered import NO_LABELS, Planned
 from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT
 from krm_function.text.errors import YamlError
-
-if TYPE_CHECKING:
-    from krm_function.contrast.vm_size import PodMemory
-    from krm_function.policy.open_variables import OpenVariable
-
 
 # --- Namespace: give the configured namespace to the workloads that name none, and report objects without one
 #
@@ -75,19 +68,18 @@ NAMESPACED = frozenset(
 )
 
 
-def in_namespace(workload: Workload, namespace: str) -> tuple[tuple[Edit, ...], Workload]:
-    """Write the namespace into a workload that names none; also returns the workload after the edit."""
+def in_namespace(workload: Workload, namespace: str) -> Workload:
+    """Write the namespace into a workload that names none."""
     metadata = workload.object.get("metadata", ABSENT)
     before = mapping(metadata).get("namespace", ABSENT)
     if not namespace or not (before is ABSENT or before is None or before == ""):
-        return (), workload
+        return workload
     reason = f"the configuration gives {namespace} to workloads that name no namespace"
     path = (*workload.root, *NAMESPACE)
     edit = Edit("set", path, before, namespace, "CC0209", reason)
     if not isinstance(metadata, dict):
         edit = Edit("set", path[:-1], metadata, {"namespace": namespace}, "CC0209", reason)
-    after = workload.after((edit,))
-    return (edit,), after._replace(ref=after.ref._replace(namespace=namespace))
+    return workload.after((edit,))._replace(ref=workload.ref._replace(namespace=namespace))
 
 
 def namespace_findings(
@@ -224,140 +216,107 @@ def _base64(data: bytes) -> str:
 # types are wrong is looked at no further, since the stages trust them.
 
 
-class WorkloadRender(NamedTuple):
-    """A workload between two stages: as it is now, with the edits and findings so far.
-
-    Findings have their lines and paths in the input. written: the workload before anything is injected.
-    placeholder: its runtimeClassName in the input, or that of the configuration. vcpus: 0 if they cannot be known.
-    scheduled: the RuntimeClass that it was checked against. digest: of its initdata, "" if none. open: the variables of
-    which its policy allows any value. notes: sentences about it for the plan. identity: those about what the manifest
-    gives to it. memory: of its VM, once that is known.
-    """
-
-    workload: Workload
-    placeholder: str
-    resolved: Resolved
-    vcpus: int
-    written: Workload
-    edits: tuple[Edit, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    scheduled: RuntimeClass | None = None
-    digest: str = ""
-    open: "tuple[OpenVariable, ...]" = ()
-    notes: tuple[str, ...] = ()
-    identity: tuple[str, ...] = ()
-    memory: "PodMemory | None" = None
-
-    def plus(
-        self, edits: tuple[Edit, ...], findings: tuple[Finding, ...] = (), workload: Workload | None = None
-    ) -> "WorkloadRender":
-        """Return the workload after one more stage.
-
-        findings: about the workload as it is before the edits; those that repeat an error are left out. workload: after
-        the edits, if the stage has it already.
-        """
-        return self.said(findings)._replace(workload=workload or self.workload.after(edits), edits=self.edits + edits)
-
-    def said(self, findings: Sequence[Finding]) -> "WorkloadRender":
-        """Return the workload with findings about it as it is now."""
-        placed = tuple(map(self.workload.placed, findings))
-        if self.failed and placed:
-            placed = news(placed, self.findings, self.written)
-        return self._replace(findings=self.findings + placed) if placed else self
-
-    @property
-    def failed(self) -> bool:
-        """Whether a stage found an error: then nothing is written."""
-        return has_errors(self.findings)
-
-    @property
-    def unreadable(self) -> bool:
-        """Whether it has no containers, or values of a wrong type, so that no later stage can read it."""
-        return any(found.code in UNREADABLE for found in self.findings)
+def with_findings(workload: Workload, findings: Iterable[Finding]) -> Workload:
+    """Return the workload with findings about it as it is now; those that repeat an error of it are left out."""
+    placed = tuple(map(workload.placed, findings))
+    if workload.failed and placed:
+        placed = news(placed, workload.findings, workload.written or workload)
+    return workload._replace(findings=workload.findings + placed) if placed else workload
 
 
-def resolved(workload: Workload, config: Config, without: Collection[str] = ()) -> WorkloadRender:
+def with_outcome(workload: Workload, outcome: Outcome) -> Workload:
+    """Return the workload after one more stage, whose findings are about it as it was before the edits."""
+    return with_findings(workload, outcome.findings).after(outcome.edits)
+
+
+def is_unreadable(workload: Workload) -> bool:
+    """Tell whether it has no containers, or values of a wrong type, so that no later stage can read it."""
+    return any(finding.code in UNREADABLE for finding in workload.findings)
+
+
+def resolve_workload(workload: Workload, config: Config, without: Collection[str] = ()) -> Workload:
     """Give one workload its namespace and its configured class, verify it as the user wrote it, resolve its class.
 
     without: codes of findings that are left out, as if there were no such rule.
     """
-    named, workload = in_namespace(workload, config.generate.namespace)
-    chosen, workload, notes = _with_configured_class(workload, config.generate)
-    moved, workload = _with_moved_annotations(workload, config.generate)
-    raised, workload = _with_least_vcpus(workload, config.generate)
-    found = resolve(workload, config.release, config.generate.platform)
+    generate = config.generate
+    workload = in_namespace(workload, generate.namespace)
+    workload = _with_moved_annotations(_with_configured_class(workload, generate), generate)
+    workload = _with_least_vcpus(workload, generate)
+    platform, outcome = resolve(workload, config.release, generate.platform)
     count = vcpus(workload)
-    findings = _left(check_before_injection(workload, config.release.images) + found.findings, without)
-    vcpu = count if isinstance(count, int) else 0
-    notes += _templates_note(workload, config.generate)
-    made = WorkloadRender(
-        workload, workload.runtime_class, found, vcpu, workload, named + chosen + moved + raised, notes=notes
+    workload = workload._replace(
+        placeholder=workload.runtime_class,
+        platform=platform.name if platform else "",
+        vcpus=count if isinstance(count, int) else 0,
+        notes=workload.notes + _templates_note(workload, generate),
     )
-    return made.plus(() if has_errors(findings) else found.edits, findings)
+    workload = workload._replace(written=workload)
+    findings = _kept(check_before_injection(workload, config.release.images) + outcome.findings, without)
+    return with_outcome(workload, Outcome(() if has_errors(findings) else outcome.edits, findings))
 
 
-def _with_configured_class(
-    workload: Workload, generate: Generate
-) -> tuple[tuple[Edit, ...], Workload, tuple[str, ...]]:
-    """Write the class into a workload that `spec.workloads` names; also returns what the plan says of that."""
+def _with_configured_class(workload: Workload, generate: Generate) -> Workload:
+    """Write the class into a workload that `spec.workloads` names, and a note for the plan."""
     if not generate.workloads:
-        return (), workload, ()
+        return workload
     from krm_function.render.select import chosen_note, with_chosen_class
 
-    return (*with_chosen_class(workload, generate), chosen_note(workload, generate))
+    return with_chosen_class(workload, generate)._replace(notes=chosen_note(workload, generate))
 
 
-def _with_moved_annotations(workload: Workload, generate: Generate) -> tuple[tuple[Edit, ...], Workload]:
+def _with_moved_annotations(workload: Workload, generate: Generate) -> Workload:
     """Move annotations that stand on the object, if the configuration says so."""
     if generate.object_annotations != "move":
-        return (), workload
+        return workload
     from krm_function.adapt.moved_annotations import move_annotations
 
-    edits = move_annotations(workload)
-    return edits, workload.after(edits) if edits else workload
+    return workload.after(move_annotations(workload))
 
 
-def _with_least_vcpus(workload: Workload, generate: Generate) -> tuple[tuple[Edit, ...], Workload]:
+def _with_least_vcpus(workload: Workload, generate: Generate) -> Workload:
     """Raise the cpu limit of the pod, if the configuration says so."""
     if not generate.vcpus:
-        return (), workload
+        return workload
     from krm_function.adapt.least_vcpus import least_vcpus
 
-    edits = least_vcpus(workload, generate.vcpus)
-    return edits, workload.after(edits) if edits else workload
+    return workload.after(least_vcpus(workload, generate.vcpus))
 
 
 def _templates_note(workload: Workload, generate: Generate) -> tuple[str, ...]:
-    """Return what the plan says of a workload whose kind the configuration has told about."""
-    known = generate.kinds.entry(workload.ref) if workload.made_by and generate.pod_templates else None
-    if known is None or known.source != "configuration":
+    """Return the note about a workload whose kind the configuration describes."""
+    entry = generate.kinds.entry(workload.ref) if workload.made_by and generate.pod_templates else None
+    if entry is None or entry.source != "configuration":
         return ()
-    said = "spec.podTemplates says where its pods are and what its controller adds"
-    return (f"{said}, in place of the catalogue" if SHIPPED.entry(workload.ref) else said,)
+    note = "spec.podTemplates says where its pods are and what its controller adds"
+    return (f"{note}, in place of the catalogue" if SHIPPED.entry(workload.ref) else note,)
 
 
-def injected(
-    one: WorkloadRender,
+def inject_containers(
+    workload: Workload,
     config: Config,
     coordinator_namespace: str,
     gpus: tuple[str, ...],
     without: Collection[str] = (),
-) -> WorkloadRender:
+) -> Workload:
     """Inject the containers and volumes that one workload gets, and verify the result.
 
-    gpus: `passed_gpus` of the configuration. without: as in `resolved`.
+    gpus: `passed_gpus` of the configuration. without: as in `resolve_workload`.
     """
-    if one.unreadable:
-        return one
+    if is_unreadable(workload):
+        return workload
     images = config.images or EMPTY
-    outcome, workload = inject_into(one.workload, config.generate, config.release, coordinator_namespace, images)
-    one = one.plus(outcome.edits, workload=workload).said(_left(outcome.findings, without))
-    findings = check_after_injection(one.workload, config.release.version)
+    outcome = inject(workload, config.generate, config.release, coordinator_namespace, images)
+    workload = with_findings(workload.after(outcome.edits), _kept(outcome.findings, without))
     settings = config.generate.policy.settings or config.release.policy_settings
-    network = closed_networks(one.workload, config.generate)
-    explicit = not isinstance(parse_runtime_class(one.placeholder), Bare)
-    of_gpus = gpu_checks(one.workload, one.resolved.platform, gpus, explicit=explicit)
-    return one.said(_left((*findings, *network, *host_mounts(one.workload, images, settings), *of_gpus), without))
+    explicit = not isinstance(parse_runtime_class(workload.placeholder), Bare)
+    findings = (
+        *check_after_injection(workload, config.release.version),
+        *closed_networks(workload, config.generate),
+        *host_mounts(workload, images, settings),
+        *gpu_checks(workload, PLATFORMS.get(workload.platform), gpus, explicit=explicit),
+    )
+    return with_findings(workload, _kept(findings, without))
 
 
 def passed_gpus(config: Config) -> tuple[str, ...]:
@@ -367,89 +326,60 @@ def passed_gpus(config: Config) -> tuple[str, ...]:
     return passed_names(options.settings or config.release.policy_settings, profile)
 
 
-def _left(findings: tuple[Finding, ...], without: Collection[str]) -> tuple[Finding, ...]:
-    return tuple(found for found in findings if found.code not in without) if without else findings
+def _kept(findings: tuple[Finding, ...], without: Collection[str]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.code not in without) if without else findings
 
 
-def scheduled(one: WorkloadRender, classes: RuntimeClasses) -> WorkloadRender:
+def schedule_workload(workload: Workload, classes: RuntimeClasses) -> Workload:
     """Check one pod against the RuntimeClass that it will have; a DaemonSet gets its scheduling in the template."""
-    if one.resolved.platform is None:
-        return one
-    runtime_class = classes.classes.get(one.workload.runtime_class)
-    one = one.plus(*schedule(one.workload, runtime_class))._replace(scheduled=runtime_class)
-    return one if one.failed else one.plus(*schedule_daemon_set(one.workload, runtime_class))
+    if not workload.platform:
+        return workload
+    runtime_class = classes.classes.get(workload.runtime_class)
+    workload = with_outcome(workload, schedule(workload, runtime_class))._replace(scheduled=runtime_class)
+    return workload if workload.failed else with_outcome(workload, schedule_daemon_set(workload, runtime_class))
 
 
-def measured(workloads: Iterable[WorkloadRender], values: ReferenceValues, release: Release) -> list[WorkloadRender]:
+def measure_all(workloads: Iterable[Workload], values: ReferenceValues, release: Release) -> list[Workload]:
     """Give every workload without errors the ID blocks of its VM; none at all if the reference values are wrong.
 
     A workload whose number of vCPUs has no RTMR0 in the release gets CC0609.
     """
-    workloads = [one.plus((), _without_rtmr0(one, release)) for one in workloads]
+    checked = [with_findings(workload, _without_rtmr0(workload, release)) for workload in workloads]
     if has_errors(values.findings):
-        return workloads
+        return checked
 
-    blocks = cache(lambda platform, count: id_blocks(platform, count, values.merged.get("snp", ())))
+    blocks = cache(lambda platform, count: id_blocks(PLATFORMS[platform], count, values.merged.get("snp", ())))
     return [
-        one
-        if one.failed or one.resolved.platform is None
-        else one.plus(*measure(one.workload, blocks(one.resolved.platform, one.vcpus)))
-        for one in workloads
+        workload
+        if workload.failed or not workload.platform
+        else with_outcome(workload, measure(workload, blocks(workload.platform, workload.vcpus)))
+        for workload in checked
     ]
 
 
-def _without_rtmr0(one: WorkloadRender, release: Release) -> tuple[Finding, ...]:
+def _without_rtmr0(workload: Workload, release: Release) -> tuple[Finding, ...]:
     """Return CC0609 if a VM of this size is in no reference value."""
-    platform = one.resolved.platform
-    if platform is None or not platform.rtmr0_by_vcpus or not one.vcpus or platform.name not in release.platforms:
+    platform = PLATFORMS.get(workload.platform)
+    if platform is None or not platform.rtmr0_by_vcpus or not workload.vcpus or platform.name not in release.platforms:
         return ()
-    if str(one.vcpus) in release.platforms[platform.name].rtmr0_by_vcpu:
+    if str(workload.vcpus) in release.platforms[platform.name].rtmr0_by_vcpu:
         return ()
-    return (
-        finding(
-            "CC0609", one.workload.ref, one.workload.spec_path, vcpus=vcpus_text(one.vcpus), platform=platform.name
-        ),
-    )
+    size = vcpus_text(workload.vcpus)
+    return (finding("CC0609", workload.ref, workload.spec_path, vcpus=size, platform=platform.name),)
 
 
-def used_platforms(workloads: Sequence[WorkloadRender], default: str) -> set[Platform]:
+def used_platforms(workloads: Sequence[Workload], default: str) -> set[Platform]:
     """Find every platform whose reference values the manifest needs. default: the configured one, "" for none.
 
     For a GPU on an explicit platform without one Contrast adds those of the GPU variant; here it is CC0409.
     """
-    used = {one.resolved.platform for one in workloads if one.resolved.platform is not None}
+    used = {PLATFORMS[workload.platform] for workload in workloads if workload.platform}
     return used | {PLATFORMS[default]} if default and workloads else used
 
 
-def vcpu_counts(workloads: Iterable[WorkloadRender], platforms: Iterable[Platform]) -> Mapping[str, list[int]]:
+def vcpu_counts(workloads: Iterable[Workload], platforms: Iterable[Platform]) -> Mapping[str, list[int]]:
     """Collect by name of the platform the vCPU count of each of its pods."""
     return {
-        platform.name: [one.vcpus for one in workloads if one.resolved.platform == platform] for platform in platforms
+        platform.name: [workload.vcpus for workload in workloads if workload.platform == platform.name]
+        for platform in platforms
     }
-
-
-def object_edits(one: WorkloadRender) -> tuple[int, ObjectEdits]:
-    """Return the edits of one workload to its object, with the position of its resource."""
-    position, root = one.workload.place
-    return position, ObjectEdits(root, one.workload.ref, one.edits)
-
-
-def planned(one: WorkloadRender) -> Planned:
-    """Make the entry of one workload in the plan."""
-    platform = one.resolved.platform
-    return Planned(
-        one.workload.ref,
-        one.placeholder,
-        platform.name if platform else "",
-        one.workload.runtime_class,
-        one.vcpus,
-        one.scheduled.node_selector if one.scheduled else NO_LABELS,
-        one.edits,
-        one.digest,
-        workload=one.workload,
-        scheduled=one.scheduled,
-        open=one.open,
-        notes=one.identity + one.notes,
-        identity=one.identity,
-        memory=one.memory,
-    )

@@ -30,16 +30,8 @@ from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import ObjectEdits, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
-from krm_function.record import NamedTuple
-from krm_function.render.stages import WorkloadRender
+from krm_function.render.stages import is_unreadable, with_outcome
 from krm_function.schema.table import EMPTY
-
-
-class Rewritten(NamedTuple):
-    """The workloads after the rules, and the edits of claim objects, with the positions of their resources."""
-
-    workloads: list[WorkloadRender]
-    claims: tuple[tuple[int, ObjectEdits], ...] = ()
 
 
 def idle_entries(workloads: Sequence[Workload], config: Config) -> tuple[Finding, ...]:
@@ -47,41 +39,41 @@ def idle_entries(workloads: Sequence[Workload], config: Config) -> tuple[Finding
     return (*idle_claims(workloads, config.generate), *idle_paths(workloads, config.generate))
 
 
-def with_volume_rules(renders: Sequence[WorkloadRender], resources: Sequence[Resource], config: Config) -> Rewritten:
-    """Apply the rules to all workloads; those that cannot be read are left as they are."""
-    rules = config.generate.volumes
-    pods = pods_of(resources, config) if rules.secure_claims else Pods((), ())
-    made: list[WorkloadRender] = []
+def with_volume_rules(
+    workloads: Sequence[Workload], resources: Sequence[Resource], config: Config
+) -> tuple[list[Workload], list[tuple[int, ObjectEdits]]]:
+    """Apply the rules to all workloads that can be read.
+
+    Also returns the edits of claim objects, with the positions of their resources.
+    """
+    pods = pods_of(resources, config) if config.generate.volumes.secure_claims else Pods((), ())
+    rewritten: list[Workload] = []
     blocks: dict[tuple[int, Path], ClaimObject] = {}
-    for one in renders:
-        if one.unreadable:
-            made.append(one)
-            continue
-        render, claims = _rewritten(one, pods, config)
-        made.append(render)
+    for workload in workloads:
+        after, claims = (workload, ()) if is_unreadable(workload) else _rewritten(workload, pods, config)
+        rewritten.append(after)
         blocks |= {(claim.resource.position, claim.root): claim for claim in claims}
-    edits = tuple(
+    edits = [
         (position, ObjectEdits(root, claim.ref, (made_block(claim),))) for (position, root), claim in blocks.items()
-    )
-    return Rewritten(made, edits)
+    ]
+    return rewritten, edits
 
 
-def _rewritten(one: WorkloadRender, pods: Pods, config: Config) -> tuple[WorkloadRender, Sequence[ClaimObject]]:
+def _rewritten(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, Sequence[ClaimObject]]:
     """Apply the rules to one workload; also returns the claims that become block devices with it."""
     rules = config.generate.volumes
     claims: Sequence[ClaimObject] = ()
     if rules.cache_paths:
-        one = one.plus(*host_path_caches(one.workload, rules.cache_paths))
+        workload = with_outcome(workload, host_path_caches(workload, rules.cache_paths))
     if rules.split_sub_paths:
-        one = one.plus(*split_sub_paths(one.workload, divide=rules.split_sub_paths == DIVIDE))
+        workload = with_outcome(workload, split_sub_paths(workload, divide=rules.split_sub_paths == DIVIDE))
     if rules.secure_claims:
-        initializer = config.generate.initializer
-        encrypted = secure_pv(one.workload, rules.secure_claims, pods, initializer=initializer)
-        one = one.plus(*encrypted.outcome)._replace(notes=one.notes + encrypted.notes)
+        encrypted = secure_pv(workload, rules.secure_claims, pods, initializer=config.generate.initializer)
+        workload = with_outcome(workload, encrypted.outcome)._replace(notes=workload.notes + encrypted.notes)
         claims = encrypted.blocks
     if rules.image_volumes:
-        one = one.plus(*image_volumes(one.workload, config.images or EMPTY, config.release.images))
-    return one, claims
+        workload = with_outcome(workload, image_volumes(workload, config.images or EMPTY, config.release.images))
+    return workload, claims
 
 
 def pods_of(resources: Sequence[Resource], config: Config | None) -> Pods:

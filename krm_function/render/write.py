@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.contrast.annotations import TOTAL, annotations_size
-from krm_function.contrast.owned import ADDED_OBJECTS
+from krm_function.contrast.owned import ADDED_OBJECTS, emitted_objects
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.hosts.emitted import without_added_separator
 from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import emitted_objects, objects, reference
+from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.resource import ObjectEdits, Resource, yaml_finding
-from krm_function.kubernetes.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
+from krm_function.kubernetes.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY, Workload
 from krm_function.record import NamedTuple
 from krm_function.text.changes import Change
 from krm_function.text.errors import YamlError
@@ -88,6 +88,12 @@ def write(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]])
     taken = _collisions(resources, predecessors, additions := tuple(additions))
     added = () if taken else _add(written, predecessors, additions)
     return WriteResult(tuple(written), added, (*findings, *taken))
+
+
+def object_edits(workload: Workload) -> tuple[int, ObjectEdits]:
+    """Return the edits of one workload to its object, with the position of its resource."""
+    position, root = workload.place
+    return position, ObjectEdits(root, workload.ref, workload.edits)
 
 
 def with_edits(resources: Iterable[Resource], edits: Iterable[tuple[int, ObjectEdits]]) -> tuple[Resource, ...]:

@@ -134,10 +134,10 @@ def diff_text(documents: Iterable[ChangedDocument], *, colour: bool = False) -> 
 def identity_text(rendered: Rendered) -> str:
     """Return what the manifest gives to workloads and the base does not: one header for each, "" for none."""
     lines = []
-    for planned in rendered.plan:
-        if planned.identity:
-            lines.append(f"=== {on_one_line(address_of(planned.ref))}, in the manifest")
-            lines += [f"# {on_one_line(note)}" for note in planned.identity]
+    for workload in rendered.plan:
+        if workload.identity:
+            lines.append(f"=== {on_one_line(address_of(workload.ref))}, in the manifest")
+            lines += [f"# {on_one_line(note)}" for note in workload.identity]
     return "".join(f"{line}\n" for line in lines)
 
 

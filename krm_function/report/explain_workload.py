@@ -15,7 +15,8 @@ from krm_function.kubernetes.address import address_of
 from krm_function.kubernetes.kinds import KINDS as WORKLOADS
 from krm_function.kubernetes.lookup import mapping
 from krm_function.kubernetes.resource import Edit
-from krm_function.render.rendered import Planned, Rendered
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.rendered import Rendered
 from krm_function.report.findings import finding_data, on_one_line, render_text
 from krm_function.report.masking import masked
 from krm_function.report.plan import memory_data, memory_sentence
@@ -26,7 +27,7 @@ SIGNS = {"set": "~", "insert": "+", "remove": "-"}  # of a field that was there
 LONGEST = 160  # characters of a value in a line: an image with its digest fits
 
 
-def explained(rendered: Rendered, ref: Ref) -> tuple[Planned, list[Finding]]:
+def explained(rendered: Rendered, ref: Ref) -> tuple[Workload, list[Finding]]:
     """Return the entry of one workload in the plan of a render, and the findings about it."""
     line = next(line for line in rendered.plan if line.ref == ref)
     return line, [found for found in rendered.findings if found.ref == ref]
@@ -53,7 +54,7 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     return "".join(parts)
 
 
-def _facts(line: Planned) -> list[tuple[str, str]]:
+def _facts(line: Workload) -> list[tuple[str, str]]:
     """Return the facts at the head of the explanation."""
     if line.skipped:
         template = WORKLOADS[line.ref.kind][1] if line.ref.kind in WORKLOADS else ("its pod template",)
@@ -115,7 +116,7 @@ def explain_json(rendered: Rendered, ref: Ref) -> str:
         "skipped": line.skipped,
         "placeholder": line.placeholder,
         "platform": line.platform,
-        "runtimeClassName": line.runtime_class,
+        "runtimeClassName": "" if line.skipped else line.runtime_class,
         "vcpus": line.vcpus,
         "memory": memory_data(line),
         "nodeSelector": dict(line.node_selector),

@@ -4,14 +4,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.contrast.vm_size import PodMemory, memory_text
+from krm_function.contrast.vm_size import memory_text
 from krm_function.findings import Finding, Ref, dotted
 from krm_function.kubernetes.lookup import mapping, maps
 from krm_function.kubernetes.nodes import Node, required_terms
 from krm_function.kubernetes.placement import Placement, amount_text, replicas_of
 from krm_function.kubernetes.quantity import NANO
+from krm_function.kubernetes.workload import PodMemory, Workload
 from krm_function.record import NamedTuple
-from krm_function.render.rendered import Planned, Rendered
+from krm_function.render.rendered import Rendered
 from krm_function.report.findings import ordered
 
 # --- What the plan says of memory: of one workload, and of the workloads that a node pool takes
@@ -41,13 +42,13 @@ class MemorySum(NamedTuple):
         return f"VMs of {pods}: {_pair(self.gets, self.needs)}"
 
 
-def memory_cell(planned: Planned) -> str:
+def memory_cell(workload: Workload) -> str:
     """Write what the VM of a workload gets and needs; "" if that was not worked out."""
-    memory = planned.memory
+    memory = workload.memory
     return "" if memory is None else _pair(memory.gets, memory.needs)
 
 
-def memory_legend(plan: Iterable[Planned]) -> str:
+def memory_legend(plan: Iterable[Workload]) -> str:
     """Explain the cells of a plan, or say that there are none; "" without workloads whose memory was worked out."""
     known = [one.memory for one in plan if one.memory is not None]
     if not known:
@@ -57,7 +58,7 @@ def memory_legend(plan: Iterable[Planned]) -> str:
     return f"{LEGEND}; {UNKNOWN}" if any(one.unknown for one in known) else LEGEND
 
 
-def memory_sum(workloads: Iterable[Planned], nodes: int = 1) -> MemorySum | None:
+def memory_sum(workloads: Iterable[Workload], nodes: int = 1) -> MemorySum | None:
     """Add up the memory of all pods of some workloads. nodes: of their pool. None if nothing is known."""
     counted = [(one.memory, _pods(one, nodes)) for one in workloads if one.memory is not None]
     if not counted:
@@ -80,13 +81,13 @@ def memory_sentence(memory: PodMemory) -> str:
         )
     about = "" if memory.exact else "about "
     parts = f"{about}{memory_text(memory.images)} of images and {memory_text(memory.asked)} of limits"
-    gpu = ", with a GPU 8 GB at least" if memory.gpu else ""
+    gpu = ", with a GPU 8 GB at least" if memory.least else ""
     return f"{gets}; it needs {about}{memory_text(memory.needs or 0)}: {parts}{gpu}"
 
 
-def memory_data(planned: Planned) -> dict[str, Any] | None:
+def memory_data(workload: Workload) -> dict[str, Any] | None:
     """Return the memory of one pod for JSON, in bytes; needs: null if it is not known."""
-    memory = planned.memory
+    memory = workload.memory
     if memory is None:
         return None
     return {
@@ -100,8 +101,8 @@ def memory_data(planned: Planned) -> dict[str, Any] | None:
     }
 
 
-def _pods(planned: Planned, nodes: int) -> int:
-    replicas = replicas_of(planned.workload) if planned.workload is not None else 1
+def _pods(workload: Workload, nodes: int) -> int:
+    replicas = replicas_of(workload)
     return nodes if replicas is None else replicas
 
 
@@ -116,7 +117,7 @@ def _pair(gets: int, needs: int | None) -> str:
 # Without nodes, a pool is what a runtime class asks for, and says so.
 
 
-Entry = tuple[Planned, Placement | None, bool]  # a workload, where it can run, whether it is in conflict
+Entry = tuple[Workload, Placement | None, bool]  # a workload, where it can run, whether it is in conflict
 LEFT_OUT = frozenset({"pods", "ephemeral-storage"})  # capacity that tells no pool from another
 GIB = 2**30 * NANO
 
@@ -148,7 +149,7 @@ def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool,
     """Return the pools of a plan: those in use first, then by name."""
     if nodes is None:
         return _assumed(entries)
-    asked = sorted({key for planned, _, _ in entries for key in _asked(planned)})
+    asked = sorted({key for workload, _, _ in entries for key in _asked(workload)})
     fitting = [frozenset(where.fitting) if where is not None else frozenset() for _, where, _ in entries]
     members: dict[Any, list[Node]] = {}
     for node in nodes:
@@ -167,17 +168,17 @@ def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool,
 def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
     """Return pools that the runtime classes select, with their workloads, where no nodes are known."""
     takers: dict[tuple[tuple[str, str], ...], list[int]] = {}
-    for index, (planned, _, failed) in enumerate(entries):
-        if not failed and planned.workload is not None:
-            takers.setdefault(tuple(sorted(planned.node_selector.items())), []).append(index)
+    for index, (workload, _, failed) in enumerate(entries):
+        if not failed:
+            takers.setdefault(tuple(sorted(workload.node_selector.items())), []).append(index)
     return tuple(Pool(dict(key), workloads=tuple(found), assumed=True) for key, found in sorted(takers.items()))
 
 
-def _asked(planned: Planned) -> set[str]:
+def _asked(workload: Workload) -> set[str]:
     """Return the label keys that one workload selects by: its own selector, its class's, and its required affinity."""
-    spec = planned.workload.pod_spec if planned.workload is not None else {}
+    spec = workload.pod_spec
     own = spec.get("nodeSelector")
-    keys = {*planned.node_selector, *(own if isinstance(own, dict) else ())}
+    keys = {*workload.node_selector, *(own if isinstance(own, dict) else ())}
     for term in required_terms(spec) or ():
         keys |= {str(one.get("key")) for one in maps(term.get("matchExpressions"))}
     return {str(key) for key in keys}
@@ -207,14 +208,14 @@ REWRITTEN = frozenset({"CC0831", "CC0832", "CC0833", "CC0834"})  # by a rule of 
 class PlanEntry(NamedTuple):
     """One workload. placement: None when no nodes are known, or when it has no runtime class yet."""
 
-    planned: Planned
+    workload: Workload
     placement: Placement | None = None
     findings: tuple[Finding, ...] = ()  # errors and warnings about this workload, in the order of a report
 
     @property
     def ref(self) -> Ref:
         """Which workload."""
-        return self.planned.ref
+        return self.workload.ref
 
     @property
     def broken(self) -> bool:
@@ -240,7 +241,7 @@ class Plan(NamedTuple):
     """
 
     lines: tuple[PlanEntry, ...]
-    skipped: tuple[Planned, ...]
+    skipped: tuple[Workload, ...]
     pools: tuple[Pool, ...] = ()
     findings: tuple[Finding, ...] = ()
     nodes: tuple[Node, ...] | None = None
@@ -272,16 +273,16 @@ def make_plan(
     """
     findings = [found for found in ordered([*rendered.findings, *more]) if found.severity != "info"]
     lines: list[PlanEntry] = []
-    for index, planned in enumerate(rendered.plan):
-        if not planned.skipped:
-            mine = tuple(found for found in findings if found.ref == planned.ref)
-            lines.append(PlanEntry(planned, (placements or {}).get(index), mine))
+    for index, workload in enumerate(rendered.plan):
+        if not workload.skipped:
+            mine = tuple(found for found in findings if found.ref == workload.ref)
+            lines.append(PlanEntry(workload, (placements or {}).get(index), mine))
     lines.sort(key=lambda line: not line.failed)
     of_lines = {line.ref for line in lines}
     return Plan(
         tuple(lines),
-        tuple(planned for planned in rendered.plan if planned.skipped),
-        pools([(line.planned, line.placement, line.failed) for line in lines], nodes),
+        tuple(workload for workload in rendered.plan if workload.skipped),
+        pools([(line.workload, line.placement, line.failed) for line in lines], nodes),
         tuple(found for found in findings if found.ref not in of_lines),
         None if nodes is None else tuple(nodes),
         source,
@@ -292,33 +293,33 @@ def make_plan(
 
 def common_class(plan: Plan) -> str:
     """Return the pattern of all runtime classes, as `contrast-cc-<platform>-1a2b3c4d`; "" if there is not one."""
-    classes = {(line.planned.platform, line.planned.runtime_class) for line in plan.lines if line.planned.platform}
+    classes = {(line.workload.platform, line.workload.runtime_class) for line in plan.lines if line.workload.platform}
     patterns = {name.replace(f"-{platform}-", "-<platform>-") for platform, name in classes}
     if len(patterns) != 1:
         return ""
     return next(iter(classes))[1] if len(classes) == 1 else patterns.pop()
 
 
-def changes_of(planned: Planned, *, digest: bool = True) -> str:
+def changes_of(workload: Workload, *, digest: bool = True) -> str:
     """Write `+2 containers as user 0:0, policy 1a2b3c4d`; as whom they run stands there if the pod sets another user.
 
     digest: with the beginning of the policy's digest.
     """
-    injected = [edit for edit in planned.edits if edit.code in INJECTED]
+    injected = [edit for edit in workload.edits if edit.code in INJECTED]
     containers = len({edit.code for edit in injected})
     users = dict.fromkeys(user for edit in injected for user in _stated_users(edit.after))
     own = f" as user {' and '.join(users)}" if users else ""
     parts = [f"+{counted(containers, 'container')}{own}"] if containers else []
-    volumes = len({edit.reason for edit in planned.edits if edit.code in REWRITTEN})
+    volumes = len({edit.reason for edit in workload.edits if edit.code in REWRITTEN})
     parts += [f"{counted(volumes, 'volume')} rewritten"] if volumes else []
-    parts += ["annotations moved"] if any(edit.code == "CC0290" for edit in planned.edits) else []
-    parts += ["memory"] if any(edit.code == "CC0422" for edit in planned.edits) else []
-    parts += ["vCPUs raised"] if any(edit.code == "CC0417" for edit in planned.edits) else []
-    parts += ["GPU renamed"] if any(edit.code == "CC0412" for edit in planned.edits) else []
-    images = len([edit for edit in planned.edits if edit.code == "CC0506"])
+    parts += ["annotations moved"] if any(edit.code == "CC0290" for edit in workload.edits) else []
+    parts += ["memory"] if any(edit.code == "CC0422" for edit in workload.edits) else []
+    parts += ["vCPUs raised"] if any(edit.code == "CC0417" for edit in workload.edits) else []
+    parts += ["GPU renamed"] if any(edit.code == "CC0412" for edit in workload.edits) else []
+    images = len([edit for edit in workload.edits if edit.code == "CC0506"])
     parts += [counted(images, "image")] if images else []
-    parts += [f"policy {planned.digest[:8]}"] if planned.digest and digest else []
-    return ", ".join(parts) or ("policy" if planned.digest else "no changes")
+    parts += [f"policy {workload.digest[:8]}"] if workload.digest and digest else []
+    return ", ".join(parts) or ("policy" if workload.digest else "no changes")
 
 
 def _stated_users(after: Any) -> list[str]:
@@ -362,7 +363,7 @@ def plan_json(plan: Plan) -> str:
         "failed": plan.failed,
         "release": plan.release,
         "workloads": [_workload(line) for line in plan.lines],
-        "skipped": [{**_ref(planned), "reason": planned.skipped} for planned in plan.skipped],
+        "skipped": [{**_ref(workload), "reason": workload.skipped} for workload in plan.skipped],
         "pools": None if plan.nodes is None else [_pool(pool, plan) for pool in plan.pools],
         "totals": {
             "workloads": len(plan.lines),
@@ -375,33 +376,33 @@ def plan_json(plan: Plan) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _ref(planned: Planned) -> dict[str, Any]:
-    api_version, kind, namespace, name, part = planned.ref
+def _ref(workload: Workload) -> dict[str, Any]:
+    api_version, kind, namespace, name, part = workload.ref
     template = {"template": part} if part else {}
     return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, **template}
 
 
 def _workload(line: PlanEntry) -> dict[str, Any]:
-    planned = line.planned
+    workload = line.workload
     return {
-        **_ref(planned),
-        "placeholder": planned.placeholder,
-        "platform": planned.platform,
-        "runtimeClassName": planned.runtime_class,
-        "vcpus": planned.vcpus,
-        "memory": memory_data(planned),
-        "nodeSelector": dict(planned.node_selector),
+        **_ref(workload),
+        "placeholder": workload.placeholder,
+        "platform": workload.platform,
+        "runtimeClassName": workload.runtime_class,
+        "vcpus": workload.vcpus,
+        "memory": memory_data(workload),
+        "nodeSelector": dict(workload.node_selector),
         "nodes": None if line.placement is None else _nodes(line.placement),
-        "digest": planned.digest,
-        "openVariables": [one._asdict() for one in planned.open],
+        "digest": workload.digest,
+        "openVariables": [one._asdict() for one in workload.open],
         "changes": [
             {"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason}
-            for edit in planned.edits
+            for edit in workload.edits
         ],
         "findings": [
             {"code": found.code, "severity": found.severity, "message": found.message} for found in line.findings
         ],
-        "notes": list(planned.notes),
+        "notes": list(workload.notes),
     }
 
 
@@ -423,13 +424,13 @@ def _exact(amount: int) -> str:
 
 def _pool(pool: Pool, plan: Plan) -> dict[str, Any]:
     """Write one pool. memory: of the VMs of all pods that it may have, in bytes."""
-    memory = memory_sum([plan.lines[index].planned for index in pool.workloads], len(pool.nodes))
+    memory = memory_sum([plan.lines[index].workload for index in pool.workloads], len(pool.nodes))
     return {
         "nodes": list(pool.nodes),
         "labels": dict(pool.labels),
         "taints": list(pool.taints),
         "cordoned": pool.cordoned,
         "capacity": dict(pool.capacity),
-        "workloads": [_ref(plan.lines[index].planned) for index in pool.workloads],
+        "workloads": [_ref(plan.lines[index].workload) for index in pool.workloads],
         "memory": None if memory is None else memory._asdict(),
     }

@@ -67,7 +67,7 @@ def plan_html(plan: Plan) -> str:
     digest = b2a_base64(sha256(css.encode()).digest(), newline=False).decode()
     page = environment.get_template("plan.html.jinja")
     lines = [_line(index, line, plan) for index, line in enumerate(plan.lines)]
-    memory = memory_legend(line.planned for line in plan.lines)
+    memory = memory_legend(line.workload for line in plan.lines)
     return page.render(
         css=Markup(css),  # noqa: S704 - our own file
         digest=digest,
@@ -87,7 +87,7 @@ def plan_html(plan: Plan) -> str:
         memory_legend=memory,
         sized=memory != NOTHING,
         memory_of=lambda pool: memory_sum(
-            [plan.lines[index].planned for index in pool.workloads], len(pool.nodes) or 1
+            [plan.lines[index].workload for index in pool.workloads], len(pool.nodes) or 1
         ),
     )
 
@@ -150,28 +150,28 @@ def _legend(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
     """Return the values of one workload for the template."""
-    planned, placement = line.planned, line.placement
+    workload, placement = line.workload, line.placement
     requests = sorted(placement.requests.items()) if placement is not None else []
     return {
         "id": f"w{index}",
         "line": line,
-        "planned": planned,
-        "look": _look(planned.platform),
-        "vcpus": counted(planned.vcpus, "vCPU") if planned.vcpus else "",
-        "memory": memory_sentence(planned.memory) if planned.memory is not None else "",
-        "memory_cell": memory_cell(planned),
+        "workload": workload,
+        "look": _look(workload.platform),
+        "vcpus": counted(workload.vcpus, "vCPU") if workload.vcpus else "",
+        "memory": memory_sentence(workload.memory) if workload.memory is not None else "",
+        "memory_cell": memory_cell(workload),
         "pods": _pods(line),
         "nodes": "in error" if placement is None and line.broken else _nodes(line),
         "refusals": placement.refusals if placement is not None else (),
-        "changes": "" if line.broken else changes_of(planned),
+        "changes": "" if line.broken else changes_of(workload),
         "requests": [(name, amount_text(name, amount)) for name, amount in requests if amount],
-        "containers": allowed(planned.workload),
+        "containers": allowed(workload),
         "said": [
             (number, group.found)
             for number, group in enumerate(grouped(plan.problems))
             if any(found in line.findings for found in (group.found, *group.others))
         ],
-        "edits": _edits(planned.edits),
+        "edits": _edits(workload.edits),
     }
 
 
@@ -188,7 +188,7 @@ def _pods(line: PlanEntry) -> str:
 
 
 def _nodes(line: PlanEntry) -> str:
-    return nodes_of(line.placement) if line.placement is not None else wanted_nodes(line.planned)
+    return nodes_of(line.placement) if line.placement is not None else wanted_nodes(line.workload)
 
 
 def _edits(edits: Sequence[Edit]) -> list[dict[str, str]]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from krm_function.kubernetes.address import SHORT
 from krm_function.kubernetes.placement import Placement, first_and_more, grouped
+from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
-from krm_function.render.rendered import Planned
 from krm_function.report.findings import Paint, on_one_line, plain
 from krm_function.report.plan import (
     Plan,
@@ -59,7 +59,7 @@ def groups_of(plan: Plan) -> list[Group]:
     """Return the groups in the order of the plan, conflicts first; then the skipped workloads by the reason."""
     named, sized = (
         not common_class(plan),
-        any(one.planned.memory and not one.planned.memory.unknown for one in plan.lines),
+        any(one.workload.memory and not one.workload.memory.unknown for one in plan.lines),
     )
     members: dict[tuple[bool, str, tuple[str, ...]], list[PlanEntry]] = {}
     for line in plan.lines:
@@ -71,22 +71,22 @@ def groups_of(plan: Plan) -> list[Group]:
         for (failed, heading, reasons), lines in members.items()
     ]
     skipped: dict[str, list[Row]] = {}
-    for planned in plan.skipped:
-        skipped.setdefault(planned.skipped, []).append(Row(str(planned.ref), planned.ref.kind))
+    for workload in plan.skipped:
+        skipped.setdefault(workload.skipped, []).append(Row(str(workload.ref), workload.ref.kind))
     return groups + [Group(f"skipped: {reason}", tuple(rows)) for reason, rows in skipped.items()]
 
 
 def heading_of(line: PlanEntry, *, named: bool) -> str:
     """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. named: with the runtime class."""
-    planned, placement = line.planned, line.placement
-    what = planned.platform or "no platform"
-    if named and planned.runtime_class:
-        what += f" (class {planned.runtime_class})"
+    workload, placement = line.workload, line.placement
+    what = workload.platform or "no platform"
+    if named and workload.runtime_class:
+        what += f" (class {workload.runtime_class})"
     if placement is None:
         if line.broken:
             return f"{what}, in error"
-        open_to_all = planned.scheduled is not None and not planned.node_selector
-        return f"{what} on {wanted_nodes(planned)}" + (
+        open_to_all = workload.scheduled is not None and not workload.node_selector
+        return f"{what} on {wanted_nodes(workload)}" + (
             ": the runtime class has no node selector" if open_to_all else ""
         )
     join = "," if placement.refused else ", one pod on each of" if line.one_a_node and placement.fitting else " on"
@@ -101,9 +101,9 @@ def nodes_of(placement: Placement) -> str:
     return f"{first_and_more(fitting)} ({len(fitting)} of {count})" if fitting else f"none of {count}"
 
 
-def wanted_nodes(planned: Planned) -> str:
+def wanted_nodes(workload: Workload) -> str:
     """Return the nodes that a pod asks for, where none are known: `nodes with tee=snp`, `any node`."""
-    labels = ", ".join(f"{key}={value}" for key, value in sorted(planned.node_selector.items()))
+    labels = ", ".join(f"{key}={value}" for key, value in sorted(workload.node_selector.items()))
     if labels:
         return f"nodes with {labels}"
     return "any node"
@@ -135,31 +135,31 @@ def _first(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
 
 def _row(line: PlanEntry, *, sized: bool) -> Row:
     """Return the row of a workload. sized: with its memory, since the lock has sizes of some images."""
-    planned = line.planned
+    workload = line.workload
     codes: dict[str, None] = dict.fromkeys(f"{found.severity} {found.code}" for found in line.findings)
     return Row(
-        str(planned.ref),
-        planned.ref.kind,
-        counted(planned.vcpus, "vCPU") if planned.vcpus else "",
-        memory_cell(planned) if sized else "",
-        "" if line.broken else changes_of(planned),
-        "" if line.broken else changes_of(planned, digest=False),
-        (*([", ".join(codes)] if codes else []), *_open(planned), *planned.notes),
+        str(workload.ref),
+        workload.ref.kind,
+        counted(workload.vcpus, "vCPU") if workload.vcpus else "",
+        memory_cell(workload) if sized else "",
+        "" if line.broken else changes_of(workload),
+        "" if line.broken else changes_of(workload, digest=False),
+        (*([", ".join(codes)] if codes else []), *_open(workload), *workload.notes),
     )
 
 
 def _memory(lines: list[PlanEntry]) -> str:
     nodes = len(lines[0].placement.fitting) if lines[0].placement is not None else 1
-    found = memory_sum([line.planned for line in lines], nodes)
+    found = memory_sum([line.workload for line in lines], nodes)
     return str(found) if found is not None and found.pods > 1 else ""
 
 
-def _open(planned: Planned) -> list[str]:
+def _open(workload: Workload) -> list[str]:
     """Return a note on the variables of which the policy allows any value, and one on those with a form."""
-    if not planned.open:
+    if not workload.open:
         return []
-    any_value = variables_text(planned, of_controller=False)
-    with_form = variables_text(planned, of_controller=True)
+    any_value = variables_text(workload, of_controller=False)
+    with_form = variables_text(workload, of_controller=True)
     notes = {
         "open variables, of which the host may choose any value": any_value,
         "variables that the controller writes, of which the host may choose any value of the form": with_form,
@@ -207,7 +207,7 @@ def plan_text(plan: Plan, width: int = WIDTH, paint: Paint = plain) -> str:
     groups = groups_of(plan)
     columns = _columns([row for group in groups for row in group.rows], width)
     parts = [_head(plan, width), *(_group(group, columns, width, paint) for group in groups)]
-    parts.append(_wrapped(memory_legend(line.planned for line in plan.lines), width))
+    parts.append(_wrapped(memory_legend(line.workload for line in plan.lines), width))
     parts.append(_wrapped(plan_totals(plan), width))
     return "\n".join("".join(f"{line}\n" for line in lines) for lines in parts if lines)
 
@@ -316,8 +316,8 @@ def plan_mermaid(plan: Plan) -> str:
 
 
 def _workload(line: PlanEntry) -> str:
-    planned = line.planned
-    second = ", ".join(filter(None, (planned.platform, counted(planned.vcpus, "vCPU") if planned.vcpus else "")))
+    workload = line.workload
+    second = ", ".join(filter(None, (workload.platform, counted(workload.vcpus, "vCPU") if workload.vcpus else "")))
     return "<br/>".join(mermaid_label(text) for text in (f"{line.ref.kind} {line.ref}", second) if text)
 
 

@@ -12,7 +12,6 @@ from krm_function.policy.compare import WorkloadDifferences
 from krm_function.policy.compare_values import Difference
 from krm_function.policy.initdata import POLICY, decode_toml, from_annotation, read_policy_data
 from krm_function.record import NamedTuple
-from krm_function.render.rendered import Planned
 from krm_function.report.findings import on_one_line
 
 # --- The open variables of a workload in one line: those of which the host may choose any value
@@ -20,14 +19,14 @@ from krm_function.report.findings import on_one_line
 # Rule: names only; an open variable has no value that anybody here could know.
 
 
-def variables_text(planned: Planned, *, of_controller: bool | None = None) -> str:
+def variables_text(workload: Workload, *, of_controller: bool | None = None) -> str:
     """Write `web DB_PASSWORD (Secret db, key password), web DB_USER (Secret db, key user)`; "" if there are none.
 
     of_controller: only those that the controller of a custom resource writes, each with its form, or only the others.
     """
     return ", ".join(
         f"{one.container} {one.name} ({one.source.removeprefix(OF_CONTROLLER) if of_controller else one.source})"
-        for one in planned.open
+        for one in workload.open
         if of_controller is None or one.source.startswith(OF_CONTROLLER) is of_controller
     )
 
@@ -70,9 +69,9 @@ class Allowed(NamedTuple):
     privileges: bool  # whether the process may gain more of them
 
 
-def allowed(workload: Workload | None) -> tuple[Allowed, ...]:
+def allowed(workload: Workload) -> tuple[Allowed, ...]:
     """Return the containers of a workload's policy without the sandbox; none if there is no policy to read."""
-    value = workload.annotations.get(INITDATA) if workload is not None else None
+    value = workload.annotations.get(INITDATA)
     if not isinstance(value, str):
         return ()
     try:

@@ -42,7 +42,7 @@ def said(*others: Any, web: Any = None, **options: Any) -> list[Finding]:
     """The warnings about a deployment with a pod `web`; each is the same from `plan` and from `check`."""
     made = rendered(*others, web=web, **options)
     source = stream(coordinator(), *others, web or an_object())
-    planned = refusals(source, [one.workload for one in made.plan if one.workload is not None])
+    planned = refusals(source, [workload for workload in made.plan if not workload.skipped])
     output = [text.removeprefix("---\n") for text in map(str, made.texts)]
     checked = check_output(stream(*output, *made.added)).findings
     ours = [found for found in checked if found.code in {"CC0315", "CC0316", "CC0317", "CC0318"}]
@@ -111,7 +111,7 @@ def test_warn_and_audit_refuse_nothing() -> None:
 
 def test_what_the_final_container_has_counts() -> None:
     made = rendered()
-    (web,) = [one.workload for one in made.plan if one.ref.name == "web" and one.workload]
+    (web,) = [workload for workload in made.plan if workload.ref.name == "web"]
     changed = deepcopy(web.object)
     security = {"runAsUser": 0, "runAsNonRoot": False, "allowPrivilegeEscalation": False}
     changed["spec"]["template"]["spec"]["initContainers"][0]["securityContext"] = security
@@ -221,17 +221,17 @@ def test_only_pods_that_come_into_the_namespace_are_refused(about: str, there: s
 
 def test_a_workload_without_a_namespace_may_come_into_any() -> None:
     made = good(coordinator(namespace=""), an_object(namespace=""))
-    workloads = [one.workload for one in made.plan if one.workload]
+    workloads = made.plan
     assert codes(refusals(stream(namespace()), workloads)) == ["CC0315"]
     placed = good(coordinator(namespace=""), an_object(namespace=""), to=config(namespace="prod"))
-    workloads = [one.workload for one in placed.plan if one.workload]
+    workloads = placed.plan
     assert refusals(stream(namespace()), workloads) == ()
 
 
 def test_one_finding_names_all_workloads() -> None:
     pods = [an_object(name=f"w{number}") for number in range(7)]
     made = good(coordinator(), *pods)
-    (found,) = refusals(stream(namespace("baseline")), [one.workload for one in made.plan if one.workload])
+    (found,) = refusals(stream(namespace("baseline")), made.plan)
     assert "Deployment/w0, Deployment/w1, Deployment/w2, Deployment/w3, Deployment/w4 and 2 more: " in found.message
     assert found.message.count("NET_ADMIN") == 1
 

@@ -9,7 +9,9 @@ import pytest
 
 from krm_function.findings import Ref, finding
 from krm_function.kubernetes.resource import Edit
-from krm_function.render.rendered import Planned, Rendered
+from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.render.rendered import Rendered
 from krm_function.report.findings import ansi
 from krm_function.report.plan import changes_of, make_plan, plan_json
 from krm_function.report.plan_text import plan_text
@@ -19,7 +21,13 @@ ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "data"
 QUICKSTART = ROOT / "examples" / "quickstart"
 WEB = Ref("apps/v1", "Deployment", "shop", "web")
-LINE = Planned(WEB, "contrast-cc", "metal-qemu-snp", "contrast-cc-metal-qemu-snp-1a2b3c4d", 2, {"b": "2", "a": "1"})
+HANDLER = "contrast-cc-metal-qemu-snp-1a2b3c4d"
+LINE = workloads_of({"spec": {"template": {"spec": {"runtimeClassName": HANDLER}}}}, (), WEB)[0]._replace(
+    placeholder="contrast-cc",
+    platform="metal-qemu-snp",
+    vcpus=2,
+    scheduled=RuntimeClass(HANDLER, HANDLER, {}, {"b": "2", "a": "1"}),
+)
 ADDED = Edit("insert", ("spec", "initContainers", 0), None, {}, "CC0801", "because")
 
 
@@ -46,7 +54,7 @@ def test_nothing_is_written(tmp_path: Path) -> None:
 
 def test_what_is_broken_comes_first_and_what_is_skipped_last() -> None:
     other = LINE._replace(ref=WEB._replace(name="zz"))
-    skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
+    skipped = Workload({}, (), WEB._replace(name="aa"), (), skipped="no runtimeClassName")
     findings = (finding("CC0206", other.ref, ("spec",)),)
     plan = make_plan(Rendered((), findings=findings, plan=(skipped, LINE, other), release="v1.25.0"))
     assert plan_text(plan) == (
@@ -71,7 +79,11 @@ def test_a_plan_of_nothing_is_a_total() -> None:
 
 
 def test_names_from_the_input_stay_on_their_line() -> None:
-    line = LINE._replace(ref=WEB._replace(name="a\n\x1b[2J\u202e"), node_selector={"\r": "\t"}, notes=("\x1b[2J",))
+    line = LINE._replace(
+        ref=WEB._replace(name="a\n\x1b[2J\u202e"),
+        scheduled=RuntimeClass(HANDLER, HANDLER, {}, {"\r": "\t"}),
+        notes=("\x1b[2J",),
+    )
     text = plan_text(make_plan(Rendered((), plan=(line,))), paint=ansi)
     assert len(text.splitlines()) == 7
     assert set(re.findall(r"\x1b(\[[0-9;]*.)", text)) == {"[1m", "[33m", "[0m"}, "the colours of this program"
@@ -93,7 +105,7 @@ def test_changes_are_counted(edits: tuple[Edit, ...], digest: str, changes: str)
 
 
 def test_the_json_form_has_a_version_and_every_edit_with_its_reason() -> None:
-    skipped = Planned(WEB._replace(name="aa"), skipped="no runtimeClassName")
+    skipped = Workload({}, (), WEB._replace(name="aa"), (), skipped="no runtimeClassName")
     line = LINE._replace(edits=(ADDED,), digest="abc", notes=("a hole",))
     rendered = Rendered((), plan=(line, skipped), release="v1.25.0")
     assert json.loads(plan_json(make_plan(rendered))) == {

@@ -17,30 +17,35 @@ from krm_function.kubernetes.placement import place
 from krm_function.kubernetes.quantity import NANO
 from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.runtime_classes import RuntimeClass
-from krm_function.kubernetes.workload import workloads_of
-from krm_function.render.rendered import Planned, Rendered
+from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.render.rendered import Rendered
 from krm_function.report.plan import Plan, make_plan, plan_json
 from krm_function.report.plan_html import plan_html
 from krm_function.report.plan_text import mermaid_label, plan_mermaid
-from tests.stages.deployment import an_object
+from tests.stages.deployment import an_object, pod_spec
 
 NASTY = "<script>alert(1)</script>\"'`&;\u202e\x1b[31m]-->end|{{7*7}}{% raw %}#"
 CLASS = RuntimeClass("kata", "kata", {"memory": "1Gi"}, {"tee": "snp"})
 
 
-def planned(name: str = "web", tee: str = "snp", **changes: Any) -> Planned:
+def planned(name: str = "web", tee: str = "snp", runtime_class: str = "kata", **changes: Any) -> Workload:
     ref = Ref("apps/v1", "Deployment", "shop", name)
-    one = Planned(ref, "contrast-cc", "metal-qemu-snp", "kata", 2, {"tee": tee})
-    workload = workloads_of(an_object(name=name), (), ref)[0]
-    return one._replace(workload=workload, scheduled=CLASS._replace(node_selector={"tee": tee}))._replace(**changes)
+    value = an_object(name=name, spec=pod_spec(runtimeClassName=runtime_class))
+    workload = workloads_of(value, (), ref)[0]._replace(
+        placeholder="contrast-cc",
+        platform="metal-qemu-snp",
+        vcpus=2,
+        scheduled=CLASS._replace(node_selector={"tee": tee}),
+    )
+    return workload._replace(**changes)
 
 
-def plan_of(lines: list[Planned], nodes: list[Node] | None, *, source: str = "nodes.yaml", findings: Any = ()) -> Plan:
+def plan_of(lines: list[Workload], nodes: list[Node] | None, *, source: str = "nodes.yaml", findings: Any = ()) -> Plan:
     """As `cli/commands/plan.py` makes it."""
     placed = {
-        index: place(line.workload, line.scheduled, nodes)
+        index: place(line, line.scheduled, nodes)
         for index, line in enumerate(lines)
-        if nodes is not None and line.workload
+        if nodes is not None and not line.skipped
     }
     more = [found for answer in placed.values() for found in answer.findings]
     placements = {index: answer.placement for index, answer in placed.items()}
@@ -86,20 +91,20 @@ def test_a_taint_a_cordon_or_an_answer_makes_another_pool() -> None:
     nodes = [node("a"), node("b", taints=taint), node("c", unschedulable=True)]
     assert [pool.nodes for pool in plan_of([planned()], nodes).pools] == [("a",), ("b",), ("c",)]
     chosen = planned()
-    assert chosen.workload is not None
     fields = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [fields]}}
-    chosen.workload.pod_spec["affinity"] = {"nodeAffinity": required}
+    chosen.pod_spec["affinity"] = {"nodeAffinity": required}
     pools = plan_of([chosen], [node("a"), node("b")]).pools
     assert [(pool.nodes, pool.workloads) for pool in pools] == [(("b",), (0,)), (("a",), ())]
 
 
 def test_without_nodes_a_pool_is_what_the_class_asks_for() -> None:
-    lost = planned("broken", workload=None)
-    pools = plan_of([planned(), planned("db", "tdx"), planned("api"), lost], None).pools
+    lost = planned("lost")
+    wrong = (finding("CC0402", lost.ref, name="contrast-cc"),)
+    pools = plan_of([lost, planned(), planned("db", "tdx"), planned("api")], None, findings=wrong).pools
     assert [(pool.title, pool.workloads, pool.assumed) for pool in pools] == [
-        ("nodes with tee=snp", (0, 2), True),
-        ("nodes with tee=tdx", (1,), True),
+        ("nodes with tee=snp", (1, 3), True),
+        ("nodes with tee=tdx", (2,), True),
     ]
 
 
@@ -110,8 +115,7 @@ def test_the_json_form_tells_all_about_the_nodes() -> None:
     nodes = [node("a"), node("t", "tdx", unschedulable=True)]
     lost = planned("lost", "none")
     refused = planned("refused", "tdx")
-    assert refused.workload is not None
-    refused.workload.pod_spec["nodeSelector"] = {"tee": "snp"}
+    refused.pod_spec["nodeSelector"] = {"tee": "snp"}
     data = json.loads(plan_json(plan_of([planned(), lost, refused], nodes)))
     told = {one["name"]: one for one in data["workloads"]}
     assert told["web"]["nodes"] == {
@@ -185,7 +189,7 @@ def nasty_plan() -> Plan:
     edit = Edit("set", ("spec", NASTY), None, {}, "CC0801", NASTY)
     one = planned(NASTY, platform=NASTY, runtime_class=NASTY, edits=(edit,), digest=NASTY)
     ref = one.ref._replace(namespace=NASTY, kind="Deployment")
-    skipped = Planned(Ref(NASTY, NASTY, NASTY, NASTY), skipped=NASTY)
+    skipped = Workload({}, (), Ref(NASTY, NASTY, NASTY, NASTY), (), skipped=NASTY)
     taint = Taint(NASTY, NASTY, "NoSchedule")
     nodes = [Node(NASTY, {"tee": NASTY}, (taint,), allocatable={NASTY: NANO, "cpu": NANO})]
     findings = (finding("CC0203", ref, ("spec", NASTY), file=NASTY, line=3, what=NASTY, key=NASTY, remedy=NASTY),)
@@ -243,7 +247,7 @@ def test_the_policy_of_the_page_allows_its_style_sheet_by_digest_and_nothing_els
         ([], None, "No Contrast workload here"),
     ],
 )
-def test_the_headline_says_what_matters(lines: list[Planned], nodes: list[Node] | None, headline: str) -> None:
+def test_the_headline_says_what_matters(lines: list[Workload], nodes: list[Node] | None, headline: str) -> None:
     text = plan_html(plan_of(lines, nodes))
     counts = f"{len(lines)} protected, 0 plain, 0 blocked"
     assert f"<h1>{counts}</h1>" in text
@@ -276,7 +280,7 @@ def test_the_headline_is_amber_where_something_is_to_be_looked_at(values: Any, l
 def test_a_workload_in_error_is_not_said_to_have_no_node_where_no_node_is_known(
     nodes: list[Node] | None, title: str
 ) -> None:
-    broken = planned(workload=None)
+    broken = planned()
     text = plan_html(plan_of([broken], nodes, findings=(finding("CC0206", broken.ref, ("spec",)),)))
     assert f"<h3>{title}</h3>" in text
 

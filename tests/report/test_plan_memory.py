@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.contrast.vm_size import PodMemory
 from krm_function.kubernetes.nodes import Node
-from krm_function.render.rendered import Planned, Rendered
+from krm_function.kubernetes.workload import PodMemory, Workload
+from krm_function.render.rendered import Rendered
 from krm_function.report.explain_workload import explain_json, explain_text
 from krm_function.report.plan import NOTHING, Plan, make_plan, memory_sum, plan_json
 from krm_function.report.plan_html import plan_html
@@ -20,15 +20,14 @@ UNKNOWN = KNOWN._replace(unknown=("registry.example.com/web",), images=0)
 STORED = KNOWN._replace(stored=True, images=0)
 
 
-def with_memory(memory: PodMemory | None, name: str = "web", replicas: Any = None) -> Planned:
-    one = planned(name)
-    assert one.workload is not None
+def with_memory(memory: PodMemory | None, name: str = "web", replicas: Any = None) -> Workload:
+    workload = planned(name)
     if replicas is not None:
-        one.workload.object["spec"]["replicas"] = replicas
-    return one._replace(memory=memory)
+        workload.object["spec"]["replicas"] = replicas
+    return workload._replace(memory=memory)
 
 
-def plan(*lines: Planned, nodes: tuple[Node, ...] = (node("a"),)) -> Plan:
+def plan(*lines: Workload, nodes: tuple[Node, ...] = (node("a"),)) -> Plan:
     return plan_of(list(lines), list(nodes))
 
 
@@ -82,7 +81,7 @@ def test_the_page_has_cards_sums_and_sentences() -> None:
     [
         (KNOWN, "it needs 3048Mi"),
         (KNOWN._replace(exact=False), "it needs about 3048Mi: about 1000Mi of images"),
-        (KNOWN._replace(gpu=True), "8 GB at least"),
+        (KNOWN._replace(least=8 * 1000 * MIB), "8 GB at least"),
         (UNKNOWN, "the lock has no sizes of 1 of them (contrast-krm lock --sizes)"),
         (STORED, "its images are in the image store"),
     ],
@@ -97,8 +96,7 @@ def test_the_explanation(memory: PodMemory, says: str) -> None:
 
 def test_a_daemon_set_has_a_pod_on_each_node() -> None:
     one = with_memory(KNOWN)
-    assert one.workload is not None
-    each = one._replace(workload=one.workload._replace(ref=one.ref._replace(kind="DaemonSet")))
+    each = one._replace(ref=one.ref._replace(kind="DaemonSet"))
     assert str(memory_sum([each], 5)) == "VMs of 5 pods: 12.5Gi/14.9Gi"
     assert memory_sum([one._replace(memory=None)]) is None
     assert make_plan(Rendered((), plan=(each,))).lines

@@ -6,13 +6,12 @@ import pytest
 
 from krm_function.findings import finding
 from krm_function.kubernetes.nodes import Node
-from krm_function.kubernetes.workload import workloads_of
-from krm_function.render.rendered import Planned
+from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.report.plan import Plan
 from krm_function.report.plan_text import plan_text
 from tests.report.test_plan_forms import CLASS, node, plan_of, planned
 from tests.selection import in_pairs
-from tests.stages.deployment import an_object
+from tests.stages.deployment import an_object, pod_spec
 
 DIGEST = "0123456789abcdef" * 4
 TEES = ("snp", "tdx", "gpu", "big", "old")
@@ -24,10 +23,12 @@ NAMES = {
 CLASSES = {tee: f"contrast-cc-metal-qemu-{tee}-1a2b3c4d" for tee in TEES}
 
 
-def one(name: str, tee: str = "snp", kind: str = "Deployment") -> Planned:
-    made = planned(name, tee, platform=f"metal-qemu-{tee}", runtime_class=CLASSES.get(tee, "kata"), digest=DIGEST)
+def one(name: str, tee: str = "snp", kind: str = "Deployment", runtime_class: str = "") -> Workload:
+    made = planned(name, tee, runtime_class or CLASSES.get(tee, "kata"), platform=f"metal-qemu-{tee}", digest=DIGEST)
     ref = made.ref._replace(kind=kind)
-    return made._replace(ref=ref, workload=workloads_of(an_object(name=name, kind=kind), (), ref)[0])
+    spec = pod_spec(runtimeClassName=made.runtime_class)
+    template = workloads_of(an_object(name=name, kind=kind, spec=spec), (), ref)[0]
+    return made._replace(ref=ref, object=template.object, template=template.template)
 
 
 def one_pool() -> list[Node]:
@@ -61,7 +62,7 @@ def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(names: str, pool
     )
     nodes = {"none": None, "five": five_pools(), "no node fits": [node("n" * 253, "x" * 63)]}.get(pools, one_pool())
     findings = (finding("CC0206", lines[0].ref, ("spec",)),) if pools == "one in error" else ()
-    plan = plan_of([*lines, Planned(one("s" * 200).ref, skipped="no runtimeClassName")], nodes, findings=findings)
+    plan = plan_of([*lines, one("s" * 200)._replace(skipped="no runtimeClassName")], nodes, findings=findings)
     text = plan_text(plan, width)
     assert max(map(len, text.splitlines())) <= max(width, 40)
     together = re.sub(r"\s", "", text)
@@ -123,7 +124,7 @@ def test_the_release_and_the_classes_stand_once_at_the_top() -> None:
 
 
 def test_classes_that_have_nothing_in_common_stand_in_the_headings() -> None:
-    plan = plan_of([one("a"), one("b")._replace(runtime_class="kata-of-my-own")], None)
+    plan = plan_of([one("a"), one("b", runtime_class="kata-of-my-own")], None)
     assert [line for line in lines_of(plan) if "class" in line] == [
         "metal-qemu-snp (class contrast-cc-metal-qemu-snp-1a2b3c4d) on nodes with tee=snp",
         "metal-qemu-snp (class kata-of-my-own) on nodes with tee=snp",
@@ -131,8 +132,8 @@ def test_classes_that_have_nothing_in_common_stand_in_the_headings() -> None:
 
 
 def test_a_class_without_a_selector_is_said_to_have_none() -> None:
-    open_to_all = one("a")._replace(node_selector={}, scheduled=CLASS._replace(node_selector={}))
-    unknown = one("b", "tdx")._replace(node_selector={}, scheduled=None)
+    open_to_all = one("a")._replace(scheduled=CLASS._replace(node_selector={}))
+    unknown = one("b", "tdx")._replace(scheduled=None)
     headings = [line for line in lines_of(plan_of([open_to_all, unknown], None)) if line.startswith("metal")]
     first = "metal-qemu-snp on any node: the runtime class has no node selector"
     assert headings == [first, "metal-qemu-tdx on any node"]
@@ -176,8 +177,7 @@ def test_a_conflict_of_placement_keeps_the_changes_and_a_conflict_of_the_render_
 def test_a_daemon_set_is_about_the_nodes_that_get_a_pod() -> None:
     small = node("small", cpu=0)
     daemon = one("agent", kind="DaemonSet")
-    assert daemon.workload is not None
-    daemon.workload.pod_spec["nodeSelector"] = {"tee": "snp"}  # as a render writes it
+    daemon.pod_spec["nodeSelector"] = {"tee": "snp"}  # as a render writes it
     plan = plan_of([daemon], [node("a"), node("b"), small, node("t", "tdx")])
     lines = lines_of(plan)
     assert lines[3:7] == [

@@ -23,7 +23,7 @@ def told(*keys: str) -> Config:
 
 def found(*documents: Any, to: Config, complete: bool = True) -> tuple[Finding, ...]:
     workloads = [one for document in documents for one in select(document).workloads]
-    skipped = {each.ref: each.reason for document in documents for each in select(document).skipped}
+    skipped = {template.ref: template.skipped for document in documents for template in select(document).skipped}
     return name_findings(workloads, identities_of(workloads, to), to, skipped, complete=complete)
 
 

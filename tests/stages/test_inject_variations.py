@@ -130,10 +130,10 @@ def test_skip_initializer_without_mesh_changes_nothing() -> None:
 )
 def test_placeholders_and_old_hashes_become_the_handler_of_the_release(name: str, platform: str) -> None:
     subject = workload(template=pod_template(runtimeClassName=name))
-    resolved = resolve(subject, RELEASE, "metal-qemu-snp")
-    assert subject.after(resolved.edits).runtime_class == HANDLERS[platform]
-    assert resolved.platform is not None
-    assert resolved.platform.tee == ("tdx" if platform.endswith("tdx") else "snp")
+    resolved, outcome = resolve(subject, RELEASE, "metal-qemu-snp")
+    assert subject.after(outcome.edits).runtime_class == HANDLERS[platform]
+    assert resolved is not None
+    assert resolved.tee == ("tdx" if platform.endswith("tdx") else "snp")
 
 
 @pytest.mark.parametrize("name", ["kata", None])

@@ -15,7 +15,7 @@ from krm_function.config.release import Release
 from krm_function.contrast.manifest import FILE, ReferenceValues, decode, encode
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, SealedWorkload, Workload
+from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
 from krm_function.render.make_manifest import (
     MadeManifest,
     emitted_manifest,
@@ -46,9 +46,9 @@ def digest(digit: str) -> str:
     return digit * 64
 
 
-def sealed(value: Any, digit: str = "a") -> SealedWorkload:
-    (one,) = select(value).workloads
-    return SealedWorkload(one, digit * 64 if digit else "")
+def sealed(value: Any, digit: str = "a") -> Workload:
+    (workload,) = select(value).workloads
+    return workload._replace(digest=digit * 64 if digit else "")
 
 
 COORDINATOR = sealed(coordinator(), "c")
@@ -64,19 +64,19 @@ def gathered(to: Config, *platforms: str, **counts: Sequence[int]) -> ReferenceV
 
 
 def made(
-    *subjects: SealedWorkload, to: Config | None = None, platforms: Sequence[str] = (SNP,), **counts: Sequence[int]
+    *subjects: Workload, to: Config | None = None, platforms: Sequence[str] = (SNP,), **counts: Sequence[int]
 ) -> MadeManifest:
     to = to or told()
     values = gathered(to, *platforms, **counts)
     assert values.findings == ()
-    return make_manifest(to, subjects, values, identities_of([one.workload for one in subjects], to))
+    return make_manifest(to, subjects, values, identities_of(subjects, to))
 
 
 def errors(of: MadeManifest | ReferenceValues) -> list[str]:
     return [found.code for found in of.findings if found.severity == "error"]
 
 
-def manifest(*subjects: SealedWorkload, **more: Any) -> Any:
+def manifest(*subjects: Workload, **more: Any) -> Any:
     result = made(*subjects, **more)
     assert errors(result) == []
     return decode(result.data)
@@ -146,7 +146,7 @@ def test_one_digest_for_two_workloads_is_an_error_even_under_different_names(nam
     assert (errors(result), result.data) == (["CC0705"], b"")
     found = result.findings[0]
     assert f"Job/shop/{names[0]} and Pod/shop/{names[1]} have the same digest {digest('a')}" == found.message
-    assert found.ref == second.workload.ref
+    assert found.ref == second.ref
 
 
 def test_every_problem_of_every_workload_is_told_at_once() -> None:
@@ -454,7 +454,7 @@ def test_a_manifest_made_upon_itself_is_the_same() -> None:
     assert made(*subjects, to=told(workload_owner_keys=(OWNER,), base=decode(data))).data == data
 
 
-def emitted(*subjects: SealedWorkload, **options: Any) -> Any:
+def emitted(*subjects: Workload, **options: Any) -> Any:
     return emitted_manifest(Generate(manifest=ManifestOptions(**options)), b'{"a": "\xc3\xa4"}\n', subjects)
 
 
@@ -539,7 +539,7 @@ def test_a_base_of_a_config_map_is_there_once_and_a_manifest(objects: Any, probl
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_workloads_in_a_list_are_like_workloads_alone(kind: str) -> None:
-    alone: Workload = sealed(an_object(kind, "x")).workload
+    alone = sealed(an_object(kind, "x"))
     inside = select(a_list({}, an_object(kind, "x"))).workloads[0]
-    one, two = (manifest(COORDINATOR, SealedWorkload(subject, digest("a"))) for subject in (alone, inside))
+    one, two = (manifest(COORDINATOR, subject._replace(digest=digest("a"))) for subject in (alone, inside))
     assert one == two

@@ -250,7 +250,9 @@ def test_records_that_somebody_made_up_never_raise(undo: Any) -> None:
 def test_a_pod_without_a_runtime_class_is_selected_as_if_it_were_parsed(kind: str, rest: dict[str, Any]) -> None:
     (resource,) = stream({"apiVersion": KINDS[kind][0], "kind": kind, **rest})
     found, whole = documents(read([resource]))[0], parse(resource.text)
-    reasons = [[(one.ref, one.reason) for one in select(value).skipped] for value in (found.value, whole.value)]
+    reasons = [
+        [(template.ref, template.skipped) for template in select(value).skipped] for value in (found.value, whole.value)
+    ]
     assert reasons[0] == reasons[1]
     assert select(found.value)._replace(skipped=()) == select(whole.value)._replace(skipped=())
     assert reference(found.value) == reference(whole.value)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -11,9 +11,10 @@ from krm_function.config.release import PlatformRelease, Release
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.resource import Edit
+from krm_function.kubernetes.workload import Workload
 from krm_function.render import classes as stage
-from krm_function.render.classes import Resolved, resolve
-from krm_function.render.stages import WorkloadRender, used_platforms
+from krm_function.render.classes import resolve
+from krm_function.render.stages import used_platforms
 from krm_function.text.changes import ABSENT
 from tests.stages.example import HANDLERS, RELEASE, WEB, pod_template, workload
 
@@ -33,21 +34,26 @@ def containers(gpus: int) -> list[dict[str, Any]]:
     return [{"name": "web", "image": WEB, "resources": {"limits": limits}}]
 
 
-def decided(name: str, gpus: int = 0, default: str = "", release: Release = RELEASE) -> Resolved:
-    return resolve(
+def decided(name: str, gpus: int = 0, default: str = "", release: Release = RELEASE) -> SimpleNamespace:
+    return resolved(
         workload(template=pod_template(runtimeClassName=name, containers=containers(gpus))), release, default
     )
+
+
+def resolved(subject: Workload, release: Release, default: str) -> SimpleNamespace:
+    platform, (edits, findings) = resolve(subject, release, default)
+    return SimpleNamespace(platform=platform, edits=edits, findings=findings)
 
 
 def lacking(*names: str) -> Release:
     return RELEASE._replace(platforms={name: one for name, one in RELEASE.platforms.items() if name not in names})
 
 
-def outcome(made: Resolved) -> tuple[str, list[str], list[str]]:
+def outcome(made: SimpleNamespace) -> tuple[str, list[str], list[str]]:
     """Platform, platforms whose reference values the manifest needs, finding codes."""
     name = made.platform.name if made.platform else ""
-    render = cast("WorkloadRender", SimpleNamespace(resolved=made))
-    return name, [one.name for one in used_platforms([render], "")], [found.code for found in made.findings]
+    used = used_platforms([workload()._replace(platform=name)], "")
+    return name, [platform.name for platform in used], [found.code for found in made.findings]
 
 
 @pytest.mark.parametrize("name", BARE)
@@ -109,10 +115,8 @@ def test_the_handler_of_this_release_stays_without_an_edit(platform: str, gpus: 
 @pytest.mark.parametrize("name", BARE)
 def test_resolving_twice_makes_no_second_edit(platform: str, name: str) -> None:
     subject = workload(template=pod_template(runtimeClassName=name))
-    first = resolve(subject, RELEASE, platform)
-    second = resolve(subject.after(first.edits), RELEASE, platform)
-    assert second._replace(edits=first.edits) == first
-    assert second.edits == ()
+    first, outcome = resolve(subject, RELEASE, platform)
+    assert resolve(subject.after(outcome.edits), RELEASE, platform) == (first, outcome._replace(edits=()))
 
 
 @pytest.mark.parametrize("name", ["contrast-insecure", "contrast-insecure-metal-qemu", "contrast-insecure-x-12345678"])
@@ -172,20 +176,20 @@ def test_a_gpu_in_the_requests_alone_is_no_gpu() -> None:
     template = pod_template(
         containers=[{"name": "web", "image": WEB, "resources": {"requests": {"nvidia.com/pgpu": "1"}}}]
     )
-    assert outcome(resolve(workload(template=template), RELEASE, "metal-qemu-snp"))[0] == "metal-qemu-snp"
+    assert outcome(resolved(workload(template=template), RELEASE, "metal-qemu-snp"))[0] == "metal-qemu-snp"
 
 
 @pytest.mark.parametrize("where", ["initContainers", "containers"])
 def test_a_gpu_in_any_list_of_containers_counts(where: str) -> None:
     fields: Any = {where: [{**containers(1)[0], "name": "g"}]}
     template = pod_template(**fields)
-    assert outcome(resolve(workload(template=template), RELEASE, "metal-qemu-tdx"))[0] == "metal-qemu-tdx-gpu"
+    assert outcome(resolved(workload(template=template), RELEASE, "metal-qemu-tdx"))[0] == "metal-qemu-tdx-gpu"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_edit_is_at_the_pod_spec_of_every_kind_and_place(kind: str) -> None:
     subject = workload(kind, root=("items", 2))
-    (edit,) = resolve(subject, RELEASE, "metal-qemu-snp").edits
+    (edit,) = resolved(subject, RELEASE, "metal-qemu-snp").edits
     assert edit.path == ("items", 2, *KINDS[kind][1], "spec", "runtimeClassName")
     assert edit == Edit("set", edit.path, "contrast-cc", HANDLERS["metal-qemu-snp"], "CC0404", edit.reason)
     assert edit.before is not ABSENT

@@ -28,7 +28,7 @@ def reasons(document: Any) -> list[str]:
     made = select(document)
     assert made.workloads == ()
     assert made.findings == ()
-    return [one.reason for one in made.skipped]
+    return [template.skipped for template in made.skipped]
 
 
 def test_exactly_the_eight_kinds_of_contrast_are_known() -> None:

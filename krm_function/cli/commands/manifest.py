@@ -55,7 +55,7 @@ def _rendered(inputs: "Inputs") -> bool:
 
 def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
     """Return the manifest texts of rendered output."""
-    from krm_function.kubernetes.objects import emitted_objects
+    from krm_function.contrast.owned import emitted_objects
     from krm_function.render.make_manifest import manifest_of
     from krm_function.render.read import read
 

@@ -171,13 +171,13 @@ def _place(
     broken = {found.ref for found in rendered.findings if found.severity == "error"}
     placements: dict[int, Placement] = {}
     findings: list[Finding] = []
-    for index, planned in enumerate(rendered.plan):
-        if planned.workload is None or (planned.scheduled is None and planned.ref in broken):
+    for index, workload in enumerate(rendered.plan):
+        if workload.skipped or (workload.scheduled is None and workload.ref in broken):
             continue
-        cls = classes.get(planned.workload.runtime_class, planned.scheduled)
-        answer = place(planned.workload, cls, node_list.nodes)
+        cls = classes.get(workload.runtime_class, workload.scheduled)
+        answer = place(workload, cls, node_list.nodes)
         placements[index] = answer.placement
-        findings += map(planned.workload.placed, answer.findings)
+        findings += map(workload.placed, answer.findings)
     return placements, findings
 
 
@@ -187,10 +187,10 @@ def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
     from krm_function.contrast.platforms import PLATFORMS
 
     return [
-        one.workload.placed(found)
-        for one in rendered.plan
-        if one.workload is not None and one.platform
-        for found in foreign_labels(one.workload, PLATFORMS[one.platform], node_list.nodes)
+        workload.placed(finding)
+        for workload in rendered.plan
+        if workload.platform
+        for finding in foreign_labels(workload, PLATFORMS[workload.platform], node_list.nodes)
     ]
 
 
@@ -202,9 +202,7 @@ def _firmware(rendered: "Rendered", node_list: "KnownNodes", placements: "Mappin
         return []
     placed = [(rendered.plan[index], placement) for index, placement in placements.items()]
     pods = [
-        (one.workload, one.platform, set(placement.fitting))
-        for one, placement in placed
-        if one.workload and one.platform
+        (workload, workload.platform, set(placement.fitting)) for workload, placement in placed if workload.platform
     ]
     return attested_nodes(pods, node_list.nodes, rendered.manifest)
 
@@ -213,7 +211,7 @@ def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
     """Return what namespaces of the input refuse in the injected containers."""
     from krm_function.contrast.namespace_admission import refusals
 
-    return refusals(inputs.resources, [one.workload for one in rendered.plan if one.workload is not None])
+    return refusals(inputs.resources, [workload for workload in rendered.plan if not workload.skipped])
 
 
 def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: "Inputs") -> "list[Finding]":
@@ -226,8 +224,7 @@ def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: 
     from krm_function.kubernetes.objects import reference
 
     broken = {found.ref for found in rendered.findings if found.severity == "error"}
-    sealed = [one for one in rendered.plan if one.workload is not None and one.digest and one.ref not in broken]
-    workloads = [one.workload for one in sealed if one.workload is not None]
+    workloads = [workload for workload in rendered.plan if workload.digest and workload.ref not in broken]
     values = [*(value for _, _, value in parse_output(inputs.resources).objects()), *rendered.added]
     namespaces = sorted({one.ref.namespace for one in workloads if one.ref.namespace}) or ["default"]
     placed = [(one, one.ref.namespace or namespaces[0]) for one in workloads]

@@ -98,7 +98,7 @@ def _without_additions(resource: "Resource") -> "Resource":
 
     A resource that was added as a whole is dropped.
     """
-    from krm_function.kubernetes.objects import emitted_objects
+    from krm_function.contrast.owned import emitted_objects
     from krm_function.text.changes import Change
     from krm_function.text.splice import splice
 

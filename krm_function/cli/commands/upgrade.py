@@ -122,10 +122,8 @@ def _workloads(prepared: "Prepared", config: "Config") -> "tuple[list[tuple[Any,
     injected = prepared.injected
     if injected is None:
         return [], None
-    named = [
-        (one.workload.ref.whole, one.resolved.platform.name) for one in injected.workloads if one.resolved.platform
-    ]
-    chosen = next((one.workload.ref.whole for one in injected.workloads if one.workload.is_chosen), None)
+    named = [(workload.ref.whole, workload.platform) for workload in injected.workloads if workload.platform]
+    chosen = next((workload.ref.whole for workload in injected.workloads if workload.is_chosen), None)
     spaces = config.generate.namespace
     return [(_placed(ref, spaces), platform) for ref, platform in dict(named).items()], chosen and _placed(
         chosen, spaces
