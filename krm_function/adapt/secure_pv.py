@@ -10,8 +10,8 @@ from krm_function.contrast.injected import SECURE_PV, asks_for_initializer, read
 from krm_function.contrast.owned import CLAIM_KIND
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.lookup import dig, fits, mapping, maps
-from krm_function.kubernetes.objects import listed, objects, reference
-from krm_function.kubernetes.resource import Edit, Outcome, Resource
+from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.resource import Edit, ObjectAt, Outcome, Resource, objects_of
 from krm_function.kubernetes.workload import (
     Draft,
     Workload,
@@ -24,7 +24,6 @@ from krm_function.kubernetes.workload import (
 )
 from krm_function.record import NamedTuple
 from krm_function.text.changes import ABSENT
-from krm_function.text.errors import YamlError
 
 # --- A claim that a pod mounts as a file system, and the encrypted volume that it becomes
 #
@@ -153,38 +152,17 @@ def encrypt(draft: Draft, one: EncryptedClaim) -> None:
 # namespace is not written, it may be any.
 
 
-class ClaimObject(NamedTuple):
-    """A PersistentVolumeClaim of the input. root: path from its document to it."""
-
-    resource: Resource
-    root: Path
-    ref: Ref
-    value: Any
-
-    @property
-    def is_block(self) -> bool:
-        """Whether it is a block device."""
-        return bool(dig(self.value, MODE) == BLOCK)
-
-
-def claim_objects(resources: Iterable[Resource]) -> list[ClaimObject]:
+def claim_objects(resources: Iterable[Resource]) -> list[ObjectAt]:
     """Find the claims of an input; what cannot be read has none, and is reported elsewhere."""
-    found: list[ClaimObject] = []
-    for resource in resources:
-        if resource.state == "added" or not resource.may_be((CLAIM_KIND, "List")):
-            continue
-        try:
-            value = resource.value
-        except YamlError:
-            continue
-        for root, one in objects(value):
-            ref = reference(one)
-            if (ref.api_version, ref.kind) == (CLAIM_VERSION, CLAIM_KIND):
-                found.append(ClaimObject(resource, root, ref, one))
-    return found
+    applied = (resource for resource in resources if resource.state != "added")
+    return [item for item in objects_of(applied, (CLAIM_KIND, "List")) if item.ref.api_version == CLAIM_VERSION]
 
 
-def claims_of(workload: Workload, volume: str, claims: Sequence[ClaimObject], namespace: str = "") -> list[ClaimObject]:
+def _is_block(claim: ObjectAt) -> bool:
+    return bool(dig(claim.value, MODE) == BLOCK)
+
+
+def claims_of(workload: Workload, volume: str, claims: Sequence[ObjectAt], namespace: str = "") -> list[ObjectAt]:
     """Return the claims of the input that a volume stands for. namespace: of objects that name none, "" for any.
 
     A StatefulSet makes of the template T the claims T-NAME-0, T-NAME-1 and so on, and takes those that are there.
@@ -223,11 +201,11 @@ def claim_findings(resources: Sequence[Resource], workloads: Sequence[Workload])
     return [one.placed(found) for one in workloads for found in claim_modes(one, claims)]
 
 
-def claim_modes(workload: Workload, claims: Sequence[ClaimObject], namespace: str = "") -> Iterator[Finding]:
+def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str = "") -> Iterator[Finding]:
     """Yield CC0830 for each such claim of one workload. namespace: of objects that name none, "" for any."""
     for volume in device_volumes(workload):
         for claim in claims_of(workload, volume, claims, namespace):
-            if not claim.is_block:
+            if not _is_block(claim):
                 if volume in claim_names(workload):
                     index = claim_names(workload).index(volume)
                     path = (*workload.root, "spec", "volumeClaimTemplates", index)
@@ -263,7 +241,7 @@ class Pods(NamedTuple):
     namespace: of objects that name none, "" for any.
     """
 
-    claims: Sequence[ClaimObject]
+    claims: Sequence[ObjectAt]
     users: Sequence[tuple[Ref, str]]
     namespace: str = ""
 
@@ -272,7 +250,7 @@ class Encrypted(NamedTuple):
     """The outcome for one workload. blocks: claim objects that become block devices. notes: sentences for the plan."""
 
     outcome: Outcome = Outcome()
-    blocks: tuple[ClaimObject, ...] = ()
+    blocks: tuple[ObjectAt, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -309,7 +287,7 @@ def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initia
     return Encrypted(Outcome(tuple(draft.edits), warnings), blocks, (note,))
 
 
-def made_block(claim: ClaimObject) -> Edit:
+def made_block(claim: ObjectAt) -> Edit:
     """Make the edit that makes a claim object a block device."""
     before = mapping(mapping(claim.value).get("spec")).get("volumeMode", ABSENT)
     reason = f"claim {claim.ref.name} becomes an encrypted volume, which the VM opens as a block device"
@@ -344,7 +322,7 @@ def _path(workload: Workload, volume: str) -> Path:
     return (*workload.spec_path, "volumes", indexes_named(workload.pod_spec.get("volumes"), volume)[0])
 
 
-def _refused_claims(workload: Workload, device: str, claims: Sequence[ClaimObject], pods: Pods) -> Cause | None:
+def _refused_claims(workload: Workload, device: str, claims: Sequence[ObjectAt], pods: Pods) -> Cause | None:
     """Return what of the claims that a volume stands for forbids to encrypt them."""
     for claim in claims:
         for mode in _access_modes(claim):
@@ -365,12 +343,12 @@ def _other_users(workload: Workload, claims: Container[str], pods: Pods) -> list
     ]
 
 
-def _is_file_system(claim: ClaimObject) -> bool:
+def _is_file_system(claim: ObjectAt) -> bool:
     spec = mapping(claim.value).get("spec")
     return isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS
 
 
-def _warnings(workload: Workload, device: str, claims: Sequence[ClaimObject]) -> Iterator[Finding]:
+def _warnings(workload: Workload, device: str, claims: Sequence[ObjectAt]) -> Iterator[Finding]:
     name, path = claim_of(workload, device), _path(workload, device)
     if name and not claims:
         yield finding("CC0842", workload.ref, path, volume=device, claim=name)
@@ -394,6 +372,6 @@ def _overlap(workload: Workload) -> str:
             return ""
 
 
-def _access_modes(claim: ClaimObject) -> list[Any]:
+def _access_modes(claim: ObjectAt) -> list[Any]:
     modes = mapping(mapping(claim.value).get("spec")).get("accessModes")
     return modes if isinstance(modes, list) else []

@@ -15,7 +15,7 @@ from krm_function.contrast.platforms import BARE, FIELD, PLATFORMS, is_contrast_
 from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Finding, Path, Ref, has_errors
 from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import WITHOUT_PODS, objects, pod_specs, reference
+from krm_function.kubernetes.objects import WITHOUT_PODS, pod_specs
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.record import NamedTuple
@@ -159,8 +159,7 @@ def assess(resources: Sequence[Resource], *, every: bool = False) -> Assessment:
     for resource in looked_at:
         if resource.document is None or resource.state == "added":
             continue
-        for root, value in objects(resource.value):
-            ref = reference(value)
+        for _, root, ref, _ in resource.objects:
             if root in resource.copies:
                 continue  # made by a controller of what is in the input as well
             if resource.kinds.of(ref):
@@ -195,8 +194,8 @@ def _asking(resource: Resource) -> Resource:
     if document is None or resource.state == "added":
         return resource
     changes: list[Change] = []
-    for root, value in objects(document.value):
-        for workload in workloads_of(value, root, reference(value), resource):
+    for _, root, ref, value in resource.objects:
+        for workload in workloads_of(value, root, ref, resource):
             pod = dig(document.value, workload.spec_path)
             if isinstance(pod, dict) and not pod.get(FIELD) and root not in resource.copies:
                 wanted = GPU_CLASS if wants_gpu(pod) else BARE

@@ -202,13 +202,13 @@ def written_by_a_cluster(output: Output) -> Iterator[Finding]:
     Those that come out of a cluster have a uid, which nothing but a cluster gives, and may have both. An empty status
     is what `kubectl create --dry-run` prints.
     """
-    for resource, root, value in output.objects():
+    for resource, root, ref, value in output.objects():
         rendered = any(dig(value, ("metadata", "annotations", name)) is not None for name in (ORIGINAL, EMITTED))
         if not rendered or dig(value, ("metadata", "uid")):
             continue
         for path in (("status",), ("metadata", "ownerReferences")):
             if dig(value, path):
-                yield resource.placed(finding("CC1114", reference(value), root + path, fields=dotted(path)))
+                yield resource.placed(finding("CC1114", ref, root + path, fields=dotted(path)))
 
 
 def _compared(given: Resource, after: Document | None) -> Iterator[Finding]:
@@ -405,8 +405,8 @@ def _ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, config: Co
         if (pod.workload.place, pod.workload.template) not in sealed
     ]
     handlers = {facts.handler for facts in config.release.platforms.values()}
-    for resource, root, value in output.objects():
-        ref, emitted = reference(value), dig(value, ("metadata", "annotations", EMITTED)) is not None
+    for resource, root, ref, value in output.objects():
+        emitted = dig(value, ("metadata", "annotations", EMITTED)) is not None
         is_contrast = ref.kind == "RuntimeClass" and any(
             map(is_contrast_name, (ref.name, str(dig(value, ("handler",)))))
         )
@@ -465,7 +465,7 @@ def not_rendered_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
     """
     restored = read(map(_as_rendered, output.resources), ())
     findings = [*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False, taken_back=True)]
-    if pods or any(reference(value).kind == "RuntimeClass" for _, _, value in output.objects()):
+    if pods or any(item.ref.kind == "RuntimeClass" for item in output.objects()):
         findings.append(finding("CC1117.no-configuration"))
     return findings
 
@@ -526,7 +526,7 @@ def check_output(
     resources = knowing(resources, config.generate.kinds if config else SHIPPED)
     output = parse_output(resources)
     findings = list(output.findings)
-    values = [value for _, _, value in output.objects()]
+    values = [item.value for item in output.objects()]
     manifests, wrong = find_manifests(file, values)
     findings += wrong
     if has_errors(findings):

@@ -9,8 +9,8 @@ from krm_function.contrast.manifest import COORDINATOR, ManifestError, decode, s
 from krm_function.contrast.manifest_merge import last_of
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import listed, objects, reference
-from krm_function.kubernetes.resource import Resource, yaml_finding
+from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.resource import ObjectAt, Resource, yaml_finding
 from krm_function.kubernetes.workload import ORIGINAL, Workload
 from krm_function.record import NamedTuple
 from krm_function.render.copies import with_copies
@@ -59,11 +59,10 @@ class Output(NamedTuple):
         """The resources that were parsed."""
         return (resource for resource in self.resources if resource.document is not None)
 
-    def objects(self) -> Iterator[tuple[Resource, Path, Any]]:
-        """Yield every object with its resource and the path to it."""
+    def objects(self) -> Iterator[ObjectAt]:
+        """Yield every object."""
         for resource in self.parsed:
-            for root, value in objects(resource.value):
-                yield resource, root, value
+            yield from resource.objects
 
 
 def parse_output(resources: Sequence[Resource]) -> Output:
@@ -102,8 +101,8 @@ def _is_document(resource: Resource) -> bool:
 def object_findings(output: Output) -> list[Finding]:
     """Check objects by themselves: an undo record that cannot be read, a wrong handler of a RuntimeClass."""
     findings: list[Finding] = []
-    for resource, root, value in output.objects():
-        ref, path = reference(value), (*root, "metadata", "annotations", ORIGINAL)
+    for resource, root, ref, value in output.objects():
+        path = (*root, "metadata", "annotations", ORIGINAL)
         if resource.document is not None and dig(resource.value, path) is not None:
             try:
                 read_undo(resource.document, path)

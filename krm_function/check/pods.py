@@ -12,7 +12,7 @@ from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.helm_hooks import hook_of
 from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.pod_names import LONGEST_BASE
 from krm_function.kubernetes.resource import Resource
@@ -277,9 +277,9 @@ def pods_of(resource: Resource, references: References) -> PodsOf:
     """
     chosen = select(resource.value, resource)
     findings = list(chosen.findings)
-    for root, value in objects(resource.value):
+    for _, root, ref, _ in resource.objects:
         asked = (
-            *unwatched(resource.value, root, reference(value), resource.kinds),
+            *unwatched(resource.value, root, ref, resource.kinds),
             *misplaced(resource.value, root, kinds=resource.kinds),
         )
         findings += map(resource.placed, asked)

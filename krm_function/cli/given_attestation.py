@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from krm_function.cli.inputs import InputFile
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import find_files, read_file
-from krm_function.kubernetes.objects import objects
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import EMITTED
 from krm_function.provenance.attestation import (
@@ -23,8 +22,6 @@ from krm_function.provenance.attestation import (
 )
 from krm_function.provenance.statement import Artefact, Role, digest_of
 from krm_function.render.make_manifest import manifest_of
-from krm_function.text.errors import YamlError
-from krm_function.text.parse import parse
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import ReadFile
@@ -81,15 +78,9 @@ def attestation_findings(
 
 def _manifests(resources: Iterable[Resource]) -> list[bytes]:
     """Return the manifests in an output, as `contrast-krm manifest` prints them."""
-    manifests: list[bytes] = []
-    for resource in resources:
-        if EMITTED in resource.text:
-            try:
-                values = [value for _, value in objects(parse(resource.text).value)]
-            except YamlError:
-                continue  # which the rest of the check reports
-            manifests += [text.encode("utf-8") for text in map(manifest_of, values) if text is not None]
-    return manifests
+    items = (item for resource in resources if EMITTED in resource.text for item in resource.objects)
+    texts = (manifest_of(item.value) for item in items)
+    return [text.encode("utf-8") for text in texts if text is not None]
 
 
 def _as_attested(statement: Statement, files_read: FilesRead) -> Finding:

@@ -227,7 +227,7 @@ def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
     """Read what the cluster has in the namespaces of some output. Never raises."""
     kinds = config.generate.kinds if config else SHIPPED
     parsed = parse_output(resources)
-    values = [value for _, _, value in parsed.objects()]
+    values = [item.value for item in parsed.objects()]
     workloads = [one for resource in parsed.parsed for one in select(resource.value, kinds=kinds).workloads]
     manifests = {reference(value): value for value in values if manifest_of(value) is not None}
     output = Rendered(workloads, manifests, known_classes(values, config), kinds)

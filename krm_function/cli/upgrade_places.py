@@ -13,11 +13,9 @@ from krm_function.config.wiring import KPTFILE, KUSTOMIZATIONS
 from krm_function.findings import Ref
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.resource import Resource
 from krm_function.operations.upgrade import HOSTS, Change, HostName, Places
-from krm_function.text.errors import YamlError
-from krm_function.text.parse import parse
 
 # --- Find the hosts of a deployment, by the files beside its configuration and input
 #
@@ -105,13 +103,8 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
 
 
 def _values(inputs: Inputs) -> Iterator[tuple[Any, str]]:
-    """Yield each object of the input with its file; a document that cannot be read has been told."""
-    for resource in inputs.resources:
-        try:
-            document = parse(resource.text, line=resource.line).value
-        except YamlError:
-            continue
-        yield from ((value, resource.file) for _, value in objects(document))
+    """Return each object of the input with its file."""
+    return ((item.value, resource.file) for resource in inputs.resources for item in resource.objects)
 
 
 def _object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:

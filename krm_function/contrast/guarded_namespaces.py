@@ -7,10 +7,7 @@ them and never reads one: what a guard refuses protects from mistakes, not from 
 from collections.abc import Iterable
 
 from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import objects, reference
-from krm_function.kubernetes.resource import Resource
-from krm_function.text.errors import YamlError
-from krm_function.text.parse import read_value
+from krm_function.kubernetes.resource import Resource, objects_of
 
 DOMAIN = "guard.contrast-krm.dev"
 LABEL, CONFIDENTIAL = f"{DOMAIN}/pods", "confidential"  # of a namespace
@@ -19,17 +16,9 @@ PLAIN = f"{DOMAIN}/plain"  # the annotation of an exception, on a pod; its value
 
 def guarded_namespaces(resources: Iterable[Resource]) -> tuple[str, ...]:
     """Return the names of the namespaces of an input that have the label; what cannot be read is found elsewhere."""
-    names: set[str] = set()
-    for resource in resources:
-        if LABEL not in resource.text or not resource.may_be(("Namespace", "List")):
-            continue
-        try:
-            value = read_value(resource.text) if resource.document is None else resource.value
-        except YamlError:
-            continue
-        for _, each in objects(value):
-            ref = reference(each)
-            if (ref.api_version, ref.kind) == ("v1", "Namespace"):
-                label = dig(each, ("metadata", "labels", LABEL))
-                names.update([ref.name] if label == CONFIDENTIAL else [])
+    names = {
+        item.ref.name
+        for item in objects_of(resources, ("Namespace", "List"), LABEL)
+        if item.ref.api_version == "v1" and dig(item.value, ("metadata", "labels", LABEL)) == CONFIDENTIAL
+    }
     return tuple(sorted(names))

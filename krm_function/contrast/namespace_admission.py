@@ -7,14 +7,13 @@ from krm_function.contrast.owned import CONTAINERS
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import listed, objects, reference
+from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.quantity import nano
-from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
 from krm_function.text.changes import Change, apply
-from krm_function.text.errors import YamlError
 
 # --- Find the Namespace, ResourceQuota and LimitRange objects of an input
 #
@@ -25,40 +24,20 @@ from krm_function.text.errors import YamlError
 KINDS = ("Namespace", "ResourceQuota", "LimitRange")
 
 
-class NamespaceObject(NamedTuple):
-    """One of these objects. resource, root: where it stands. namespace: the one that it is about, or ""."""
-
-    resource: Resource
-    root: Path
-    ref: Ref
-    value: Any
-
-    @property
-    def namespace(self) -> str:
-        """The namespace that it is about, "" if it names none."""
-        return self.ref.name if self.ref.kind == "Namespace" else self.ref.namespace
-
-    def concerns(self, ref: Ref) -> bool:
-        """Tell whether an object of the input comes, or may come, into its namespace."""
-        return not self.namespace or not ref.namespace or self.namespace == ref.namespace
-
-
-def namespace_objects(resources: Sequence[Resource]) -> list[NamespaceObject]:
+def namespace_objects(resources: Sequence[Resource]) -> list[ObjectAt]:
     """Find them; a document that cannot be read is skipped here, because the render reports it."""
-    namespaced: list[NamespaceObject] = []
-    for resource in resources:
-        listed = resource.may_be(("List",)) and any(kind in resource.text for kind in KINDS)
-        if not listed and not (resource.certain and resource.kind in KINDS):
-            continue
-        try:
-            parsed = resource.parsed()
-        except YamlError:
-            continue
-        for root, value in objects(parsed.value):
-            ref = reference(value)
-            if (ref.kind, ref.api_version) in {(kind, "v1") for kind in KINDS}:
-                namespaced.append(NamespaceObject(parsed, root, ref, value))
-    return namespaced
+    return [item for item in objects_of(resources, (*KINDS, "List"), *KINDS) if item.ref.api_version == "v1"]
+
+
+def _namespace_of(limit: ObjectAt) -> str:
+    """Return the namespace that an object is about, "" if it names none."""
+    return limit.ref.name if limit.ref.kind == "Namespace" else limit.ref.namespace
+
+
+def _concerns(limit: ObjectAt, ref: Ref) -> bool:
+    """Tell whether an object of the input comes, or may come, into the namespace of another one."""
+    namespace = _namespace_of(limit)
+    return not namespace or not ref.namespace or namespace == ref.namespace
 
 
 # --- Pod Security Standards: the controls that a container breaks at the levels baseline and restricted
@@ -354,7 +333,7 @@ def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tu
     ranges = [limit for limit in limiting if limit.ref.kind == "LimitRange"]
     findings: list[Finding] = []
     for limit in limiting:
-        concerned = [workload for workload in sound if limit.concerns(workload.ref)]
+        concerned = [workload for workload in sound if _concerns(limit, workload.ref)]
         match limit.ref.kind:
             case "Namespace":
                 refused = _pod_security(limit, concerned)
@@ -362,11 +341,11 @@ def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tu
                 refused = _quota(limit, concerned, ranges)
             case _:
                 refused = _limit_range(limit, concerned, ranges)
-        findings += map(limit.resource.placed, refused)
+        findings += map(limit.placed, refused)
     return tuple(findings)
 
 
-def _pod_security(limit: NamespaceObject, workloads: Sequence[Workload]) -> Iterator[Finding]:
+def _pod_security(limit: ObjectAt, workloads: Sequence[Workload]) -> Iterator[Finding]:
     level = level_of(limit.value)
     if level is None:
         return
@@ -378,13 +357,11 @@ def _pod_security(limit: NamespaceObject, workloads: Sequence[Workload]) -> Iter
         yield finding("CC0315", limit.ref, path, level=level, **values)
 
 
-def _quota(
-    limit: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
-) -> Iterator[Finding]:
+def _quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
     counted = wanted_of_containers(limit.value)
 
     def lacking(workload: Workload, container: dict[str, Any]) -> list[str]:
-        defaults = [each.value for each in ranges if each.concerns(workload.ref) and each.concerns(limit.ref)]
+        defaults = [each.value for each in ranges if _concerns(each, workload.ref) and _concerns(each, limit.ref)]
         return missing(container, counted, defaults) if applies(limit.value, workload.pod_spec) else []
 
     refused = _refused(workloads, lacking)
@@ -397,9 +374,7 @@ def _quota(
         yield finding(code, limit.ref, (*limit.root, "spec", "hard"), name=limit.ref.name, **values)
 
 
-def _limit_range(
-    limit: NamespaceObject, workloads: Sequence[Workload], ranges: Sequence[NamespaceObject]
-) -> Iterator[Finding]:
+def _limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
     path = (*limit.root, "spec", "limits")
     counts = [(workload, vcpus(workload), vcpus(with_default_limits(workload, limit.value))) for workload in workloads]
     other = [
@@ -411,7 +386,7 @@ def _limit_range(
         yield finding("CC0317", limit.ref, path, name=limit.ref.name, names=listed(other))
 
     def outside(workload: Workload, container: dict[str, Any]) -> Iterable[str]:
-        defaults = [each.value for each in ranges if each.concerns(workload.ref)]
+        defaults = [each.value for each in ranges if _concerns(each, workload.ref)]
         return refused_amounts(container, defaults, limit.value)
 
     refused = _refused(workloads, outside)

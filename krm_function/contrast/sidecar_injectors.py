@@ -4,11 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from krm_function.kubernetes.lookup import dig, mapping, selects
-from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
-from krm_function.text.errors import YamlError
 
 # --- The admission webhooks that are known to change a pod after it was sealed, and what makes each of them do so
 #
@@ -214,16 +212,11 @@ GROUP = "apps.kruise.io/"
 
 def sidecar_sets(resources: Iterable[Resource]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield name and spec of each that is not paused; a document that cannot be read is the render's to report."""
-    for resource in resources:
-        try:
-            found = list(objects(resource.value))
-        except YamlError:
-            continue
-        for _, value in found:
-            ref, spec = reference(value), mapping(mapping(value).get("spec"))
-            paused = dig(spec, ("injectionStrategy", "paused")) is True
-            if ref.kind == KIND and ref.api_version.startswith(GROUP) and not paused:
-                yield ref.name, spec
+    for item in (item for resource in resources if KIND in resource.text for item in resource.objects):
+        spec = mapping(mapping(item.value).get("spec"))
+        paused = dig(spec, ("injectionStrategy", "paused")) is True
+        if item.ref.kind == KIND and item.ref.api_version.startswith(GROUP) and not paused:
+            yield item.ref.name, spec
 
 
 def may_select(spec: Mapping[str, Any], workload: Workload) -> bool:

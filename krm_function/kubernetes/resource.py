@@ -1,12 +1,14 @@
 """A resource on its way through a render, the edits of it, and the file that it comes from."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.findings.origin import Origin
 from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.record import NamedTuple
 from krm_function.text.changes import Change, Op
@@ -87,6 +89,19 @@ class Copy(NamedTuple):
 NO_COPIES: Mapping[Path, Copy] = MappingProxyType({})
 
 
+class ObjectAt(NamedTuple):
+    """An object of a resource. root: its path in the document."""
+
+    resource: "Resource"
+    root: Path
+    ref: Ref
+    value: Any
+
+    def placed(self, found: Finding) -> Finding:
+        """Return a finding about this object with its line and column."""
+        return self.resource.parsed().placed(found)
+
+
 class Resource(NamedTuple):
     """One document of a stream, or one item of a ResourceList.
 
@@ -149,6 +164,15 @@ class Resource(NamedTuple):
         except YamlError:
             return self.given().value  # raises the same, with the lines of the file
 
+    @cached_property
+    def objects(self) -> tuple[ObjectAt, ...]:
+        """Every object in it, members of lists among them; none if its text cannot be parsed, which `read` reports."""
+        try:
+            value = self.value
+        except YamlError:
+            return ()
+        return tuple(ObjectAt(self, root, reference(object_), object_) for root, object_ in objects(value))
+
     def parsed(self) -> "Resource":
         """Return the resource with a document: what was read, else its text. Raises YamlError."""
         return self if self.document is not None else self.given()
@@ -179,6 +203,16 @@ class Resource(NamedTuple):
         line, column = locate(self.document, found.path)
         origin = None if self.file else origin_of(self.text, self.document.value)
         return found._replace(file=self.file, line=line, column=column, origin=origin)
+
+
+def objects_of(resources: Iterable[Resource], kinds: Collection[str], *words: str) -> Iterator[ObjectAt]:
+    """Yield the objects of some kinds, of the documents that may be of these and have one of the words, if any.
+
+    kinds: with `List`, members of lists count as well.
+    """
+    for resource in resources:
+        if resource.may_be(kinds) and (not words or any(word in resource.text for word in words)):
+            yield from (item for item in resource.objects if item.ref.kind in kinds)
 
 
 def knowing(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, ...]:

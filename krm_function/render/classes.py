@@ -23,7 +23,7 @@ from krm_function.kubernetes.kinds import template_paths
 from krm_function.kubernetes.lookup import dig, mapping, maps
 from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.quantity import equal
-from krm_function.kubernetes.resource import Edit, ObjectEdits, Outcome, Resource
+from krm_function.kubernetes.resource import Edit, ObjectAt, ObjectEdits, Outcome, Resource
 from krm_function.kubernetes.runtime_classes import (
     API_VERSION,
     DEPRECATED_NODE_LABELS,
@@ -224,15 +224,6 @@ def taken_out(resource: Resource, given: Resource) -> Iterator[Finding]:
 NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
 
 
-class RuntimeClassObject(NamedTuple):
-    """A RuntimeClass of the input. resource: where it stands; root: path from the document to the object."""
-
-    resource: Resource
-    root: Path
-    ref: Ref
-    value: Any
-
-
 class RuntimeClasses(NamedTuple):
     """The classes that pods are checked against, by name; the edits of their objects; the objects to add.
 
@@ -245,23 +236,22 @@ class RuntimeClasses(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def runtime_class_objects(resources: Iterable[Resource], release: Release) -> list[RuntimeClassObject]:
+def runtime_class_objects(resources: Iterable[Resource], release: Release) -> list[ObjectAt]:
     """Find the RuntimeClass objects of the input that belong to the release; without those that a render added."""
     handlers = {platform.handler for platform in release.platforms.values()}
     return [
-        RuntimeClassObject(resource, root, reference(value), value)
+        item
         for resource in resources
         if resource.document is not None and resource.state != "added"
-        for root, value in objects(resource.document.value)
-        if isinstance(value, dict)
-        and value.get("kind") == KIND
-        and reference(value).name in handlers
-        and dig(value, ("metadata", "annotations", EMITTED)) is None  # in a List; this render makes it again
+        for item in resource.objects
+        if item.ref.kind == KIND
+        and item.ref.name in handlers
+        and dig(item.value, ("metadata", "annotations", EMITTED)) is None  # in a List; this render makes it again
     ]
 
 
 def runtime_classes(
-    options: Generate, release: Release, used: Iterable[Platform], present: Sequence[RuntimeClassObject]
+    options: Generate, release: Release, used: Iterable[Platform], present: Sequence[ObjectAt]
 ) -> RuntimeClasses:
     """Fill the RuntimeClass objects of the release, and make those that the used platforms lack.
 
@@ -344,7 +334,7 @@ def _scheduling(scheduling: Scheduling) -> dict[str, Any]:
     return {key: value for key, value in parts.items() if value}
 
 
-def _fill(one: RuntimeClassObject, platform: str, wanted: Scheduling) -> tuple[tuple[Edit, ...], list[Finding]]:
+def _fill(one: ObjectAt, platform: str, wanted: Scheduling) -> tuple[tuple[Edit, ...], list[Finding]]:
     """Make the edits that add the configured scheduling which an object lacks, and report contradictions.
 
     Paths of edits start at the object.
@@ -385,13 +375,13 @@ def _fill(one: RuntimeClassObject, platform: str, wanted: Scheduling) -> tuple[t
     return tuple(edits), findings
 
 
-def _differs(one: RuntimeClassObject, path: Path, found: Any, wanted: Any) -> Finding:
+def _differs(one: ObjectAt, path: Path, found: Any, wanted: Any) -> Finding:
     shown = "nothing" if found is None else found
     at = one.root + path
     return finding("CC0308", one.ref, at, name=one.ref.name, field=dotted(path), found=shown, wanted=wanted)
 
 
-def _release_conflicts(one: RuntimeClassObject, facts: PlatformRelease) -> Iterator[Finding]:
+def _release_conflicts(one: ObjectAt, facts: PlatformRelease) -> Iterator[Finding]:
     """Find where the object contradicts the release: another handler, or another overhead by value."""
     handler = mapping(one.value).get("handler")
     if handler != facts.handler:

@@ -12,7 +12,6 @@ from krm_function.config.collect import Config
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.resource import ObjectEdits, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import POD_ROLE, Workload
@@ -63,8 +62,7 @@ def cluster_objects(resources: Sequence[Resource], config: Config) -> ClusterObj
 def _installers(resources: Sequence[Resource]) -> Iterator[Workload]:
     """Yield the node installers of Contrast's: by the name, or by what the pod template says of itself."""
     for resource in resources:
-        for root, value in objects(resource.value):
-            ref = reference(value)
+        for _, root, ref, value in resource.objects:
             role = mapping(dig(value, (*TEMPLATE, "metadata", "annotations"))).get(POD_ROLE)
             if ref.kind == "DaemonSet" and (role == INSTALLER_ROLE or ref.name.endswith(SUFFIX)):
                 yield Workload(value, root, ref, TEMPLATE, resource)

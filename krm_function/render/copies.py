@@ -9,13 +9,11 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.findings.origin import position_text
 from krm_function.kubernetes.kinds import KINDS_BY_CONTENT
 from krm_function.kubernetes.lookup import dig, maps
-from krm_function.kubernetes.objects import OWNERS, Controller, controller_of, objects, reference
+from krm_function.kubernetes.objects import OWNERS, Controller, controller_of, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
-from krm_function.kubernetes.resource import Copy, Resource, Retired, yaml_finding
+from krm_function.kubernetes.resource import Copy, ObjectAt, Resource, Retired, yaml_finding
 from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG
-from krm_function.record import NamedTuple
 from krm_function.text.errors import YamlError
-from krm_function.text.parse import read_value
 
 # --- Find the objects that controllers made of workloads of the same input, as `kubectl get all -o yaml` prints them
 #
@@ -82,13 +80,8 @@ def copies(
 
 def _workloads(resource: Resource) -> Iterator[tuple[Path, Any]]:
     """Yield the objects with pods of a resource."""
-    if not resource.may_have_pods and resource.kind != "List":
-        return
-    try:
-        value = resource.value
-    except YamlError:
-        return
-    yield from ((root, one) for root, one in objects(value) if _is_workload(one, resource.kinds))
+    if resource.may_have_pods or resource.kind == "List":
+        yield from ((item.root, item.value) for item in resource.objects if resource.kinds.of(item.ref) is not None)
 
 
 def known_controllers(values: Iterable[Any], kinds: Kinds = SHIPPED) -> Mapping[Controller, Any]:
@@ -194,15 +187,6 @@ Named = tuple[str, str]  # kind and name
 Identity = tuple[str, str, str]  # group, kind, name: with a namespace, all of an identity
 
 
-class ObjectAt(NamedTuple):
-    """An object with its resource and the path to it."""
-
-    resource: Resource
-    root: Path
-    ref: Ref
-    value: Any
-
-
 def duplicates(resources: Sequence[Resource]) -> tuple[Finding, ...]:
     """Return CC0118 for every object that occurs again."""
     alike: dict[Named, list[int]] = {}
@@ -211,20 +195,20 @@ def duplicates(resources: Sequence[Resource]) -> tuple[Finding, ...]:
             if resource.name:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue
-        for _, value in objects(resource.document.value):
-            alike.setdefault((reference(value).kind, _name(value)), []).append(index)
+        for item in resource.objects:
+            alike.setdefault((item.ref.kind, _name(item.value)), []).append(index)
     suspects = {named for named, indexes in alike.items() if len(indexes) > 1 and all(named)}
     standing: dict[Identity, list[ObjectAt]] = {}
     findings: list[Finding] = []
     for resource in (resources[index] for index in sorted({index for named in suspects for index in alike[named]})):
         try:
-            value = read_value(resource.text)
+            given = resource.given()
         except YamlError as problem:  # its identity is unknown
             findings.append(yaml_finding(problem, resource))
             continue
-        for one in (ObjectAt(resource, root, reference(each), each) for root, each in objects(value)):
-            if (one.ref.kind, name := _name(one.value)) in suspects:
-                standing.setdefault((_group(one.ref.api_version), one.ref.kind, name), []).append(one)
+        for item in given.objects:
+            if (item.ref.kind, name := _name(item.value)) in suspects:
+                standing.setdefault((_group(item.ref.api_version), item.ref.kind, name), []).append(item)
     for group in (group for named in standing.values() for group in _by_namespace(named)):
         if len(group) > 1 and not _are_distinct(group):
             findings += _duplicate_findings(group)

@@ -9,8 +9,7 @@ from krm_function.contrast.sidecar_injectors import INJECTORS, WORDS, asking, ma
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.image import parse_image
 from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import objects, reference
-from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.resource import Resource, objects_of
 from krm_function.kubernetes.workload import POD_ROLE, Workload, workloads_of
 from krm_function.text.errors import YamlError
 
@@ -30,7 +29,6 @@ from krm_function.text.errors import YamlError
 
 
 NAME = "coordinator-ready"  # of the Service that selects coordinators which have a manifest
-KINDS = ("Service", "List")
 
 
 def coordinator_service(resources: Iterable[Resource], coordinator: Ref | None, namespace: str) -> tuple[Finding, ...]:
@@ -41,28 +39,16 @@ def coordinator_service(resources: Iterable[Resource], coordinator: Ref | None, 
     if coordinator is None:
         return ()
     findings: list[Finding] = []
-    for resource, root, service in _services(resources):
+    for item in objects_of(resources, ("Service", "List"), NAME):
+        service = item.ref
+        if service.api_version != "v1" or NAME not in service.name:
+            continue
         if service.name == NAME and service.namespace in ("", namespace):
             return ()
         said = f"{service.name}.{service.namespace or namespace}"
-        wrong = finding("CC0771", service, (*root, "metadata", "name"), host=f"{NAME}.{namespace}", service=said)
-        findings += resource.all_placed((wrong,))
+        path = (*item.root, "metadata", "name")
+        findings.append(item.placed(finding("CC0771", service, path, host=f"{NAME}.{namespace}", service=said)))
     return tuple(findings)
-
-
-def _services(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Path, Ref]]:
-    """Yield the Services whose name has that of the coordinator's in it; what cannot be read is reported elsewhere."""
-    for resource in resources:
-        if NAME not in resource.text or not resource.may_be(KINDS):
-            continue
-        try:
-            document = resource.value
-        except YamlError:
-            continue
-        for root, value in objects(document):
-            ref = reference(value)
-            if ref.kind == "Service" and ref.api_version == "v1" and NAME in ref.name:
-                yield resource, root, ref
 
 
 # --- Say which pod of the input is the coordinator after all, where a manifest has none: its image tells
@@ -96,8 +82,8 @@ def _candidates(resources: Iterable[Resource]) -> Iterator[Workload]:
             given = resource.given()
         except YamlError:
             continue  # which is an error of its own
-        for root, value in objects(given.value):
-            yield from filter(_runs_coordinator, workloads_of(value, root, reference(value), given))
+        for _, root, ref, value in given.objects:
+            yield from filter(_runs_coordinator, workloads_of(value, root, ref, given))
 
 
 def _runs_coordinator(workload: Workload) -> bool:
@@ -168,17 +154,13 @@ def _renamed(resources: Iterable[Resource]) -> frozenset[tuple[str, str]]:
     for resource in resources:
         if PREVIOUS_NAMES not in resource.text and HASH not in resource.text:
             continue
-        try:
-            value = resource.parsed().value
-        except YamlError:
-            continue  # an error of reading it
-        for _, one in objects(value):
-            metadata = mapping(one.get("metadata"))
-            notes = mapping(metadata.get("annotations"))
-            names = set(str(notes.get(PREVIOUS_NAMES) or "").split(",")) - {"", metadata.get("name")}
-            if HASH in notes:
+        for item in resource.objects:
+            metadata = mapping(mapping(item.value).get("metadata"))
+            annotations = mapping(metadata.get("annotations"))
+            names = set(str(annotations.get(PREVIOUS_NAMES) or "").split(",")) - {"", metadata.get("name")}
+            if HASH in annotations:
                 names.add(str(metadata.get("name")))
-            found |= {(str(one.get("kind")), name) for name in names}
+            found |= {(item.ref.kind, name) for name in names}
     return frozenset(found)
 
 
@@ -213,7 +195,6 @@ def _names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Iterator
 # starts and no opening.
 
 
-SIDECAR_SET = "SidecarSet"
 UNSELECTED = "labels that the SidecarSet does not select"
 
 
@@ -245,10 +226,7 @@ def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workl
 
 def _of_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workload]) -> list[Finding]:
     """Return CC0260 for each SidecarSet of the input that selects the pods of a workload."""
-    likely = [one for one in resources if SIDECAR_SET in one.text]
-    if not likely:
-        return []
-    found = list(sidecar_sets(likely))
+    found = list(sidecar_sets(resources))
     made = []
     for workload in workloads:
         for name, spec in found:

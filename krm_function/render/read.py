@@ -14,7 +14,7 @@ from krm_function.contrast.owned import emitted_objects
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.kinds import KINDS, KINDS_BY_CONTENT, UNDONE, template_paths
 from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import EMITTED, ORIGINAL
 from krm_function.record import NamedTuple
@@ -77,7 +77,7 @@ def read_values(resources: Iterable[Resource]) -> Iterator[Any]:
     """Yield the objects of all resources that were read."""
     for resource in resources:
         if resource.document is not None:
-            yield from (value for _, value in objects(resource.document.value))
+            yield from (item.value for item in resource.objects)
 
 
 def may_have_render_annotation(resource: Resource) -> bool:
@@ -150,7 +150,9 @@ def _restored(resource: Resource, document: Document) -> tuple[Resource, tuple[F
     """Restore the objects of a resource to their state before any render, the last first."""
     marked = [
         (root, reference(value), path)
-        for root, value in reversed(list({(): document.value, **dict(objects(document.value))}.items()))
+        for root, value in reversed(
+            {(): document.value, **{item.root: item.value for item in resource.objects}}.items()
+        )
         if dig(document.value, path := _annotation(root, ORIGINAL)) is not None and root not in resource.copies
     ]
     if not marked:

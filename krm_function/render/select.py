@@ -11,10 +11,10 @@ from krm_function.kubernetes.kinds import CATALOGUED, EDITED, KINDS
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.objects import Controller, controller_of, listed, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
-from krm_function.kubernetes.resource import Copy, Edit, Resource
+from krm_function.kubernetes.resource import Copy, Edit, ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.record import NamedTuple
-from krm_function.render.classes import RuntimeClassObject, runtime_class_objects
+from krm_function.render.classes import runtime_class_objects
 from krm_function.render.copies import controllers, known_controllers
 from krm_function.render.read import read_values
 from krm_function.render.unsealed import UnknownPods, stray_annotations, unknown_pods, unsealed, unsealed_finding
@@ -365,7 +365,7 @@ class Selected(NamedTuple):
     """The selection in all resources. stray: findings about objects that are not selected."""
 
     workloads: tuple[Workload, ...]
-    classes: tuple[RuntimeClassObject, ...]
+    classes: tuple[ObjectAt, ...]
     skipped: tuple[Workload, ...]
     findings: tuple[Finding, ...]
     stray: tuple[Finding, ...] = ()

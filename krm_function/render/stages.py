@@ -26,7 +26,7 @@ from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS, KINDS_BY_CONTENT
 from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import listed, objects, reference
+from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.pod_fields import UNREADABLE, news
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import Edit, Outcome, Resource
@@ -43,7 +43,6 @@ from krm_function.render.pod_checks import (
 )
 from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT
-from krm_function.text.errors import YamlError
 
 # --- Namespace: give the configured namespace to the workloads that name none, and report objects without one
 #
@@ -106,15 +105,8 @@ def _others(resources: Iterable[Resource]) -> Iterator[Ref]:
     """Yield the objects of the input that name no namespace and come into one when they are applied."""
     kinds = NAMESPACED | KINDS_BY_CONTENT
     for resource in resources:
-        if not resource.may_be(kinds):
-            continue
-        try:
-            value = resource.value
-        except YamlError:
-            continue  # nothing reads this document, or its reader reports the problem
-        for _, one in objects(value):
-            ref = reference(one)
-            if ref.kind in NAMESPACED and ref.name and not _names_namespace(one) and not _is_not_applied(one):
+        for _, _, ref, value in resource.objects if resource.may_be(kinds) else ():
+            if ref.kind in NAMESPACED and ref.name and not _names_namespace(value) and not _is_not_applied(value):
                 yield ref
 
 

@@ -13,9 +13,9 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.krm.group_version import plain_api_version
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
 from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import WITHOUT_PODS, controller_of, listed, objects, pod_specs, reference
+from krm_function.kubernetes.objects import WITHOUT_PODS, controller_of, listed, pod_specs, reference
 from krm_function.kubernetes.pod_kinds import PATH, SHIPPED, Kinds
-from krm_function.kubernetes.resource import Resource, yaml_finding
+from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of, yaml_finding
 from krm_function.kubernetes.runtime_classes import KIND
 from krm_function.kubernetes.workload import EMITTED, LOCAL_CONFIG, POD_ROLE, PREFIX, Workload, workloads_of
 from krm_function.record import NamedTuple
@@ -82,17 +82,19 @@ def unsealed(
         if resource.state == "added" or _holds_text(resource) or not may(resource.text):
             continue
         try:
-            asked += resource.all_placed(_asked(resource, resource.value, sealed))
+            document = resource.value
         except YamlError as problem:
             asked.append(yaml_finding(problem, resource))
+            continue
+        asked += resource.all_placed(_asked(resource, document, sealed))
     return (*findings, *asked)
 
 
 def _asked(resource: Resource, document: Any, sealed: Container[tuple[int, Path, Path]]) -> Iterator[Finding]:
-    for root, value in objects(document):
+    for _, root, ref, _ in resource.objects:
         yield from misplaced(document, root, resource.position, sealed, kinds=resource.kinds)
         classes = list(unsealed_classes(document, root, resource.kinds))
-        yield from unsealed_findings(reference(value), classes, root, resource)
+        yield from unsealed_findings(ref, classes, root, resource)
 
 
 def misplaced(
@@ -143,8 +145,7 @@ def _without_effect(workload: Workload, home: str) -> Iterator[Finding]:
 
 
 def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Finding]:
-    for root, value in objects(resource.value):
-        ref = reference(value)
+    for _, root, ref, value in resource.objects:
         added = dig(value, ("metadata", "annotations", EMITTED)) is not None  # a render makes it again
         if ref.kind == KIND and ref.name not in handlers and not added:
             yield from map(resource.placed, check_handler(ref, root, value))
@@ -262,8 +263,7 @@ def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Findin
         except YamlError as problem:
             yield yaml_finding(problem, resource)
             continue
-        for root, value in objects(read.value):
-            ref = reference(value)
+        for _, root, ref, value in read.objects:
             known = ref.kind in KINDS and resource.kinds.entry(ref) is None
             if known or ref.kind in WITHOUT_PODS:
                 continue
@@ -291,19 +291,13 @@ def placeholders_in_text(resources: Iterable[Resource]) -> tuple[Finding, ...]:
     """Return CC0285 for each text of an input with a placeholder in it."""
     found: list[Finding] = []
     for resource in resources:
-        if not any(word in resource.text for word in PLACEHOLDERS):
-            continue
-        try:
-            parsed = resource.parsed()
-        except YamlError:
-            continue  # its reader reports the problem
-        for root, value in objects(parsed.value):
-            found += map(parsed.placed, _in_object(root, value))
+        if any(word in resource.text for word in PLACEHOLDERS):
+            found += resource.all_placed(finding for item in resource.objects for finding in _in_object(item))
     return tuple(found)
 
 
-def _in_object(root: Path, value: Any) -> Iterator[Finding]:
-    ref = reference(value)
+def _in_object(item: ObjectAt) -> Iterator[Finding]:
+    _, root, ref, value = item
     annotations = mapping(dig(value, ("metadata", "annotations")))
     if (
         EMITTED in annotations
@@ -388,17 +382,13 @@ def stray_annotations(resources: Iterable[Resource], workloads: Iterable[Workloa
         certain_pod = resource.certain and resource.kind in KINDS
         if PREFIX not in resource.text or resource.state == "added" or certain_pod:
             continue
-        try:
-            findings += resource.all_placed(_stray(resource.value, resource.kinds, common))
-        except YamlError:
-            continue  # nothing reads this document, or its reader reports the problem
+        findings += resource.all_placed(_stray(resource, common))
     return tuple(findings)
 
 
-def _stray(document: Any, kinds: Kinds, common: set[tuple[str, str]]) -> Iterator[Finding]:
-    for root, value in objects(document):
-        ref = reference(value)
-        if ref.kind in KINDS or kinds.of(ref):
+def _stray(resource: Resource, common: set[tuple[str, str]]) -> Iterator[Finding]:
+    for _, root, ref, value in resource.objects:
+        if ref.kind in KINDS or resource.kinds.of(ref):
             continue  # render/pod_checks.py, if it is Contrast's
         for key, text in mapping(dig(value, ("metadata", "annotations"))).items():
             known = ref.kind == "Service" and is_known(str(key), "Service annotation")
@@ -419,20 +409,8 @@ ANNOTATION = ("metadata", "annotations", LOCAL_CONFIG)
 
 def applied_configuration(resources: Iterable[Resource]) -> tuple[Finding, ...]:
     """Return CC0912 for each object of our kinds that a host would apply."""
-    findings: list[Finding] = []
-    for resource in resources:
-        if not resource.may_be(CONFIG_KINDS) or GROUP not in resource.text:
-            continue
-        try:
-            findings += resource.all_placed(_applied(resource.value))
-        except YamlError:
-            continue  # an error of reading it
-    return tuple(findings)
-
-
-def _applied(document: Any) -> Iterator[Finding]:
-    for root, value in objects(document):
-        ref = reference(value)
-        of_ours = ref.kind in CONFIG_KINDS and ref.api_version.startswith(GROUP)
-        if of_ours and dig(value, ANNOTATION) != "true":
-            yield finding("CC0912", ref, (*root, "metadata"), kind=ref.kind)
+    return tuple(
+        item.placed(finding("CC0912", item.ref, (*item.root, "metadata"), kind=item.ref.kind))
+        for item in objects_of(resources, CONFIG_KINDS, GROUP)
+        if item.ref.api_version.startswith(GROUP) and dig(item.value, ANNOTATION) != "true"
+    )

@@ -13,7 +13,6 @@ from krm_function.adapt.image_volumes import image_volume_choices, image_volumes
 from krm_function.adapt.node_caches import cache_choices, host_path_caches, idle_paths
 from krm_function.adapt.secure_pv import (
     CLAIM,
-    ClaimObject,
     Pods,
     claim_objects,
     idle_claims,
@@ -26,9 +25,8 @@ from krm_function.config.collect import Config
 from krm_function.config.generate import DIVIDE
 from krm_function.findings import Finding, Path, Ref
 from krm_function.kubernetes.lookup import mapping, maps
-from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.pod_fields import type_findings
-from krm_function.kubernetes.resource import ObjectEdits, Resource
+from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.render.stages import is_unreadable, with_outcome
 from krm_function.schema.table import EMPTY
@@ -48,7 +46,7 @@ def with_volume_rules(
     """
     pods = pods_of(resources, config) if config.generate.volumes.secure_claims else Pods((), ())
     rewritten: list[Workload] = []
-    blocks: dict[tuple[int, Path], ClaimObject] = {}
+    blocks: dict[tuple[int, Path], ObjectAt] = {}
     for workload in workloads:
         after, claims = (workload, ()) if is_unreadable(workload) else _rewritten(workload, pods, config)
         rewritten.append(after)
@@ -59,10 +57,10 @@ def with_volume_rules(
     return rewritten, edits
 
 
-def _rewritten(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, Sequence[ClaimObject]]:
+def _rewritten(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, Sequence[ObjectAt]]:
     """Apply the rules to one workload; also returns the claims that become block devices with it."""
     rules = config.generate.volumes
-    claims: Sequence[ClaimObject] = ()
+    claims: Sequence[ObjectAt] = ()
     if rules.cache_paths:
         workload = with_outcome(workload, host_path_caches(workload, rules.cache_paths))
     if rules.split_sub_paths:
@@ -82,8 +80,8 @@ def pods_of(resources: Sequence[Resource], config: Config | None) -> Pods:
     for resource in resources:
         if resource.document is None or resource.state == "added":
             continue
-        for root, value in objects(resource.document.value):
-            for workload in workloads_of(value, root, reference(value)):
+        for _, root, ref, value in resource.objects:
+            for workload in workloads_of(value, root, ref):
                 names = (
                     mapping(volume.get(CLAIM)).get("claimName") for volume in maps(workload.pod_spec.get("volumes"))
                 )

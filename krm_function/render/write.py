@@ -9,7 +9,7 @@ from krm_function.contrast.owned import ADDED_OBJECTS, emitted_objects
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.hosts.emitted import without_added_separator
 from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.resource import ObjectEdits, Resource, yaml_finding
 from krm_function.kubernetes.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY, Workload
 from krm_function.record import NamedTuple
@@ -231,9 +231,8 @@ def _contains(resource: Resource, ref: Ref) -> bool:
     if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
     try:
-        value = resource.value
+        items = resource.parsed().objects
     except YamlError:
         return True  # fail closed: it cannot be known
-    found = [reference(one) for _, one in objects(value)]
-    alike = [one for one in found if one._replace(namespace="") == ref._replace(namespace="")]
-    return any(not one.namespace or not ref.namespace or one.namespace == ref.namespace for one in alike)
+    alike = [item.ref for item in items if item.ref._replace(namespace="") == ref._replace(namespace="")]
+    return any(not near.namespace or not ref.namespace or near.namespace == ref.namespace for near in alike)

@@ -13,10 +13,10 @@ from krm_function.config.release import PlatformRelease
 from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.findings import Finding, has_errors
 from krm_function.kubernetes.objects import reference
-from krm_function.kubernetes.resource import ObjectEdits, Resource
+from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import EMITTED, RESOURCE_POLICY
-from krm_function.render.classes import RuntimeClasses, RuntimeClassObject, runtime_classes, schedule
+from krm_function.render.classes import RuntimeClasses, runtime_classes, schedule
 from krm_function.text.changes import ABSENT, apply
 from tests.stages.example import HANDLERS, RELEASE, pod_template, workload
 
@@ -115,8 +115,8 @@ def runtime_class(**fields: Any) -> dict[str, Any]:
     return {key: field for key, field in value.items() if field is not ...}
 
 
-def present(value: Any, root: tuple[str | int, ...] = ("items", 1)) -> RuntimeClassObject:
-    return RuntimeClassObject(Resource("", position=3), root, reference(value), value)
+def present(value: Any, root: tuple[str | int, ...] = ("items", 1)) -> ObjectAt:
+    return ObjectAt(Resource("", position=3), root, reference(value), value)
 
 
 def run(value: Any, options: Generate | None = None) -> tuple[RuntimeClasses, Any]:

@@ -88,7 +88,7 @@ def _sealed(options: Namespace) -> "tuple[tuple[Json, ...], tuple[Finding, ...]]
     output = parse_output(knowing(inputs.resources, kinds))
     workloads = [
         workload
-        for resource, root, value in output.objects()
+        for resource, root, _, value in output.objects()
         for workload in workloads_of(value, root, reference(value), resource)
     ]
     objects = config_maps(workloads, options.name)

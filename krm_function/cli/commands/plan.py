@@ -225,7 +225,7 @@ def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: 
 
     broken = {found.ref for found in rendered.findings if found.severity == "error"}
     workloads = [workload for workload in rendered.plan if workload.digest and workload.ref not in broken]
-    values = [*(value for _, _, value in parse_output(inputs.resources).objects()), *rendered.added]
+    values = [*(item.value for item in parse_output(inputs.resources).objects()), *rendered.added]
     namespaces = sorted({one.ref.namespace for one in workloads if one.ref.namespace}) or ["default"]
     placed = [(one, one.ref.namespace or namespaces[0]) for one in workloads]
     planned = [*names_of(inputs.resources), *map(reference, values)]

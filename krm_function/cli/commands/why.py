@@ -62,7 +62,7 @@ def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
 
     inputs = read_inputs(options.paths)
     parsed = parse_output(inputs.resources)
-    return [value for _, _, value in parsed.objects()], (*inputs.findings, *parsed.findings)
+    return [item.value for item in parsed.objects()], (*inputs.findings, *parsed.findings)
 
 
 def _of_the_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
