@@ -79,7 +79,7 @@ def _checks(version: str) -> dict[str, Check]:
 
 def _stamped(text: Callable[[str], str], version: str, commit: str) -> str:
     """Return what is wrong with the two places that tools/stamp.py writes. text: the content of a file by name."""
-    package, documentation = text("krm_function/__init__.py"), text("krm_function/findings/documentation.py")
+    package, documentation = text("krm_function/__init__.py"), text("krm_function/findings/__init__.py")
     if f'__version__ = "{version}"' not in package:
         return f"is not of version {version}"
     if f'__commit__ = "{commit}"' not in package:

@@ -1,5 +1,5 @@
 """Write what is generated out of the code itself: parts of docs, the files for shells and man, the JSON
-Schemas and explanations of the package.
+Schemas and the table of findings of the package.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -18,11 +18,11 @@ from krm_function.cli.commands.completion import SHELLS
 from krm_function.cli.exits import Exit
 from krm_function.config.json_schema import KINDS as CONFIG_KINDS
 from krm_function.config.json_schema import schema_text
-from krm_function.findings.explanation import FILE as EXPLANATIONS
+from krm_function.findings import TABLE
 from krm_function.kubernetes.pod_fields import TYPES
 from krm_function.policy.pod_metadata import use_of
 from krm_function.schema.values import Field, Only
-from tools.findings_page import explanations, explanations_text, findings_page
+from tools.findings_page import compiled, findings_page, table_text
 from tools.man_page import man_page
 from tools.mistakes_page import mistakes_page, more_mistakes_page
 
@@ -108,12 +108,12 @@ def read(path: str) -> str:
 def main() -> int:
     """Write or check all files."""
     stale: dict[str, str] = {}
-    known = explanations()
+    table = table_text(compiled())
     pages = (
         ("../README.md", "commands", first_commands()),
         ("../README.md", "help", f"```text\n{help_of('')}\n```"),
         ("reference/cli.md", "cli", command_line()),
-        ("reference/findings.md", "findings", findings_page(known)),
+        ("reference/findings.md", "findings", findings_page()),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),
         ("../benchmarks/README.md", "promises", promises_page()),
         ("explanation/speed.md", "parts", parts_page()),
@@ -135,8 +135,8 @@ def main() -> int:
         path = os.path.join(SHELL, name)
         if read(path) != text:
             stale[path] = text
-    if read(EXPLANATIONS) != explanations_text(known):
-        stale[EXPLANATIONS] = explanations_text(known)
+    if read(TABLE) != table:
+        stale[TABLE] = table
     if "--check" not in sys.argv:
         for path, text in stale.items():
             with open(path, "w", encoding="utf-8") as file:

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PLACES = {
     "COMMIT": (ROOT / "krm_function" / "__init__.py", "__commit__", r"[0-9a-f]{40}"),
-    "ADDRESS": (ROOT / "krm_function" / "findings" / "documentation.py", "DOCUMENTATION", r"https://[\w./-]*[\w-]"),
+    "ADDRESS": (ROOT / "krm_function" / "findings" / "__init__.py", "DOCUMENTATION", r"https://[\w./-]*[\w-]"),
 }
 
 

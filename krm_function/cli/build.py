@@ -9,8 +9,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from typing import Any, Literal
 
 import krm_function
-from krm_function.findings import Finding, finding
-from krm_function.findings.documentation import DOCUMENTATION
+from krm_function.findings import DOCUMENTATION, Finding, finding
 from krm_function.record import NamedTuple
 
 # --- What the running program consists of: its own packages, and every distribution it depends on

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from krm_function.cli.exits import exit_code
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, documentation_of_all, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 from krm_function.record import NamedTuple
 
@@ -131,11 +131,7 @@ def _where_explained(findings: Iterable[Finding]) -> str:
     """Return the line that says where the errors and warnings are explained, "" if there is nothing to explain."""
     raised = {found.code for found in findings if found.severity != "info"}
     codes = sorted(code for code in raised if not code.startswith(EXPLAIN_THEMSELVES))
-    if not codes:
-        return ""
-    from krm_function.findings.documentation import documentation_of_all
-
-    return f"more: {documentation_of_all(codes)}\n"
+    return f"more: {documentation_of_all(codes)}\n" if codes else ""
 
 
 def _printed(text: str) -> bool:

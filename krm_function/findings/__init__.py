@@ -1,23 +1,26 @@
-"""Everything contrast-krm can say about an input, as one table.
+"""Everything contrast-krm can say about an input, as one table: the sentence, the hint and the meaning of each code.
 
 Rule of this package: a sentence or a hint that a user reads about their input is written in a table here and nowhere
 else, but for the words of parsers, validators and other programs, which `{problem}` or `{error}` passes on. Code raises
 a code, with a variant if its row has some, and the values of the placeholders; severity, wording and
 remedy come from the table. A value is never a Secret's data, an env value or an annotation longer than 64 characters.
 
-Each table is a file, loaded when the first of its codes is raised: a render loads three of them, not all.
+The sources are cc01_input.yaml and the files of the other areas. `make docs` compiles them into table.txt, which this
+module reads: a line for each code, of which only those that are raised are parsed.
 """
 
+import json
+import os
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
-from krm_function.findings.origin import Origin
-from krm_function.findings.row import NOTHING, Cause, Row, Severity
 from krm_function.krm.result import dotted
 from krm_function.record import NamedTuple
 
 __all__ = [
+    "DOCUMENTATION",
     "NOTHING",
     "REF_NAMES",
     "Cause",
@@ -27,19 +30,31 @@ __all__ = [
     "Ref",
     "Row",
     "Severity",
+    "Variant",
+    "documentation_of",
+    "documentation_of_all",
+    "documentation_url",
     "dotted",
     "every_row",
     "finding",
     "has_errors",
     "is_code",
+    "position_text",
     "row",
+    "table",
 ]
 
+Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]
 
-AREAS = tuple(f"CC{number:02}" for number in range(1, 14))
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 LONGEST = 1000  # characters of a value in a sentence
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.txt")
 
+# Of the folder docs/ of this version, without a slash at the end. It is the only address of the documentation in the
+# program. The release workflow writes it (tools/stamp.py), so no build names a page that nobody has published.
+DOCUMENTATION = ""
+PAGE = "reference/findings.md"
 
 REF_NAMES = ("apiVersion", "kind", "namespace", "name", "template")  # of the parts of a Ref, in reports
 
@@ -69,6 +84,37 @@ class Ref(NamedTuple):
         return self._replace(part="") if self.part else self
 
 
+class Origin(NamedTuple):
+    """The file that an object of a stream comes from, as its annotations or comments claim: printed, never opened.
+
+    path: relative, with slashes. position: of the document in the file, from 0; None: not known.
+    """
+
+    path: str
+    position: int | None = None
+
+    def __str__(self) -> str:
+        """Write `shop/web.yaml`, or `shop/web.yaml, document 3` for any document but the first."""
+        return f"{self.path}, document {self.position + 1}" if self.position else self.path
+
+    @property
+    def inside(self) -> bool:
+        """Whether the path stays below the directory that it is relative to, so that other programs may resolve it."""
+        return ".." not in self.path.split("/")
+
+
+def position_text(file: str, line: int = 0, column: int = 0, origin: Origin | None = None) -> str:
+    """Write `file:line:column` as far as known, `<stdin>:line:column` for a stream; "" if nothing is known.
+
+    With an origin: `shop/web.yaml (<stdin>:12:3)`, since line and column count in the stream.
+    """
+    if not file and not line:
+        return str(origin) if origin else ""
+    numbers = [str(number) for number in (line, column) if number]
+    place = ":".join((file or "<stdin>", *numbers))
+    return f"{origin} ({place})" if origin else place
+
+
 class Finding(NamedTuple):
     """One thing to say about one place of the input. Lines and columns count from 1; 0 means unknown.
 
@@ -88,6 +134,16 @@ class Finding(NamedTuple):
     origin: Origin | None = None
 
 
+class Cause(NamedTuple):
+    """A variant of a row with its values, from code that does not know where the wrong value stands.
+
+    code: of a row and its variant, as `finding` takes it. values: for the placeholders of both.
+    """
+
+    code: str
+    values: Mapping[str, Any] = NOTHING
+
+
 def finding(
     code: str, ref: Ref | None = None, path: Path = (), *, line: int = 0, column: int = 0, file: str = "", **values: Any
 ) -> Finding:
@@ -96,16 +152,16 @@ def finding(
     values: for the placeholders of its sentence and hint. Raises KeyError for an unknown code or variant and for a
     missing value: a bug in this program, caught by the tests of the table.
     """
-    code, _, variant = code.partition(".")
-    kind = row(code)
+    code, _, variant_name = code.partition(".")
+    entry = row(code)
     values = {name: _cut(value) for name, value in values.items()}
-    hint = kind.hint
-    if variant:
-        said = kind.variants[variant]
-        problem, hint = (said, hint) if isinstance(said, str) else said
-        values["problem"] = _cut(problem.format(**values))
-    message, hint = kind.sentence.format(**values), hint.format(**values)
-    return Finding(code, kind.severity, message, hint, ref, path, line, column, file)
+    hint = entry.hint
+    if variant_name:
+        variant = entry.variants[variant_name]
+        values["problem"] = _cut(variant.problem.format(**values))
+        hint = variant.hint or hint
+    message, hint = entry.sentence.format(**values), hint.format(**values)
+    return Finding(code, entry.severity, message, hint, ref, path, line, column, file)
 
 
 def _cut(value: Any) -> Any:
@@ -116,54 +172,88 @@ def _cut(value: Any) -> Any:
 
 def has_errors(findings: "tuple[Finding, ...] | list[Finding]") -> bool:
     """Tell whether any finding forbids an output."""
-    return any(found.severity == "error" for found in findings)
+    return any(raised.severity == "error" for raised in findings)
+
+
+# --- The table
+
+
+class Variant(NamedTuple):
+    """What the placeholder `{problem}` may stand for, and a hint in the place of that of the row, "" for the same."""
+
+    problem: str
+    hint: str = ""
+
+
+class Row(NamedTuple):
+    """What a code means. Sentences and hints have `{placeholders}`, which `finding` fills.
+
+    severity: whether it forbids an output. sentence: lower case, no full stop. hint: what to do, as an imperative; ""
+    for an info, and where each variant has its own.
+
+    variants: by name; code names one as `CC0604.missing`. A row that has `{problem}` and no variants passes on the
+    words of a parser, of a validator or of another program; a variant does so with the placeholder `{error}`.
+
+    meaning: a paragraph for `explain`. example: lines as a report has them. case: what is wrong in the example, "" if
+    it is made of values.
+    """
+
+    code: str
+    severity: Severity
+    sentence: str
+    hint: str
+    variants: Mapping[str, Variant]
+    meaning: str
+    case: str
+    example: tuple[str, ...]
+
+    @property
+    def remedy(self) -> str:
+        """The hint, "" if it depends on the input."""
+        return "" if self.hint == "{remedy}" and self.variants else self.hint
 
 
 @cache
 def row(code: str) -> Row:
     """Return the row of a code without a variant. Raises KeyError."""
-    return _table(code[:4])[code]
+    severity, sentence, hint, variants, meaning, case, example = json.loads(table()[code])
+    variants = {name: Variant(*parts) for name, parts in variants.items()}
+    return Row(code, severity, sentence, hint, variants, meaning, case, tuple(example))
 
 
 def is_code(text: str) -> bool:
     """Tell whether a text is a code of the table."""
-    return text[:4] in AREAS and text in _table(text[:4])
+    return text in table()
 
 
 def every_row() -> dict[str, Row]:
-    """Return all rows, in the order of their areas."""
-    return {code: kind for area in AREAS for code, kind in _table(area).items()}
+    """Return all rows, in the order of their codes."""
+    return {code: row(code) for code in table()}
 
 
-def _table(area: str) -> Mapping[str, Row]:  # noqa: C901 (one import for each area)
-    """Return the rows whose codes begin with `area`, such as CC01. Raises KeyError."""
-    match area:
-        case "CC01":
-            from krm_function.findings.cc01_input import ROWS
-        case "CC02":
-            from krm_function.findings.cc02_select import ROWS
-        case "CC03":
-            from krm_function.findings.cc03_schedule import ROWS
-        case "CC04":
-            from krm_function.findings.cc04_resolve import ROWS
-        case "CC05":
-            from krm_function.findings.cc05_images import ROWS
-        case "CC06":
-            from krm_function.findings.cc06_policy import ROWS
-        case "CC07":
-            from krm_function.findings.cc07_manifest import ROWS
-        case "CC08":
-            from krm_function.findings.cc08_inject import ROWS
-        case "CC09":
-            from krm_function.findings.cc09_configuration import ROWS
-        case "CC10":
-            from krm_function.findings.cc10_environment import ROWS
-        case "CC11":
-            from krm_function.findings.cc11_check import ROWS
-        case "CC12":
-            from krm_function.findings.cc12_lock import ROWS
-        case "CC13":
-            from krm_function.findings.cc13_release import ROWS
-        case _:
-            raise KeyError(area)
-    return ROWS
+@cache
+def table() -> dict[str, str]:
+    """Return the fields of each row as JSON, by its code."""
+    with open(TABLE, encoding="utf-8") as file:
+        return {line[:6]: line[7:] for line in file}
+
+
+# --- Where a code is explained: in the published documentation if this build knows its address, else by a command
+
+
+def documentation_url(code: str) -> str:
+    """Return the address of a code's section, "" in a build that knows none."""
+    return f"{DOCUMENTATION}/{PAGE}#{code.lower()}" if DOCUMENTATION else ""
+
+
+def documentation_of(code: str) -> str:
+    """Return the address of a code's section, or the command that prints the same."""
+    return documentation_url(code) or f"contrast-krm explain {code}"
+
+
+def documentation_of_all(codes: list[str]) -> str:
+    """Name the place where several codes are explained: as `documentation_of` for one, else with the codes."""
+    if len(codes) == 1:
+        return documentation_of(codes[0])
+    place = f"{DOCUMENTATION}/{PAGE}" if DOCUMENTATION else "contrast-krm explain CODE"
+    return f"{place} ({', '.join(codes)})"

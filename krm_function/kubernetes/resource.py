@@ -5,8 +5,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.findings.origin import Origin
+from krm_function.findings import Finding, Origin, Path, Ref, finding
 from krm_function.kubernetes.lookup import dig, mapping
 from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds

@@ -13,7 +13,6 @@ from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.contrast.platforms import Platform, is_contrast_name, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.findings.cc11_check import APPLY, REPAIR
 from krm_function.kubernetes.lookup import dig, mapping
 from krm_function.kubernetes.objects import listed, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
@@ -255,6 +254,30 @@ def _has_ended(kind: str, value: Any) -> bool:
 
 SHORT = 16  # digits of a digest in a sentence
 PODS = "CC1103"  # a field of a pod is not as its policy describes
+
+# the hints of CC1120 by who applies an object: how what is missing gets there
+APPLY = {
+    "kubectl": "apply this output",
+    "helm": "helm upgrade with this chart and these values; Helm 4 with --force-conflicts",
+    "kpt": "kpt live apply",
+    "gitops": "commit this output, and let Argo CD or Flux sync it",
+}
+# ... and how what somebody changed is put right, without an end of what serves
+REPAIR = {
+    "kubectl": (
+        "kubectl apply puts back what this output has; kubectl rollout undo, or kubectl edit, takes out what somebody"
+        " added"
+    ),
+    "helm": (
+        "helm upgrade puts back what the chart has, Helm 4 with --force-conflicts; kubectl rollout undo takes out what"
+        " somebody added; kubectl replace would leave a Helm 4 release that cannot be upgraded"
+    ),
+    "kpt": "kpt live apply puts back what the package has; kubectl rollout undo takes out what somebody added",
+    "gitops": (
+        "commit this output, and let Argo CD or Flux sync it; kubectl rollout undo takes out what somebody added, and"
+        " nothing is applied by hand"
+    ),
+}
 
 
 class Rendered(NamedTuple):

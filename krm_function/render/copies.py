@@ -5,8 +5,7 @@ from itertools import takewhile
 from typing import Any
 
 from krm_function.contrast.platforms import contrast_names_in, is_contrast_name
-from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.findings.origin import position_text
+from krm_function.findings import Finding, Path, Ref, finding, position_text
 from krm_function.kubernetes.kinds import KINDS_BY_CONTENT
 from krm_function.kubernetes.lookup import dig, maps
 from krm_function.kubernetes.objects import OWNERS, Controller, controller_of, reference

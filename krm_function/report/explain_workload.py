@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from krm_function.contrast.measurement import vcpus_text
-from krm_function.findings import REF_NAMES, Finding, Path, Ref, dotted, has_errors, row
-from krm_function.findings.documentation import documentation_of
+from krm_function.findings import REF_NAMES, Finding, Path, Ref, documentation_of, dotted, has_errors, row
 from krm_function.kubernetes.address import address_of
 from krm_function.kubernetes.kinds import KINDS as WORKLOADS
 from krm_function.kubernetes.lookup import mapping

@@ -4,10 +4,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from krm_function import __version__
-from krm_function.findings import REF_NAMES, Finding, dotted
-from krm_function.findings.documentation import documentation_of, documentation_url
-from krm_function.findings.explanation import explanation
-from krm_function.findings.origin import position_text
+from krm_function.findings import (
+    REF_NAMES,
+    Finding,
+    documentation_of,
+    documentation_url,
+    dotted,
+    position_text,
+    row,
+)
 from krm_function.krm.result import Field, File, ResourceRef, Result, visible
 from krm_function.kubernetes.address import address_of
 from krm_function.kubernetes.lookup import mapping, maps
@@ -299,7 +304,7 @@ def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    about = explanation(code)
+    about = row(code)
     rule: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": about.sentence},

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from krm_function.findings.cc11_check import APPLY, REPAIR, ROWS
+from krm_function.findings import row
+from krm_function.operations.live import APPLY, REPAIR
 from tests.cli.test_check_cluster import POLICY, RENDERED, Objects, check, cluster, plural
 from tests.cli.test_live_objects import Json, live, made
 from tests.failures.running import Run
@@ -245,8 +246,7 @@ def test_the_hint_is_that_of_the_host(check: Callable[..., Run], host: str) -> N
 def test_no_hint_says_to_delete_or_replace_what_serves() -> None:
     every = [*REPAIR.values(), *APPLY.values()]
     for code in ("CC1120", "CC1130", "CC1131", "CC1132", "CC1133", "CC1134"):
-        row = ROWS[code]
-        every += [row.hint, *(said[1] for said in row.variants.values() if not isinstance(said, str))]
+        every += [row(code).hint, *(variant.hint for variant in row(code).variants.values() if variant.hint)]
     assert len(every) > 20
     assert not [hint for hint in every if "delete" in hint]
     replaces = [hint for hint in every if "replace" in hint]

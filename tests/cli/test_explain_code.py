@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.findings import Finding, documentation, every_row, finding, row
-from krm_function.findings.explanation import explanation
+from krm_function import findings
+from krm_function.findings import Finding, finding, row, table
 from krm_function.report.explain_code import explanation_data, explanation_text
 from krm_function.report.findings import render_json, render_sarif
 from tests.cli.conftest import Shop
@@ -25,35 +25,35 @@ PUBLISHED = "https://docs.example.com/v1"
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> None:
     """A build that knows where its documentation is."""
-    monkeypatch.setattr(documentation, "DOCUMENTATION", PUBLISHED)
+    monkeypatch.setattr(findings, "DOCUMENTATION", PUBLISHED)
 
 
 def words(text: str) -> list[str]:
     return text.split()
 
 
-@for_each("code", every_row())
+@for_each("code", table())
 def test_a_code_is_explained_as_on_its_page(code: str) -> None:
-    about = explanation(code)
+    about = row(code)
     ran = called("explain", code, env={"COLUMNS": "80"})
     assert (ran.code, ran.err) == (0, "")
     text = ran.out.decode()
-    assert words(text)[:2] == [code, f"{row(code).severity}:"]
+    assert words(text)[:2] == [code, f"{about.severity}:"]
     assert " ".join(words(about.meaning)) in " ".join(words(text))
     section = SECTIONS[code]
     assert markdown(about.meaning, code=True) in section
     for line in about.example:
         assert f"\n  {line}\n" in text
         assert f"\n    {line}\n" in section
-    for part in (about.remedy, *(part for one in about.variants for part in one)):
+    for part in (about.remedy, *(part for variant in about.variants.values() for part in variant)):
         assert " ".join(words(part)) in " ".join(words(text))
         assert markdown(part) in section
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_no_line_but_those_of_an_example_is_wider_than_the_terminal(width: int) -> None:
-    for code in every_row():
-        about = explanation(code)
+    for code in table():
+        about = row(code)
         for line in explanation_text(about, width).splitlines():
             assert len(line) <= width or line[2:] in about.example or " " not in line.strip(), (code, line)
 
@@ -64,7 +64,7 @@ def test_letters_may_be_small() -> None:
 
 def test_json_has_the_same() -> None:
     said = json.loads(called("explain", "CC0604", "-o", "json").out)
-    assert said == explanation_data(explanation("CC0604"))
+    assert said == explanation_data(row("CC0604"))
     assert (said["version"], said["code"], said["severity"]) == (1, "CC0604", "error")
     assert {"problem": "is missing", "remedy": "add {key}"} in said["variants"]
     assert "documentation" not in said
@@ -78,7 +78,7 @@ def test_a_code_that_is_none_gets_a_suggestion_that_is_one(code: str, near: str)
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.startswith(f"error CC0909: CODE: {code.upper()} is no code of a finding\n  hint: ")
     (hinted,) = re.findall(r"CC\d{4}", ran.err.partition("hint: ")[2])
-    assert hinted in every_row()
+    assert hinted in table()
     assert hinted.startswith(near)
     assert called("explain", hinted).code == 0
 
@@ -116,30 +116,29 @@ def test_a_build_that_knows_its_documentation_links_to_it(shop: Shop) -> None:
     (rule,) = json.loads(render_sarif([ERROR]))["runs"][0]["tool"]["driver"]["rules"]
     assert rule["helpUri"] == url
     assert url in rule["help"]["text"]
-    assert explanation_text(explanation("CC0503"), 80).endswith(f"\n{url}\n")
+    assert explanation_text(row("CC0503"), 80).endswith(f"\n{url}\n")
     ran = called("check", stdin=b"kind: Pod\nspec: {runtimeClassName: contrast-cc-nope}\n")
     assert f"more: {PUBLISHED}/reference/findings.md" in ran.err
 
 
 def test_a_build_that_knows_none_has_no_address() -> None:
-    assert documentation.DOCUMENTATION == "", "the release workflow sets it"
+    assert findings.DOCUMENTATION == "", "the release workflow sets it"
     (rule,) = json.loads(render_sarif([ERROR]))["runs"][0]["tool"]["driver"]["rules"]
     assert "helpUri" not in rule
     assert rule["help"]["text"].endswith("; see contrast-krm explain CC0503")
-    assert rule["fullDescription"]["text"] == explanation("CC0503").meaning
+    assert rule["fullDescription"]["text"] == row("CC0503").meaning
 
 
 def everything_said(code: str) -> str:
-    kind = row(code)
-    made = Finding(code, kind.severity, kind.sentence, kind.hint)
-    about = explanation(code)
+    about = row(code)
+    made = Finding(code, about.severity, about.sentence, about.hint)
     return "".join((render_json([made]), render_sarif([made], infos=True), explanation_text(about, 80)))
 
 
 OTHERS = {"CC0108"}  # names a page until its hint names commands
 
 
-@for_each("code", sorted(set(every_row()) - OTHERS))
+@for_each("code", sorted(set(table()) - OTHERS))
 def test_no_finding_names_a_file_of_the_repository(code: str) -> None:
     assert not re.search(r"\bdocs/|\.md\b", everything_said(code))
 

@@ -4,30 +4,28 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
-from krm_function.findings import documentation, every_row, row
-from krm_function.findings.documentation import documentation_url
+from krm_function import findings
+from krm_function.findings import documentation_url, row, table
 from tests.failures.world import canaries
 from tests.for_each import for_each
-from tools.findings_page import MEANINGS, first_cases
+from tools.findings_page import first_cases, sources
 
 PATH = Path(__file__).parents[2] / "docs/reference/findings.md"
 PAGE = PATH.read_text()
 SECTIONS = dict(re.findall(r"^### (CC\d{4})\n(.*?)(?=^### |\Z|^<!-- end)", PAGE, re.MULTILINE | re.DOTALL))
-ABOUT = yaml.safe_load(Path(MEANINGS).read_text())
+SOURCES = sources()
 
 
 def test_there_is_a_section_for_each_code_and_no_other() -> None:
-    assert SECTIONS.keys() == every_row().keys()
-    assert ABOUT.keys() == every_row().keys(), "tools/meanings.yaml says what each code means"
+    assert SECTIONS.keys() == table().keys()
 
 
-@for_each("code", every_row())
+@for_each("code", table())
 def test_a_section_has_meaning_example_and_remedy(code: str) -> None:
     section = SECTIONS[code]
-    assert len(ABOUT[code]["meaning"]) > 40
-    assert ABOUT[code]["meaning"].endswith(".")
+    assert len(row(code).meaning) > 40
+    assert row(code).meaning.endswith(".")
     example = re.search(r"^Example.*?:\n\n((?:    .*\n)+)", section, re.MULTILINE)
     assert example
     assert example[1].startswith(f"    {row(code).severity} {code}")
@@ -35,13 +33,13 @@ def test_a_section_has_meaning_example_and_remedy(code: str) -> None:
     assert not list(canaries(section))
 
 
-@for_each("code", every_row())
+@for_each("code", table())
 def test_an_example_of_values_is_needed_only_where_no_case_raises_the_code(code: str) -> None:
-    assert ("values" in ABOUT[code]) == (code not in first_cases())
+    assert ("example" in SOURCES[code]) == (code not in first_cases())
 
 
 def test_the_address_of_a_code_is_the_heading_of_its_section(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documentation, "DOCUMENTATION", f"https://example.com/{PATH.parents[1].name}")
+    monkeypatch.setattr(findings, "DOCUMENTATION", f"https://example.com/{PATH.parents[1].name}")
     page, _, section = documentation_url("CC0206").partition("#")
     assert page == f"https://example.com/docs/{PATH.parent.name}/{PATH.name}"
     assert f"### {section.upper()}\n" in PAGE

@@ -126,7 +126,7 @@ def test_the_wheel_knows_its_commit_and_where_its_documentation_is(done: Done) -
     with zipfile.ZipFile(done.dist / f"contrast_krm-{VERSION}-py3-none-any.whl") as wheel:
         assert f'__commit__ = "{COMMIT}"'.encode() in wheel.read("krm_function/__init__.py")
         address = f"https://github.com/{PROJECT}/blob/{TAG}/docs"
-        assert f'DOCUMENTATION = "{address}"'.encode() in wheel.read("krm_function/findings/documentation.py")
+        assert f'DOCUMENTATION = "{address}"'.encode() in wheel.read("krm_function/findings/__init__.py")
 
 
 def test_pypi_gets_the_wheel_and_the_source_distribution_alone(done: Done) -> None:
@@ -238,7 +238,7 @@ def parts(commit: str = COMMIT) -> dict[str, str]:
     package = f"contrast-krm-{VERSION}-linux-{OTHER}/lib/krm_function"
     return {
         f"{package}/__init__.py": f'__version__ = "{VERSION}"\n__commit__ = "{commit}"\n',
-        f"{package}/findings/documentation.py": f'DOCUMENTATION = "https://x/v{VERSION}/docs"\n',
+        f"{package}/findings/__init__.py": f'DOCUMENTATION = "https://x/v{VERSION}/docs"\n',
     }
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.findings import finding
-from krm_function.findings.origin import Origin, position_text
+from krm_function.findings import Origin, finding, position_text
 from krm_function.hosts.functions import called_by_kpt
 from krm_function.kubernetes.resource import LONGEST, Resource, origin_of, origin_of_line
 from krm_function.text.parse import Document

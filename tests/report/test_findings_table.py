@@ -5,24 +5,26 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from krm_function import findings
-from krm_function.findings import Ref, Row, every_row, finding, is_code, row
+from krm_function.findings import Ref, Row, Severity, every_row, finding, is_code, row
+from krm_function.text.parse import read_value
 from tests.for_each import for_each
+from tools.findings_page import FILES, fields, sources
 
 ROOT = Path(findings.__file__).parents[1]
-TABLES = Path(findings.__file__).parent
-SOURCES = [
+CODE = [
     path
     for path in [*ROOT.rglob("*.py"), *(ROOT.parent / "helm_plugin").rglob("*.py")]
-    if not path.is_relative_to(TABLES)
+    if path != Path(findings.__file__)
 ]
-RAISED = {name for path in SOURCES for name in re.findall(r'"(CC\d{4}(?:\.[a-z0-9-]+)?)"', path.read_text())}
+RAISED = {name for path in CODE for name in re.findall(r'"(CC\d{4}(?:\.[a-z0-9-]+)?)"', path.read_text())}
 ROWS = every_row()
-VARIANTS = {f"{code}.{name}": (code, name) for code, one in ROWS.items() for name in one.variants}
+SOURCES = sources()
+VARIANTS = {f"{code}.{name}": (code, name) for code, kind in ROWS.items() for name in kind.variants}
 CAPITALS = {
     "APEIP",
     "ConfigMap",
@@ -37,75 +39,18 @@ CAPITALS = {
     "TLS",
 }
 
-# Whose words a row or a variant passes on, in `{problem}`, `{error}`, `{remedy}` or `{why}`. A new one needs a reason:
-# a sentence of this program belongs into the table.
+# Rows and variants that pass on the words of others, in `{problem}`, `{error}`, `{remedy}` or `{why}`: `words-of` in
+# the source names the author. A new one needs a reason: a sentence of this program belongs into the table.
 PASSED_ON = {
-    # parsers and validators, whose words are used by more than one code or by no finding at all
-    "CC0101": "yamltext",
-    "CC0102": "yamltext",
-    "CC0103": "yamltext",
-    "CC0104": "yamltext",
-    "CC0105": "yamltext",
-    "CC0106": "yamltext",
-    "CC0107": "yamltext",
-    "CC0108.no-list": "hosts/resource_list and krm",
-    "CC0108": "yamltext, hosts and krm; the command line has variants",
-    "CC0110": "yamltext",
-    "CC0112": "yamltext and separators",
-    "CC0119": "yamltext",
-    "CC0303.field": "model/runtime_class_objects, for the configuration as well",
-    "CC0314.quantity": "model/quantity",
-    "CC0408.quantity": "model/quantity",
-    "CC0503": "model/image, for the configuration as well",
-    "CC0604.value": "schema, of a field of a pod",
-    "CC0610.content": "policy/initdata and policy/document",
-    "CC0615.content": "policy/initdata and policy/document",
-    "CC0702": "krm_function/manifest, which validates as Contrast does",
-    "CC0707": "manifest/owner_keys",
-    "CC0713.content": "api/strict_json",
-    "CC0901": "the schemas of krm_function/api",
-    "CC0909.add-to": "wiring/owner_key",
-    "CC0909.base": "manifest/decode",
-    "CC0909.drop-in": "api/strict_json and policy/dropins",
-    "CC0909.key": "manifest/owner_keys",
-    "CC0909.log-long": "replay/log_text",
-    "CC0909.pins": "wiring/kustomize_images and wiring/helm_values",
-    "CC0909.releases": "release/release_text",
-    "CC0909.rules": "api/policy_options",
-    "CC0909.settings": "api/strict_json",
-    "CC1006.load": "the engine's own first sentence, as cli/policy/rego_engine cuts it out",
-    "CC1204.field": "the schemas of krm_function/api",
-    "CC1204.json": "api/strict_json",
-    "CC1304.json": "api/strict_json and manifest/decode",
-    "CC1330.json": "api/strict_json",
-    "CC1311.content": "wiring/generate_fields and yamltext",
-    "CC1320.copy": "cli/install/distributions",
-    # put together of several parts
-    "CC0604.accounts": "policy/passwd: which file, which line, what containerd does not take",
-    "CC0604.unnamed": "policy/identity: up to three settings in one hint",
-    "CC1214.unnamed": "policy/identity: up to three settings in one hint",
-    "CC0608": "stages/measure: what each product lacks, also in the words of measurement",
-    "CC0617": "policy/compare, printed by `diff --policy` as well",
-    "CC0619": "policy/compare, printed by `diff --policy` as well",
-    "CC0910": "another finding",
-    # other programs and systems
-    "CC0614.field": "genpolicy",
-    "CC0614.pod": "genpolicy",
-    "CC0614.settings": "genpolicy",
-    "CC0614.start": "the operating system",
-    "CC1001": "the operating system, and hosts/files",
-    "CC1002.file": "the operating system, and hosts/files",
-    "CC1003.kubeconfig": "the Kubernetes client",
-    "CC1003.no-answer": "the Kubernetes client",
-    "CC1003.text": "api/strict_json",
-    "CC1213": "the operating system",
-    "CC1250.tls": "OpenSSL",
-    "CC1252.system": "the operating system",
-    "CC1254.system": "the operating system",
-    "CC1320.run": "the operating system, or the copy itself",
+    name
+    for code, source in SOURCES.items()
+    for name, part in {
+        code: source,
+        **{f"{code}.{name}": part for name, part in source.get("variants", {}).items()},
+    }.items()
+    if "words-of" in part
 }
-# Rows that have variants, and pass on words where they are raised without one.
-BOTH = {"CC0108", "CC0702", "CC0901"}
+KEYS = {"severity", "sentence", "hint", "words-of", "meaning", "variants", "example"}
 
 
 def placeholders(text: str) -> set[str]:
@@ -116,8 +61,8 @@ def texts(kind: Row, variant: str = "") -> tuple[str, ...]:
     """The sentence, the hint and, of a variant, the text in the place of `{problem}`."""
     if not variant:
         return kind.sentence, kind.hint
-    said = kind.variants[variant]
-    return (kind.sentence, kind.hint, said) if isinstance(said, str) else (kind.sentence, said[1], said[0])
+    problem, hint = kind.variants[variant]
+    return kind.sentence, hint or kind.hint, problem
 
 
 def needed(kind: Row, variant: str = "") -> set[str]:
@@ -138,16 +83,28 @@ def test_every_variant_is_raised_somewhere() -> None:
     assert VARIANTS.keys() - RAISED == set()
 
 
-def test_rows_stand_in_the_order_of_their_codes_within_a_group() -> None:
-    groups = [code[:4] for code in ROWS]
-    assert groups == sorted(groups)
+def test_the_table_is_made_of_the_sources() -> None:
+    made = {code: fields(source) for code, source in sorted(SOURCES.items())}
+    assert made == {code: [*kind[1:6]] for code, kind in ROWS.items()}, "run make docs"
+    assert list(made) == list(ROWS)
 
 
-def test_each_area_has_a_file_and_each_code_stands_in_that_of_its_area() -> None:
-    for path in sorted(TABLES.glob("*.py")):
-        codes = {code[:4] for code in re.findall(r'^    "(CC\d{4})"', path.read_text(), re.MULTILINE)}
-        assert len(codes) == (path.stem not in {"__init__", "row", "origin", "documentation", "explanation"}), path.name
-    assert [area for area in findings.AREAS if not any(code.startswith(area) for code in ROWS)] == []
+@for_each("path", FILES)
+def test_a_file_has_the_codes_of_its_area_in_their_order(path: Path) -> None:
+    codes = list(read_value(path.read_text()))
+    assert {code[:4] for code in codes} == {path.name[:4].upper()}
+    assert codes == sorted(codes)
+    assert len([name for name in FILES if name.name[:4] == path.name[:4]]) == 1
+
+
+@for_each("code", SOURCES)
+def test_a_source_has_no_key_that_nobody_reads(code: str) -> None:
+    source = SOURCES[code]
+    assert source["severity"] in get_args(Severity)
+    assert source.keys() <= KEYS
+    assert source.get("example", {}).keys() <= {"variant", "place", "values"}
+    for variant in source.get("variants", {}).values():
+        assert isinstance(variant, str) or variant.keys() <= {"problem", "hint", "words-of"}
 
 
 def test_what_is_no_code_is_known_as_none() -> None:
@@ -171,23 +128,21 @@ def test_a_sentence_is_lower_case_and_has_no_full_stop(code: str) -> None:
 
 @for_each("code", [code for code, kind in ROWS.items() if kind.severity != "info"])
 def test_what_needs_a_reader_says_what_to_do(code: str) -> None:
-    assert ROWS[code].hint
+    kind = ROWS[code]
+    assert kind.hint or (kind.variants and all(variant.hint for variant in kind.variants.values()))
 
 
 @for_each("code", [code for code, kind in ROWS.items() if kind.severity == "info"])
 def test_what_only_tells_asks_for_nothing(code: str) -> None:
     assert not ROWS[code].hint
-    assert all(isinstance(said, str) for said in ROWS[code].variants.values())
+    assert not any(variant.hint for variant in ROWS[code].variants.values())
 
 
 @for_each("name", VARIANTS)
 def test_a_variant_fills_its_row(name: str) -> None:
     code, variant = VARIANTS[name]
     kind = ROWS[code]
-    said = kind.variants[variant]
-    problem = said if isinstance(said, str) else said[0]
-    assert bool(problem) == ("{problem}" in kind.sentence)
-    assert "{remedy}" not in kind.hint or not isinstance(said, str), "the row leaves the hint to its variants"
+    assert bool(kind.variants[variant].problem) == ("{problem}" in kind.sentence)
 
 
 @for_each("name", [*ROWS, *VARIANTS])
@@ -223,8 +178,8 @@ def test_words_of_others_are_passed_on_where_this_list_says_so_and_nowhere_else(
     foreign = {"problem", "error", "remedy", "why"}
     rows = {code for code, kind in ROWS.items() if foreign & needed(kind) and not kind.variants}
     variants = {name for name, (code, variant) in VARIANTS.items() if foreign & needed(ROWS[code], variant)}
-    assert rows | variants | BOTH == PASSED_ON.keys()
-    assert all(ROWS[code].variants for code in BOTH)
+    both = {code for code in PASSED_ON if code in ROWS and ROWS[code].variants}  # raised without a variant as well
+    assert rows | variants | both == PASSED_ON
 
 
 def calls(path: Path) -> Iterator[tuple[str, set[str | None]]]:
@@ -239,7 +194,7 @@ def calls(path: Path) -> Iterator[tuple[str, set[str | None]]]:
 def test_no_code_writes_a_sentence_that_its_row_does_not_pass_on() -> None:
     found = {
         f"{path.relative_to(ROOT.parent)}: {code}"
-        for path in SOURCES
+        for path in CODE
         for code, words in calls(path)
         if words & {"problem", "remedy"} and code not in PASSED_ON
     }
@@ -256,7 +211,7 @@ def test_a_very_long_variant_is_cut() -> None:
     found = finding("CC0604.missing", field="a", key="x" * 100_000)
     assert found.hint == f"add {'x' * 1000}…"
     assert finding("CC0204.string", key="a", grammar="b").hint == "write b", "the hint of the row"
-    assert row("CC0204").variants["string"] == "must be a string"
+    assert row("CC0204").variants["string"].problem == "must be a string"
 
 
 def test_an_object_without_a_name_is_called_by_its_kind() -> None:

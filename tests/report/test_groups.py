@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.findings import Finding, Ref, every_row, finding
-from krm_function.findings.explanation import explanation
+from krm_function.findings import Finding, Ref, finding, row, table
 from krm_function.report.explain_code import explanation_text, fitting
 from krm_function.report.findings import (
     NAMED,
@@ -153,7 +152,7 @@ def test_a_file_that_is_no_report_is_named(shop: Shop) -> None:
     assert shop("explain", "CC0604", "--report", "none").code == 3
 
 
-@for_each("code", every_row())
+@for_each("code", table())
 def test_a_finding_of_each_code_is_read_back(code: str) -> None:
     found = Finding(code, "error", "a: b", "do: c", Ref("v1", "Pod", "shop", "web"), ("spec", "x"))
     for text in (render_text([found]), render_json([found])):
@@ -163,6 +162,6 @@ def test_a_finding_of_each_code_is_read_back(code: str) -> None:
 
 
 def test_words_that_say_nothing_choose_all_problems() -> None:
-    about = explanation("CC0604")
+    about = row("CC0604")
     assert fitting(about, (), ()) == about
     assert "Words in braces" in explanation_text(about, 80)

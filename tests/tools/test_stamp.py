@@ -39,7 +39,7 @@ CALL = "from tools.stamp import main\nsys.exit(main(sys.argv[1:]))"
 def test_both_are_written_with_nothing_but_python(tree: Path) -> None:
     assert stamp(tree, COMMIT, ADDRESS) == 0
     assert f'__commit__ = "{COMMIT}"' in (tree / "krm_function/__init__.py").read_text()
-    assert f'DOCUMENTATION = "{ADDRESS}"' in (tree / "krm_function/findings/documentation.py").read_text()
+    assert f'DOCUMENTATION = "{ADDRESS}"' in (tree / "krm_function/findings/__init__.py").read_text()
     assert stamp(tree, COMMIT, ADDRESS) != 0, "a second time there is no empty constant"
 
 

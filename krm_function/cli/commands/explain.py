@@ -68,8 +68,7 @@ def _explain_code(options: Namespace) -> int:
 
     from krm_function.cli.messages import file_finding, print_findings
     from krm_function.cli.streams import write_out
-    from krm_function.findings import every_row, finding, is_code
-    from krm_function.findings.explanation import explanation
+    from krm_function.findings import finding, is_code, row, table
     from krm_function.hosts.files import FileProblem, read_file
     from krm_function.report.explain_code import explanation_data, explanation_text, fitting
     from krm_function.report.findings import Reported, read_report
@@ -77,7 +76,7 @@ def _explain_code(options: Namespace) -> int:
 
     code = options.address.upper()
     if not is_code(code):
-        codes = list(every_row())
+        codes = list(table())
         numbered = len(code) == len(codes[0]) and code[2:].isdecimal()
         near = nearest(code, [known for known in codes if known[:4] == code[:4]] or ([] if numbered else codes))
         unknown = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
@@ -93,7 +92,7 @@ def _explain_code(options: Namespace) -> int:
             return print_findings([finding("CC0909.no-report", option="--report")], options.format)
         if not reported:
             return print_findings([finding("CC0909.not-in-report", option="--report", text=code)], options.format)
-    about = explanation(code)
+    about = row(code)
     if options.paths and not about.variants:
         options.parser.error(f"{code} has one problem, and takes no files and no words")
     about = fitting(about, reported, options.paths)
