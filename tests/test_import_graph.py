@@ -9,14 +9,21 @@ import grimp
 import pytest
 
 from krm_function import krm
+from krm_function.cli.cluster import LIVE_CLUSTER, Cluster, live_cluster
 from krm_function.cli.command_line import load_command
-from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.commands import SUMMARIES, module_of
+from krm_function.operations import cluster_checks
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = [name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)]
-FILES = {f"krm_function.cli.commands.{name.replace(' ', '_').replace('-', '_')}" for name in COMMANDS}
+FILES = {module_of(name) for name in COMMANDS}
 DYNAMIC = {"import_module", "importlib.import_module", "__import__"}
 LOADER = "krm_function.cli.command_line"
+CLUSTER = "krm_function.cli.cluster"
+OFFERED = {  # modules of the command line to operations, beside all packages below it
+    *("cluster", "configuration", "exits", "inputs", "messages", "parser"),
+    *("render_inputs", "sealed_policies", "streams"),
+}
 LATE = "krm_function.krm"  # its late imports are in the graph as well, for type checkers
 
 
@@ -40,6 +47,7 @@ def test_the_program_has_no_circle() -> None:
     graph = imports("krm_function", "helm_plugin")
     assert graph.keys() >= FILES
     graph[LOADER] |= FILES  # it imports them by their names
+    assert LIVE_CLUSTER in graph
     assert circle(graph) == []
 
 
@@ -51,7 +59,7 @@ def test_no_other_module_is_imported_by_a_name_that_is_made_at_run_time() -> Non
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in DYNAMIC
     }
-    assert dynamic == {LOADER, f"{LATE}.__init__"}
+    assert dynamic == {LOADER, CLUSTER, f"{LATE}.__init__"}
     late = {f"{LATE}.{name}" for name in krm._FILES}
     assert late <= imports("krm_function")[LATE]
 
@@ -71,9 +79,18 @@ def test_a_circle_of_an_import_inside_a_function_is_found(tmp_path: Path, monkey
 
 
 def test_every_command_has_a_file_and_every_file_is_a_command() -> None:
-    directory = ROOT / "krm_function" / "cli" / "commands"
-    files = {f"krm_function.cli.commands.{path.stem}" for path in directory.glob("*.py") if path.stem != "__init__"}
-    assert files == FILES
+    modules = {
+        f"krm_function.{part}.commands.{path.stem}"
+        for part in ("cli", "operations")
+        for path in (ROOT / "krm_function" / part / "commands").glob("*.py")
+        if path.stem != "__init__"
+    }
+    assert modules == FILES
+
+
+def test_the_module_that_answers_for_a_cluster_has_what_plan_and_check_ask_of_it() -> None:
+    cluster: Cluster = cluster_checks
+    assert live_cluster() is cluster
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -82,3 +99,9 @@ def test_the_file_of_a_command_has_its_arguments_and_its_run(name: str) -> None:
     assert isinstance(command.DESCRIPTION, str)
     assert callable(command.add_arguments)
     assert callable(command.run)
+
+
+def test_operations_uses_of_the_command_line_what_it_offers() -> None:
+    graph = imports("krm_function")
+    used = set().union(*(graph[module] for module in graph if module.startswith("krm_function.operations")))
+    assert {module.partition(".cli.")[2] for module in used if ".cli." in module} == OFFERED

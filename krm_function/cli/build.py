@@ -227,22 +227,23 @@ NEEDED_EXTRAS = {  # package -> extra, and what of the command line needs it
     "urllib3": ("lock", "lock"),
     "tqdm": ("lock", "lock"),
     "backports": ("lock", "lock"),
+    "kubernetes": ("cluster", "--cluster"),
     "jinja2": ("html", "--output"),
     "jsonpatch": ("settings", "--settings"),
     "shtab": ("completion", "completion"),
 }
 
 
-def missing_extra(error: ModuleNotFoundError) -> Finding | None:
-    """Return the finding for a package that an extra installs; None for any other module, whose absence is a bug."""
+def missing_extra(error: ModuleNotFoundError, *, cluster: bool = False) -> Finding | None:
+    """Return the finding for a package that an extra installs; None for any other module, whose absence is a bug.
+
+    cluster: whether the call has --cluster, whose client brings urllib3.
+    """
     package = (error.name or "").partition(".")[0]
+    if cluster and package == "urllib3":
+        package = "kubernetes"
     if package not in NEEDED_EXTRAS:
         return None
     extra, option = NEEDED_EXTRAS[package]
-    return not_installed(option, package, extra)
-
-
-def not_installed(option: str, package: str, extra: str) -> Finding:
-    """Return the finding for an option that needs a package; its remedy is not pip in a bundle or a copy."""
-    code = "CC0909.package-copy" if this_build().kind in {"bundle", "copy"} else "CC0909.package"
+    code = "CC0909.package-copy" if this_build().kind in {"bundle", "copy"} else "CC0909.package"  # there is no pip
     return finding(code, option=option, package=package, extra=extra)

@@ -1,38 +1,32 @@
-"""Objects of a live cluster, and where `plan` reads its nodes from."""
+"""The nodes of `plan` and `upgrade`, and what `plan` and `check` ask of a cluster, which `operations` answers."""
 
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref, finding
-from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig, maps
 from krm_function.kubernetes.nodes import KINDS as NODE_KINDS
 from krm_function.kubernetes.nodes import UNKNOWN, Node, read_nodes
-from krm_function.kubernetes.objects import OWNERS
-from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.record import NamedTuple
 from krm_function.text.errors import YamlError
 from krm_function.text.parse import Document, locate, parse
 
 if TYPE_CHECKING:
-    from krm_function.cli.api_server import ApiServer, Lists
+    from krm_function.config.collect import Config
+    from krm_function.kubernetes.runtime_classes import RuntimeClass
+    from krm_function.render.rendered import Rendered
 
-
-# --- Objects of a live cluster, through the `kubernetes` client: an optional extra, for `--cluster` of `plan` and
-# `check`
+# --- What `plan` and `check` ask of a cluster
 #
-# Rule: the nodes, or each kind in each namespace, are listed once, the pods last and one by one, since
-# there may be more of them than memory; nothing is stored there, no retry storm; and nothing of a kubeconfig but the
-# name of its context ever reaches a message. Secrets are never asked for. What the cluster answers is believed in
-# nothing: cli/api_server.py bounds it, answer.py looks at its shape.
+# Rule: the options are declared beside those of a render, and the module that answers them belongs to `operations`. It
+# is loaded by its name, and for --cluster alone: it needs an extra and the network.
 
 
-FORBIDDEN = 403
-CONFIG_MAP = ("v1", "ConfigMap")
+LIVE_CLUSTER = "krm_function.operations.cluster_checks"
 
 
 class ClusterClasses(NamedTuple):
@@ -52,211 +46,47 @@ class ClusterNodes(NamedTuple):
     classes: ClusterClasses = ClusterClasses()
     context: str = ""
     findings: tuple[Finding, ...] = ()
-    server: "ApiServer | None" = None
+    server: Any = None
 
 
-def read_cluster_nodes() -> ClusterNodes:
-    """Read the nodes of the current context of the kubeconfig, or of the cluster this runs in. Never raises."""
-    asked = ask_cluster(lambda lists: (_nodes(lists), _runtime_classes(lists)))
-    (document, findings), classes = asked.answer or ((None, ()), ClusterClasses())
-    return ClusterNodes(document, classes, asked.context, (*asked.findings, *findings), asked.server)
+class LiveOutput(Protocol):
+    """Rendered output, and what a cluster has of it."""
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Of the policies of all Contrast workloads that the cluster has in these namespaces."""
+
+    def compared(self, beside: int) -> tuple[tuple[Finding, ...], str]:
+        """Return what the cluster has otherwise, and a line that names what was compared.
+
+        beside: policies of the manifest whose workloads only the cluster has.
+        """
 
 
-def _nodes(lists: "Lists") -> tuple[Any, tuple[Finding, ...]]:
-    """Return the nodes; without the right to list them, which not every user of a namespace has, a finding."""
-    from krm_function.cli.api_server import Listing, RefusalError
+class Cluster(Protocol):
+    """The module that asks the cluster of the current kubeconfig context. None of its functions raises."""
 
-    nodes = Listing("v1", "Node", "the nodes")
-    try:
-        return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}, ()
-    except RefusalError as problem:
-        if problem.status != FORBIDDEN:
-            raise
-        return None, (finding("CC1134", answer=problem.values["answer"]),)
+    def read_nodes(self) -> ClusterNodes:
+        """Read the nodes and the RuntimeClasses."""
 
+    def planned_classes(
+        self, rendered: "Rendered", resources: Sequence[Resource], live: Mapping[str, Any]
+    ) -> "tuple[Mapping[str, RuntimeClass], list[Finding]]":
+        """Return the classes that admission will use, without those that this deployment applies; and what is wrong.
 
-class TakesPods(Protocol):
-    """What is given one pod after another."""
+        resources: the input of the render. live: the RuntimeClass objects of the cluster by name.
+        """
 
-    def add(self, pod: Any) -> None:
-        """Take one pod, which is not kept."""
+    def planned_pods(self, rendered: "Rendered", resources: Sequence[Resource], server: Any) -> list[Finding]:
+        """Return what the server, asked by dry runs, answers about the pods of each workload that was rendered."""
 
-
-class ClusterObjects(NamedTuple):
-    """objects: the workloads and ConfigMaps of some namespaces as plain data; None if the cluster does not answer.
-
-    pods: what took their pods. context: the name of the kubeconfig context. server: to ask for more.
-    """
-
-    objects: tuple[Any, ...] | None = None
-    pods: Any = None
-    classes: ClusterClasses = ClusterClasses()
-    context: str = ""
-    findings: tuple[Finding, ...] = ()
-    server: "ApiServer | None" = None
+    def read_live(self, resources: Sequence[Resource], config: "Config | None") -> LiveOutput:
+        """Read what the cluster has in the namespaces of some output. config: None without one."""
 
 
-def read_cluster_objects(
-    namespaces: Iterable[str],
-    taker: Callable[[tuple[Any, ...]], TakesPods],
-    more: Iterable[tuple[str, str]] = (),
-) -> ClusterObjects:
-    """Read the objects of the current context. Never raises.
-
-    more: apiVersion and kind of the custom resources that are read as well. taker: makes, of all other objects, what
-    takes the pods.
-    """
-    names, others = list(namespaces), list(more)
-
-    def read(lists: "Lists") -> tuple[tuple[Any, ...], TakesPods, ClusterClasses]:
-        objects = tuple(_objects(lists, names, others))
-        pods = taker(objects)
-        for name in names:
-            for pod in lists.objects(_listing("v1", "Pod", name)):
-                pods.add(pod)
-        return objects, pods, _runtime_classes(lists)
-
-    asked = ask_cluster(read)
-    objects, pods, classes = asked.answer or (None, None, ClusterClasses())
-    return ClusterObjects(objects, pods, classes, asked.context, asked.findings, asked.server)
-
-
-def _objects(lists: "Lists", namespaces: Iterable[str], more: Iterable[tuple[str, str]]) -> Iterator[Any]:
-    """Yield each object but the pods as `kubectl get -o yaml` has it."""
-    kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
-    for namespace in namespaces:
-        for version, kind in (*kinds, *more, CONFIG_MAP):
-            yield from lists.objects(_listing(version, kind, namespace))
-
-
-def _listing(version: str, kind: str, namespace: str) -> Any:
-    from krm_function.cli.api_server import Listing
-
-    return Listing(version, kind, f"the {kind}s of namespace {namespace}", namespace)
-
-
-def _runtime_classes(lists: "Lists") -> ClusterClasses:
-    """Return the RuntimeClasses; without the right to list them, which fewer users have, None and a finding."""
-    from krm_function.cli.api_server import Listing, RefusalError
-
-    classes = Listing("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
-    try:
-        return ClusterClasses({one["metadata"]["name"]: one for one in lists.objects(classes)})
-    except RefusalError as problem:
-        if problem.status != FORBIDDEN:
-            raise
-        return ClusterClasses(None, (finding("CC1121", answer=problem.values["answer"]),))
-
-
-class Asked(NamedTuple):
-    """answer: None if there is none, and why in `findings`."""
-
-    answer: Any = None
-    context: str = ""
-    findings: tuple[Finding, ...] = ()
-    server: "ApiServer | None" = None
-
-
-def ask_cluster(ask: Callable[["Lists"], Any]) -> Asked:
-    """Return the answer and the name of the context; or a finding. ask: is given what lists objects."""
-    try:
-        from kubernetes import client, config
-
-        from krm_function.cli.api_server import ApiServer, Lists, RefusalError
-    except ImportError:
-        from krm_function.cli.build import not_installed
-
-        return Asked(findings=(not_installed("--cluster", "kubernetes", "cluster"),))
-    import logging
-
-    logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
-    configuration = client.Configuration()
-    try:
-        context = _context(config, configuration)
-        server = ApiServer(client.ApiClient(configuration))
-    except config.ConfigException:
-        return _unanswered("CC1003.no-context")
-    except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
-        return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
-    try:
-        return Asked(ask(Lists(server)), context, (), server)
-    except RefusalError as problem:
-        return _unanswered(problem.code, **problem.values)
-
-
-def _context(config: Any, configuration: Any) -> str:
-    """Configure the client; the name of the context. The client's own `load_config` would print to standard output."""
-    try:
-        config.load_kube_config(client_configuration=configuration)
-    except config.ConfigException:
-        config.load_incluster_config(client_configuration=configuration)
-        return "in-cluster"
-    _, active = config.list_kube_config_contexts()
-    return str(active["name"])
-
-
-def _unanswered(code: str, **values: Any) -> Asked:
-    return Asked(findings=(finding(code, **values),))
-
-
-# --- Everything of one namespace of a live cluster that says why a pod does not start
-#
-# Rule: lists alone, as cluster_objects.py reads them; a kind that the role does not show is left out, and
-# Secrets are never asked for. Custom resources are listed of the kinds that own something here, by their
-# ownerReferences.
-
-
-POD = ("v1", "Pod")
-BESIDE = (("v1", "Event"), ("v1", "Service"), CONFIG_MAP)
-API_SERVER = ("default", "kubernetes")  # its Service gives variables to every pod
-
-
-def read_namespace(namespace: str) -> ClusterObjects:
-    """Read the workloads, events, Services and manifests of a namespace. Never raises."""
-    asked = ask_cluster(lambda lists: tuple(_namespace_objects(lists, namespace)))
-    return ClusterObjects(asked.answer, context=asked.context, findings=asked.findings)
-
-
-def read_namespaces(namespaces: Sequence[str], more: Collection[tuple[str, str]]) -> ClusterObjects:
-    """Read the same of several namespaces. Never raises. more: apiVersion and kind of custom resources to list."""
-    asked = ask_cluster(
-        lambda lists: tuple(one for name in namespaces for one in _namespace_objects(lists, name, more))
-    )
-    return ClusterObjects(asked.answer, context=asked.context, findings=asked.findings)
-
-
-def _namespace_objects(lists: "Lists", namespace: str, more: Collection[tuple[str, str]] = ()) -> Iterator[Any]:
-    from krm_function.cli.api_server import Listing, RefusalError
-
-    def listed(version: str, kind: str) -> Iterator[Any]:
-        try:
-            yield from lists.objects(Listing(version, kind, f"the {kind}s of namespace {namespace}", namespace))
-        except RefusalError as problem:
-            if problem.status != FORBIDDEN or kind == "Pod":
-                raise
-
-    kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
-    custom = set(more)
-    for version, kind in (POD, *kinds, *BESIDE):
-        for value in listed(version, kind):
-            custom |= _custom_owners(value)
-            yield value
-    for version, kind in sorted(custom):
-        yield from listed(version, kind)
-    if namespace != API_SERVER[0]:
-        try:
-            there = lists.objects(Listing("v1", "Service", "the Services of namespace default", API_SERVER[0]))
-            yield from (one for one in there if one["metadata"]["name"] == API_SERVER[1])
-        except RefusalError as problem:
-            if problem.status != FORBIDDEN:
-                raise
-
-
-def _custom_owners(value: Any) -> set[tuple[str, str]]:
-    """Return apiVersion and kind of the owners of an object that are custom resources of the catalogue."""
-    owners = maps(dig(value, ("metadata", OWNERS)))
-    named = {(str(one.get("apiVersion") or ""), str(one.get("kind") or "")) for one in owners}
-    return {(version, kind) for version, kind in named if kind not in KINDS and SHIPPED.of(Ref(version, kind, "", ""))}
+def live_cluster() -> Cluster:
+    """Load what answers --cluster. Raises ModuleNotFoundError without its extra."""
+    return cast("Cluster", import_module(LIVE_CLUSTER))
 
 
 # --- Where `plan` reads its nodes from: files that --nodes names, a live cluster, or Nodes among the resources
@@ -276,13 +106,13 @@ class KnownNodes(NamedTuple):
     source: str = ""
     findings: tuple[Finding, ...] = ()
     classes: Mapping[str, Any] | None = None
-    server: "ApiServer | None" = None
+    server: Any = None
 
 
 def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
     """Return the nodes of one call. Raises FileProblem."""
     if options.cluster:
-        cluster = read_cluster_nodes()
+        cluster = live_cluster().read_nodes()
         if cluster.server is None:
             return KnownNodes(findings=cluster.findings)
         source, classes = f"context {cluster.context}", cluster.classes

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import NoReturn, Protocol, cast
 
 from krm_function import __version__
-from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.commands import SUMMARIES, module_of
 from krm_function.cli.exits import OK, USAGE, Terminated
 from krm_function.cli.parser import FORMATS, Parser, form_of
 from krm_function.cli.streams import write_out
@@ -89,7 +89,7 @@ WORDS = frozenset(word for name in SUMMARIES for word in name.split())
 
 
 class Command(Protocol):
-    """A module of `commands`. DESCRIPTION: what the help says after the summary, "" for nothing more."""
+    """The module of a command. DESCRIPTION: what the help says after the summary, "" for nothing more."""
 
     DESCRIPTION: str
 
@@ -138,8 +138,7 @@ def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
 
 def load_command(name: str) -> Command:
     """Load the module of a command."""
-    module = name.replace(" ", "_").replace("-", "_")
-    return cast("Command", import_module(f"krm_function.cli.commands.{module}"))
+    return cast("Command", import_module(module_of(name)))
 
 
 def _add_commands(parser: Parser, names: Iterable[str], words: Container[str]) -> None:

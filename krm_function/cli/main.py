@@ -85,19 +85,20 @@ def _dispatch(arguments: list[str]) -> int:
             workload = getattr(options, "workload", "")
             return _print_file_problem(problem, form, report, options.parser.prog, workload)
         except ModuleNotFoundError as missing:
-            return _print_missing_extra(missing, getattr(options, "format", None), getattr(options, "report", ""))
+            form, report = getattr(options, "format", None), getattr(options, "report", "")
+            return _print_missing_extra(missing, form, report, cluster=getattr(options, "cluster", False))
     return code
 
 
-def _print_missing_extra(missing: ModuleNotFoundError, form: "Form | None", report: str) -> int:
+def _print_missing_extra(missing: ModuleNotFoundError, form: "Form | None", report: str, *, cluster: bool) -> int:
     """Print which extra a command needs. Raises the error again if the module is of no extra."""
     from krm_function.cli.build import missing_extra
     from krm_function.cli.messages import TEXT, print_findings
 
-    found = missing_extra(missing)
-    if found is None:
+    problem = missing_extra(missing, cluster=cluster)
+    if problem is None:
         raise missing
-    return print_findings([found], form or TEXT, report)
+    return print_findings([problem], form or TEXT, report)
 
 
 def _print_file_problem(

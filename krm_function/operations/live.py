@@ -121,16 +121,14 @@ def differing_classes(
             yield from _admission(workload, there)
 
 
-class LiveClasses(NamedTuple):
-    """The classes of a cluster for a plan, by name, and the findings about them."""
+def differing_planned_classes(
+    plan: Sequence[Workload], live: Mapping[str, Any], applied: Collection[str]
+) -> tuple[dict[str, RuntimeClass], list[Finding]]:
+    """Return the classes of a cluster that admission will use, by name, and what is wrong with them.
 
-    classes: Mapping[str, RuntimeClass]
-    findings: tuple[Finding, ...] = ()
-
-
-def planned_classes(plan: Sequence[Workload], live: Mapping[str, Any], applied: Iterable[str]) -> LiveClasses:
-    """Return the classes that admission will use. applied: names of classes that this deployment has itself."""
-    found: dict[str, RuntimeClass] = {}
+    applied: names of the classes that this deployment has itself.
+    """
+    classes: dict[str, RuntimeClass] = {}
     findings: list[Finding] = []
     workloads = [workload for workload in plan if not workload.skipped]
     for name, users in _users(workloads).items():
@@ -140,14 +138,14 @@ def planned_classes(plan: Sequence[Workload], live: Mapping[str, Any], applied: 
         if value is None:
             findings.append(finding("CC0319.absent", ref, names=_addresses(users)))
             continue
-        there = found[name] = parse_runtime_class_object(value).runtime_class
-        wanted = users[0].scheduled
-        fields = differing_class_fields(wanted, there) if wanted is not None else []
+        there = classes[name] = parse_runtime_class_object(value).runtime_class
+        planned = users[0].scheduled
+        fields = differing_class_fields(planned, there) if planned is not None else []
         if fields:
             findings.append(finding("CC0319.differs", ref, fields=", ".join(fields)))
-        if fields or wanted is None:
-            findings += [each for workload in users for each in _admission(workload, there)]
-    return LiveClasses(found, tuple(findings))
+        if fields or planned is None:
+            findings += [problem for workload in users for problem in _admission(workload, there)]
+    return classes, findings
 
 
 def differing_class_fields(first: RuntimeClass, second: RuntimeClass) -> list[str]:

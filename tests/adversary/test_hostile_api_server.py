@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.cli.api_server import Listing, Lists, RefusalError
+from krm_function.operations.api_server import Listing, Lists, RefusalError
 from tests.adversary.hostile_api_server import (
     BOMB,
     ESCAPE,
@@ -43,7 +43,7 @@ PREPARED = """
 import os, resource
 os.environ["KUBECONFIG"] = os.path.join(os.getcwd(), "kubeconfig")  # which the client looks at when it is imported
 import kubernetes.client, kubernetes.config, urllib3
-import krm_function.cli.api_server as connection
+import krm_function.operations.api_server as connection
 from krm_function.lock.connections import Pace
 connection.PACE = Pace(connect=2.0, quiet=1.0)
 connection.SECONDS = 6.0

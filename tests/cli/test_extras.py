@@ -49,6 +49,7 @@ def settings(tmp_path: Path) -> str:
 NEEDING = {
     "lock": (["lock", str(QUICK / "resources"), *CONFIG, "-o", "made"], "urllib3", "lock", "lock"),
     "plan as a page": (["plan", str(QUICK / "resources"), *CONFIG, "-o", "made.html"], "jinja2", "html", "--output"),
+    "a cluster": (["plan", str(QUICK / "resources"), *CONFIG, "--cluster"], "kubernetes", "cluster", "--cluster"),
     "completion": (["completion", "bash"], "shtab", "completion", "completion"),
     "settings": (
         ["generate", str(QUICK / "resources"), *CONFIG, "--settings", "SETTINGS", "-o", "made"],
@@ -71,6 +72,14 @@ def test_a_command_whose_extra_is_missing_says_which_and_writes_nothing(
         f"  hint: pip install 'contrast-krm[{extra}]'\n",
     )
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_without_any_extra_a_cluster_needs_its_own(tmp_path: Path) -> None:
+    rendered = str(QUICK / "expected" / "rendered.yaml")
+    for command in (["check", rendered], ["why", "deploy/web"], ["plan", str(QUICK / "resources"), *CONFIG]):
+        ran = without(EVERY, [*command, "--cluster"], tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "error CC0909: --cluster: the Python package kubernetes is not installed" in ran.err
 
 
 def test_a_render_needs_no_extra(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from krm_function.cli import rego_engine
-from krm_function.cli.rego_engine import COLUMNS
 from krm_function.kubernetes.workload import INITDATA
+from krm_function.operations import rego_engine
+from krm_function.operations.rego_engine import COLUMNS
 from krm_function.policy.initdata import Initdata, annotation, encode_toml
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop

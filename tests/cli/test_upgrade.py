@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.cli.commands.upgrade import NAMES
 from krm_function.operations.upgrade import HOSTS
 from tests.docs.commands import blocks
 from tests.hosts.running import EXAMPLES, ROOT, Ran, called, copied
@@ -39,13 +38,13 @@ def test_the_waves_have_their_order_and_each_host_its_commands(shop: Path) -> No
     told = json.loads(plan(shop, "-o", "json").ok())
     assert [one["name"] for one in told["waves"]] == WAVES
     assert (told["from"], told["to"], told["coordinator"]) == ("v1.25.0", "v1.26.0", "StatefulSet/shop/coordinator")
-    assert all(list(one["commands"]) == [*NAMES] for one in told["waves"])
+    assert all(list(one["commands"]) == [*HOSTS] for one in told["waves"])
     changed = {one["name"]: (one["from"][-8:], one["to"][-8:]) for one in told["platforms"]}
     assert changed == dict.fromkeys(
         ("metal-qemu-snp", "metal-qemu-snp-gpu", "metal-qemu-tdx"), ("18a1a065", "28a1a065")
     )
     by_name = {one["name"]: one for one in told["waves"]}
-    for name in NAMES:
+    for name in HOSTS:
         applied = [by_name[wave]["commands"][name] for wave in ("coordinator", "workloads", "prune")]
         assert applied[0] or by_name["coordinator"]["notes"][name]
         assert applied[1]
@@ -54,16 +53,12 @@ def test_the_waves_have_their_order_and_each_host_its_commands(shop: Path) -> No
     assert len(by_name["runtime"]["commands"]["kubectl"]) == 4, "the variant for GPUs has no file of its own"
 
 
-def test_the_table_of_hosts_and_the_option_agree() -> None:
-    assert tuple(HOSTS) == NAMES
-
-
 @pytest.mark.parametrize(
     ("example", "paths", "hosts"),
     [
         ("kpt", ["."], ["kpt"]),
         ("helm", ["chart"], ["helm3", "helm4"]),
-        ("quickstart", ["resources"], [*NAMES]),
+        ("quickstart", ["resources"], [*HOSTS]),
         ("kustomize", ["confidential"], ["kustomize"]),
     ],
     ids=["kpt", "helm", "files", "kustomize"],

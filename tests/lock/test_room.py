@@ -8,7 +8,7 @@ from tests.for_each import for_each
 
 ROOT = Path(findings.__file__).parents[1]
 NETWORK = {"socket", "ssl", "http", "urllib", "urllib3", "asyncio", "ftplib", "smtplib", "xmlrpc", "socketserver"}
-CLUSTER = (ROOT / "cli/cluster.py", ROOT / "cli/api_server.py")  # --cluster asks an API server
+CLUSTER = (ROOT / "operations/api_server.py",)  # --cluster asks an API server
 MODULES = [*ROOT.rglob("*.py"), *(ROOT.parent / "helm_plugin").rglob("*.py")]
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from krm_function.cli.rego_engine import rego_engine
+from krm_function.operations.rego_engine import rego_engine
 from krm_function.operations.replay_log import Ask
 from krm_function.policy.initdata import read_policy_data
 from tests.real_tools import needing

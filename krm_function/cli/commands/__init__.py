@@ -1,8 +1,8 @@
 """The commands, one file each: its arguments (`add_arguments`) and what it does (`run`) side by side.
 
-Rule of this package: a file is imported when its command is called, and imports what the command works with inside
-`run`, so that help and completion stay fast. Commands do not import each other; what two need is in another
-folder of `cli`. This table has every command in the order of the help; `release import` is in release_import.py.
+Rule of this package: a file is imported when its command is called, so it imports at its top what every call needs.
+Commands do not import each other; what two need is in `cli`. This table has every command in the order of the help;
+`release import` is in release_import.py.
 """
 
 SUMMARIES = {
@@ -45,3 +45,10 @@ SUMMARIES = {
     "version": "print the version, the build, the policy profiles and the Python that runs it",
     "help": "print the help of a command",
 }
+OPERATIONS = frozenset(("why", "upgrade", "guard", "policy replay", "manifest-prune"))
+
+
+def module_of(name: str) -> str:
+    """Return the module of a command; those of operations are known here by their names alone."""
+    package = "operations" if name in OPERATIONS else "cli"
+    return f"krm_function.{package}.commands.{name.replace(' ', '_').replace('-', '_')}"

@@ -80,9 +80,9 @@ def run(options: Namespace) -> int:
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
     live = None
     if options.cluster and not has_errors(findings):
-        from krm_function.cli.live_comparison import read_live
+        from krm_function.cli.cluster import live_cluster
 
-        live = read_live(inputs.resources, config)
+        live = live_cluster().read_live(inputs.resources, config)
     elsewhere = live.digests if live else ()
     checked = Verdict() if has_errors(findings) else check_output(inputs.resources, file, config, elsewhere=elsewhere)
     findings += checked.findings

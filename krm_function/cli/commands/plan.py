@@ -78,7 +78,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    from krm_function.cli.cluster import known_nodes, with_facts
+    from krm_function.cli.cluster import known_nodes, live_cluster, with_facts
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.render_inputs import render_inputs
@@ -105,7 +105,8 @@ def run(options: Namespace) -> int:
     printed += _labels(rendered, node_list)
     printed += _firmware(rendered, node_list, placements)
     printed += _refusals(rendered, inputs)
-    printed += _made_by_the_cluster(rendered, node_list, inputs)
+    if node_list.server is not None:
+        printed += live_cluster().planned_pods(rendered, inputs.resources, node_list.server)
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
@@ -149,15 +150,12 @@ def _classes(
     rendered: "Rendered", node_list: "KnownNodes", inputs: "Inputs"
 ) -> "tuple[Mapping[str, RuntimeClass], list[Finding]]":
     """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and what is wrong."""
+    from krm_function.cli.cluster import live_cluster
+
     if node_list.classes is None:
         return {}, list(node_list.findings)
-    from krm_function.kubernetes.objects import reference
-    from krm_function.operations.live import planned_classes
-
-    applied = {one.name for one in map(reference, rendered.added) if one.kind == "RuntimeClass"}
-    applied |= {one.name for one in inputs.resources if one.kind == "RuntimeClass"}
-    live = planned_classes(rendered.plan, node_list.classes, applied)
-    return live.classes, [*node_list.findings, *live.findings]
+    classes, findings = live_cluster().planned_classes(rendered, inputs.resources, node_list.classes)
+    return classes, [*node_list.findings, *findings]
 
 
 def _place(
@@ -212,25 +210,6 @@ def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
     from krm_function.contrast.namespace_admission import refusals
 
     return refusals(inputs.resources, [workload for workload in rendered.plan if not workload.skipped])
-
-
-def _made_by_the_cluster(rendered: "Rendered", node_list: "KnownNodes", inputs: "Inputs") -> "list[Finding]":
-    """Return what a cluster, asked by dry runs, says of the pods of each workload that was rendered."""
-    if node_list.server is None:
-        return []
-    from krm_function.check.output import parse_output
-    from krm_function.cli.live_comparison import cluster_services, dry_run, names_of
-    from krm_function.config.references import References
-    from krm_function.kubernetes.objects import reference
-
-    broken = {found.ref for found in rendered.findings if found.severity == "error"}
-    workloads = [workload for workload in rendered.plan if workload.digest and workload.ref not in broken]
-    values = [*(item.value for item in parse_output(inputs.resources).objects()), *rendered.added]
-    namespaces = sorted({one.ref.namespace for one in workloads if one.ref.namespace}) or ["default"]
-    placed = [(one, one.ref.namespace or namespaces[0]) for one in workloads]
-    planned = [*names_of(inputs.resources), *map(reference, values)]
-    found = dry_run(node_list.server, placed, planned, References(values))
-    return [*found, *cluster_services(node_list.server, placed)]
 
 
 def format_and_file(values: Sequence[str]) -> tuple[str, str]:

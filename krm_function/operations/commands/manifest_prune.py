@@ -7,7 +7,18 @@ With --cluster nothing is printed while the cluster has a pod of the earlier ren
 from argparse import Namespace
 from typing import Any
 
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.render_inputs import configured
+from krm_function.cli.streams import write_out
+from krm_function.contrast.manifest import decode
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.kubernetes.lookup import mapping
+from krm_function.operations.live import earlier
+from krm_function.render.pipeline import render
+from krm_function.render.select import select
+from krm_function.text.parse import parse
 
 DESCRIPTION = (
     "Renders without spec.manifest.keep and prints that manifest.json. With --cluster it prints no manifest while a "
@@ -31,15 +42,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the pruned manifest."""
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.render_inputs import configured
-    from krm_function.cli.streams import write_out
-    from krm_function.contrast.manifest import decode
-    from krm_function.findings import Finding, finding, has_errors
-    from krm_function.kubernetes.lookup import mapping
-    from krm_function.render.pipeline import render
-
     inputs = read_inputs(options.paths)
     config, findings = configured(options, inputs)
     if config is None or has_errors(findings):
@@ -64,11 +66,7 @@ def run(options: Namespace) -> int:
 
 def _left_in_the_cluster(after: Any, old: set[str]) -> tuple[Any, ...]:
     """Return CC0733 for what is left of the earlier render, or why the cluster does not say."""
-    from krm_function.cli.cluster import read_namespaces
-    from krm_function.findings import finding, has_errors
-    from krm_function.operations.live import earlier
-    from krm_function.render.select import select
-    from krm_function.text.parse import parse
+    from krm_function.operations.live_objects import read_namespaces
 
     texts = [text for text in after.texts if text is not None]
     workloads = [one for text in texts for one in select(parse(text).value).workloads]

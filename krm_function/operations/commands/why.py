@@ -6,7 +6,15 @@ Rule of this file: it reads and writes nothing but standard output; a pod that r
 from argparse import Namespace
 from typing import Any
 
+from krm_function.check.output import parse_output
+from krm_function.cli.exits import exit_code
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths
+from krm_function.cli.streams import write_out
+from krm_function.findings import Finding, has_errors
+from krm_function.operations.diagnosis import diagnosis_json, diagnosis_text, state_of, why
+from krm_function.operations.evidence import gather
 
 DESCRIPTION = (
     "Reads the cluster, with --cluster, or what `kubectl get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints. "
@@ -34,13 +42,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print why a pod does not start."""
-    from krm_function.cli.exits import exit_code
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import Finding, has_errors
-    from krm_function.operations.diagnosis import diagnosis_json, diagnosis_text, state_of, why
-    from krm_function.operations.evidence import gather
-
     if options.cluster and options.paths:
         options.parser.error("--cluster and files exclude each other")
     objects, findings = _of_the_cluster(options) if options.cluster else _of_files(options)
@@ -57,9 +58,6 @@ def run(options: Namespace) -> int:
 
 def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     """Return the objects of files or standard input. Raises FileProblem."""
-    from krm_function.check.output import parse_output
-    from krm_function.cli.inputs import read_inputs
-
     inputs = read_inputs(options.paths)
     parsed = parse_output(inputs.resources)
     return [item.value for item in parsed.objects()], (*inputs.findings, *parsed.findings)
@@ -67,9 +65,9 @@ def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
 
 def _of_the_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     """Return the objects of the pod's namespace in the cluster."""
-    from krm_function.cli.cluster import read_namespace
+    from krm_function.operations.live_objects import read_namespaces
 
     parts = options.pod.split("/")
-    space = parts[1] if len(parts) > 2 else options.namespace or "default"
-    read = read_namespace(space)
+    namespace = parts[1] if len(parts) > 2 else options.namespace or "default"
+    read = read_namespaces((namespace,))
     return list(read.objects or ()), read.findings

@@ -4,8 +4,11 @@ Rule of this file: the engine judges; a request that cannot be judged is counted
 """
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from functools import partial
 
+from krm_function.cli.exits import exit_code_of_differences
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import (
     Parser,
     add_config,
@@ -15,11 +18,15 @@ from krm_function.cli.parser import (
     add_paths,
     add_workload,
 )
-
-if TYPE_CHECKING:
-    from krm_function.findings import Finding
-    from krm_function.kubernetes.workload import Workload
-    from krm_function.operations.replay_log import Denial, Log, Pod, Replayed, Sorted
+from krm_function.cli.sealed_policies import sealed_workload
+from krm_function.cli.streams import write_out
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import read_file
+from krm_function.kubernetes.workload import Workload
+from krm_function.operations.rego_engine import rego_engine
+from krm_function.operations.replay import Replay, Sealed, explain, name_of, replay, replay_json, replay_text
+from krm_function.operations.replay_log import LONGEST, Denial, Log, Pod, Replayed, Sorted, meant, pods_of, read_log
+from krm_function.policy.initdata import POLICY, decode_toml, digest, read_policy_data, rules_of, unreadable
 
 DESCRIPTION = (
     "Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at "
@@ -49,19 +56,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print which requests of a log the policy of one workload denies, and why."""
-    from functools import partial
-
-    from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.rego_engine import rego_engine
-    from krm_function.cli.sealed_policies import sealed_workload
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import has_errors
-    from krm_function.operations.replay import Replay, Sealed, explain, replay, replay_json, replay_text
-    from krm_function.operations.replay_log import Replayed, pods_of
-    from krm_function.policy.initdata import POLICY, decode_toml, digest, read_policy_data, rules_of, unreadable
-
     workload, toml, _, findings = sealed_workload(options, read_inputs(options.paths))
     if workload is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
@@ -106,12 +100,8 @@ def run(options: Namespace) -> int:
     )
 
 
-def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
+def _read(path: str) -> tuple[Log | None, tuple[Finding, ...]]:
     """Read the log, or what is wrong with it. Raises FileProblem."""
-    from krm_function.findings import finding
-    from krm_function.hosts.files import read_file
-    from krm_function.operations.replay_log import LONGEST, read_log
-
     try:
         log = read_log(read_file(path, most=LONGEST + 1))
     except ValueError as problem:
@@ -121,12 +111,8 @@ def _read(path: str) -> "tuple[Log | None, tuple[Finding, ...]]":
     return log, ()
 
 
-def _chosen(by_pod: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[Pod, ...], tuple[Finding, ...]]":
+def _chosen(by_pod: Sorted, workload: Workload, name: str) -> tuple[tuple[Pod, ...], tuple[Finding, ...]]:
     """Return the pods to replay, or what is wrong."""
-    from krm_function.findings import finding
-    from krm_function.operations.replay import name_of
-    from krm_function.operations.replay_log import meant
-
     pods = meant(by_pod.pods, workload, name)
     if pods or not (by_pod.pods or name):
         return pods, ()
@@ -136,7 +122,7 @@ def _chosen(by_pod: "Sorted", workload: "Workload", name: str) -> "tuple[tuple[P
     return (), (finding("CC0909.log-pods", option="--log", known=names),)
 
 
-def _contradicted(log: "Log", replayed: "list[Replayed]") -> "tuple[Denial, ...]":
+def _contradicted(log: Log, replayed: list[Replayed]) -> tuple[Denial, ...]:
     """Return the denials whose request, the last one of the kind before them, is allowed."""
     judged = [one for pod in replayed for one in pod.judged]
     last: dict[str, bool] = {}
@@ -150,7 +136,7 @@ def _contradicted(log: "Log", replayed: "list[Replayed]") -> "tuple[Denial, ...]
     return tuple(contradicted)
 
 
-def _without_request(log: "Log") -> "tuple[Denial, ...]":
+def _without_request(log: Log) -> tuple[Denial, ...]:
     """Return the denials of kinds of which no request stands before them."""
     first: dict[str, int] = {}
     for request in log.requests:

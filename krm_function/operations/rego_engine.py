@@ -12,12 +12,15 @@ of the policy.
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from krm_function.findings import Finding, finding
 from krm_function.operations.replay_log import Ask, Question, Unanswered
+from krm_function.policy.initdata import HEAD, rules_of
 from krm_function.record import NamedTuple
 
 Kind = Literal["opa", "regorus"]
@@ -62,8 +65,6 @@ def rego_engine(named: str, policy: str, data: Any) -> Iterator[tuple[Ask | None
     if isinstance(program, Finding):
         yield None, "", (program,)
         return
-    from tempfile import TemporaryDirectory
-
     with TemporaryDirectory(prefix="contrast-krm-") as directory:
         engine = _Evaluation(program, directory)
         try:
@@ -100,8 +101,6 @@ class _Evaluation:
 
     def load(self, policy: str, data: Any) -> None:
         """Write the policy. Raises Unanswered for an OPA that does not tell its builtins."""
-        from krm_function.policy.initdata import HEAD, rules_of
-
         if self._engine.kind == "opa":
             told = self._run(["capabilities", "--current"])
             self._options = ["--capabilities", self._write("capabilities.json", _capabilities(told))]
@@ -139,8 +138,6 @@ class _Evaluation:
 
     def _run(self, arguments: list[str]) -> bytes:
         """Run the engine and return what it prints. Raises Unanswered."""
-        import subprocess
-
         output = os.path.join(self._directory, "output")
         with open(output, "wb+") as out, open(os.path.join(self._directory, "log"), "wb+") as log:
             try:

@@ -1,0 +1,570 @@
+"""The answers to `plan --cluster` and `check --cluster`: what a cluster has, and what it would make of the pods.
+
+The functions that `Cluster` of cli/cluster.py declares are at the end.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+from urllib.parse import quote
+
+from krm_function.check.output import parse_output
+from krm_function.check.pods import pod_as_created
+from krm_function.check.running_pods import RunningPods, judge_admitted, server_words
+from krm_function.cli.cluster import ClusterClasses, ClusterNodes
+from krm_function.config.collect import Config
+from krm_function.config.document import load_any
+from krm_function.config.references import References
+from krm_function.findings import Finding, Ref, finding
+from krm_function.kubernetes.lookup import dig, mapping, maps, selects
+from krm_function.kubernetes.objects import listed, reference
+from krm_function.kubernetes.pod_kinds import SHIPPED
+from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.operations.api_server import NAMESPACE, ApiServer, Listing, Lists, RefusalError
+from krm_function.operations.live import (
+    Rendered,
+    compare_live,
+    described,
+    differing_planned_classes,
+    sealed_in_the_cluster,
+)
+from krm_function.operations.live_objects import (
+    API_SERVER,
+    FORBIDDEN,
+    ClusterObjects,
+    ask_cluster,
+    listing_of,
+    read_cluster_objects,
+    runtime_classes,
+)
+from krm_function.policy.initdata import POLICY, decode_toml, from_annotation, read_policy_data
+from krm_function.policy.rules import profile_of_data
+from krm_function.policy.service_variables import denied_services, is_service
+from krm_function.record import NamedTuple
+from krm_function.render import rendered as renders
+from krm_function.render.classes import known_classes
+from krm_function.render.make_manifest import manifest_of
+from krm_function.render.select import select
+
+# --- Find which webhooks and admission policies of a cluster may change a pod when it is created
+#
+# Rule: pure, and it only narrows down. Operations, resources and both selectors are evaluated; conditions
+# in CEL are not, so what is named may have let the pod alone. What a LimitRange has set stands in the pod itself.
+# Source: docs/facts/kubernetes.md#dry-run.
+
+
+LIMIT_RANGER = "kubernetes.io/limit-ranger"  # the annotation in which that plugin lists what it has set
+GROUPS = {"", "*"}
+RESOURCES = {"pods", "*", "*/*", "pods/*"}
+OPERATIONS = {"CREATE", "*"}
+
+
+def changed_by(
+    webhooks: Sequence[Any], policies: Sequence[Any], bindings: Sequence[Any], pod: Any, namespace: Any
+) -> list[str]:
+    """Name what may have changed a pod. webhooks, policies, bindings: all of the cluster.
+
+    pod: as it was sent. namespace: its Namespace object, None if it is not known; then its labels rule nothing out.
+    """
+    labels = mapping(dig(pod, ("metadata", "labels")))
+    about = None if namespace is None else mapping(dig(namespace, ("metadata", "labels")))
+    names = [f"webhook {name}" for name in _webhooks(webhooks, labels, about)]
+    bound = {
+        dig(one, ("spec", "policyName"))
+        for one in bindings
+        if _chosen(_constraints(one, "matchResources"), labels, about)
+    }
+    for policy in policies:
+        name = dig(policy, ("metadata", "name"))
+        constraints = _constraints(policy, "matchConstraints")
+        if name in bound and _chosen(constraints, labels, about) and _asks(maps(constraints.get("resourceRules"))):
+            names.append(f"MutatingAdmissionPolicy {name}")
+    return names
+
+
+def set_by_limit_ranges(pod: Any) -> bool:
+    """Tell whether a LimitRange has filled in requests or limits of a pod."""
+    return bool(dig(pod, ("metadata", "annotations", LIMIT_RANGER)))
+
+
+def _constraints(value: Any, field: str) -> dict[str, Any]:
+    return mapping(dig(value, ("spec", field)))
+
+
+def _webhooks(configurations: Sequence[Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> Iterator[str]:
+    for configuration in configurations:
+        for one in maps(configuration.get("webhooks")):
+            if _asks(maps(one.get("rules"))) and _chosen(one, labels, namespace):
+                yield f"{one.get('name')} of {dig(configuration, ('metadata', 'name'))}"
+
+
+def _asks(rules: Sequence[dict[str, Any]]) -> bool:
+    """Tell whether a rule is about pods that are created."""
+    return any(
+        GROUPS & {*_texts(rule, "apiGroups")}
+        and RESOURCES & {*_texts(rule, "resources")}
+        and OPERATIONS & {*_texts(rule, "operations")}
+        for rule in rules
+    )
+
+
+def _chosen(selectors: dict[str, Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> bool:
+    """Tell whether both selectors of a webhook or policy may choose a pod."""
+    own = selects(mapping(selectors.get("objectSelector")), labels)
+    return own and (namespace is None or selects(mapping(selectors.get("namespaceSelector")), namespace))
+
+
+def _texts(value: dict[str, Any], key: str) -> list[str]:
+    entries = value.get(key)
+    return [one for one in entries if isinstance(one, str)] if isinstance(entries, list) else []
+
+
+# --- Say what an API server answered when it was asked, by dry runs, to make the pods of some workloads
+#
+# Rule: pure. What the server would make is compared by the function that judges running pods; what it
+# refuses is told in its own words. What could not be asked is a warning that says so, never silence.
+#
+#     answer                                       is
+#     a pod                                        judged; CC1130 if it is not what was sealed
+#     the user may not create pods                 CC1131.forbidden, once for a namespace
+#     a webhook does not know dry runs             CC1131.side-effects
+#     the namespace is not there                   CC1131.namespace
+#     a quota has no room, none of its pods runs   CC1130.refused
+#     a quota has no room, some of its pods run    CC1131.room
+#     a quota has no room, all of its pods run     nothing: no more is wanted
+#     refused otherwise                            CC1130.refused
+#     no pod, no refusal                           CC1131.answer
+
+
+Running = Literal["none", "some", "all"]  # of the pods that a workload wants
+
+NO_RIGHT = re.compile(r"pods is forbidden: User ")
+NO_NAMESPACE = re.compile(r'namespaces "[^"]*" not found')
+NO_DRY_RUN = re.compile(r"does not support dry run")
+NO_ROOM = re.compile(r"exceeded quota")
+WITH_WORDS = ("CC1131.side-effects", "CC1131.room")
+ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> how the server says that it names what is not there
+    "serviceAccountName": re.compile(r'serviceaccount "[^"]*" not found'),
+    "priorityClassName": re.compile(r"no PriorityClass with name \S+ was found"),
+    "runtimeClassName": re.compile(r'RuntimeClass "[^"]*" not found'),
+}
+
+
+class Answer(NamedTuple):
+    """What the server answered about a workload. value: a pod or a Status. without: fields that were left out.
+
+    namespace: in which it was asked. status: of HTTP, 0 if no answer came, and then `error` says why.
+    """
+
+    workload: Workload
+    namespace: str
+    status: int
+    value: Any = None
+    without: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def message(self) -> str:
+        """What a Status says."""
+        return str(mapping(self.value).get("message") or "")
+
+    @property
+    def pod(self) -> Any:
+        """The pod that it would make, None if it would make none; what was left out is in it again."""
+        if not 200 <= self.status <= 299 or mapping(self.value).get("kind", "Pod") != "Pod":
+            return None
+        spec = dig(self.value, ("spec",))
+        if not isinstance(spec, dict):
+            return None
+        kept = {key: self.workload.pod_spec[key] for key in self.without if key in self.workload.pod_spec}
+        return {**self.value, "spec": {**spec, **kept}}
+
+
+def missing_field(answer: Answer, planned: Iterable[Ref]) -> str:
+    """Return the field that makes a pod refused because of what comes with this deployment; "" for none.
+
+    planned: what the deployment has itself. That a RuntimeClass is absent is a finding of its own.
+    """
+    kinds = {(one.kind, one.name) for one in planned}
+    for field, pattern in ABSENT.items():
+        name = str(answer.workload.pod_spec.get(field) or "")
+        kind = f"{field[0].upper()}{field[1:]}".removesuffix("Name")
+        if name and pattern.search(answer.message) and (kind == "RuntimeClass" or (kind, name) in kinds):
+            return field
+    return ""
+
+
+def admission_findings(
+    answers: Iterable[Answer],
+    references: References,
+    running: Callable[[Answer], Running],
+    causes: Callable[[Answer], list[str]],
+) -> list[Finding]:
+    """Return the findings of all answers. running: how many of its pods the workload of an answer has already.
+
+    causes: what may have changed the pod of an answer, asked for pods that are changed.
+    """
+    findings: list[Finding] = []
+    unasked: dict[tuple[str, str, str], list[Workload]] = {}
+    for answer in answers:
+        match _unasked(answer, running):
+            case None:
+                findings += _judged(answer, references, causes)
+            case "":
+                pass
+            case str() as code:
+                words = server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
+                unasked.setdefault((code, answer.namespace, words or answer.error), []).append(answer.workload)
+    for (code, namespace, words), workloads in unasked.items():
+        names = listed([f"{one.ref.kind}/{one.ref.name}" for one in workloads])
+        findings.append(finding(code, None, names=names, namespace=namespace, words=words))
+    return findings
+
+
+def _unasked(answer: Answer, running: Callable[[Answer], Running]) -> str | None:
+    """Return the code of the warning that there is no verdict; "" for no word, None where there is a verdict."""
+    message = answer.message
+    if answer.pod is not None:
+        return None
+    if not answer.status or not message:
+        return "CC1131.answer"
+    if NO_RIGHT.match(message):
+        return "CC1131.forbidden"
+    if NO_NAMESPACE.search(message) and answer.status == 404:
+        return "CC1131.namespace"
+    if NO_DRY_RUN.search(message):
+        return "CC1131.side-effects"
+    if NO_ROOM.search(message):
+        return {"none": None, "some": "CC1131.room", "all": ""}[running(answer)]
+    return None if 400 <= answer.status <= 499 or "webhook" in message else "CC1131.answer"
+
+
+def _judged(answer: Answer, references: References, causes: Callable[[Answer], list[str]]) -> Iterator[Finding]:
+    workload, pod = answer.workload, answer.pod
+    if pod is None:
+        yield workload.placed(finding("CC1130.refused", workload.ref, words=server_words(answer.message, workload)))
+        return
+    judged = judge_admitted(pod, workload, references)
+    if not judged.fields:
+        return
+    by = [*causes(answer), *(["a LimitRange of the namespace"] if set_by_limit_ranges(pod) else [])]
+    fields = ", ".join(judged.fields)
+    if by:
+        yield workload.placed(finding("CC1130.changed", workload.ref, fields=fields, by=listed(by)))
+    else:
+        yield workload.placed(finding("CC1130.changed-unknown", workload.ref, fields=fields))
+
+
+# --- Ask an API server what it makes of the pods of some workloads: each is posted with `dryRun=All`, and none is
+# stored
+#
+# Rule: where the server does not answer at all, the rest is not asked. Webhooks, policies and the namespace are looked
+# up once, and only when a pod comes back changed; without the right to see them they are not named. Source:
+# docs/facts/kubernetes.md#dry-run.
+
+
+ADMISSION = "admissionregistration.k8s.io/v1"
+WEBHOOKS = Listing(ADMISSION, "MutatingWebhookConfiguration", "the mutating webhooks")
+POLICIES = Listing(ADMISSION, "MutatingAdmissionPolicy", "the mutating admission policies")
+BINDINGS = Listing(ADMISSION, "MutatingAdmissionPolicyBinding", "the bindings of mutating admission policies")
+MOST_VALUES = 500_000  # of one answer, counted by the characters that begin one
+
+
+def dry_run(
+    server: ApiServer, workloads: Iterable[tuple[Workload, str]], planned: Sequence[Ref], references: References
+) -> list[Finding]:
+    """Return what is wrong with the pods that the server would make. workloads: each with its namespace.
+
+    planned: the objects that the deployment has itself, which may not be there yet.
+    """
+    asked = _Asked(server)
+    answers = list(_answers(server, workloads, planned))
+    return admission_findings(answers, references, asked.running, asked.causes)
+
+
+def names_of(resources: Iterable[Resource]) -> list[Ref]:
+    """Return what a deployment has itself, by the headers of its documents."""
+    return [Ref(one.api_version, one.kind, "", one.name) for one in resources]
+
+
+def _answers(server: ApiServer, workloads: Iterable[tuple[Workload, str]], planned: Sequence[Ref]) -> Iterator[Answer]:
+    broken = ""
+    for workload, namespace in workloads:
+        if broken or not NAMESPACE.fullmatch(namespace):
+            yield Answer(workload, namespace, 0, error=broken or "it is no name of a namespace")
+            continue
+        try:
+            answer = _answer(server, workload, namespace)
+            while (field := missing_field(answer, planned)) and field not in answer.without:
+                answer = _answer(server, workload, namespace, (*answer.without, field))
+        except RefusalError as problem:
+            broken = str(problem.values.get("error") or problem.values.get("limit") or problem.code)
+            answer = Answer(workload, namespace, 0, error=broken)
+        yield answer
+
+
+def _answer(server: ApiServer, workload: Workload, namespace: str, without: tuple[str, ...] = ()) -> Answer:
+    pod = pod_as_created(workload, namespace, without)
+    path = f"/api/v1/namespaces/{quote(namespace)}/pods?dryRun=All&fieldValidation=Ignore"
+    body = json.dumps(pod, default=str).encode("utf-8", "replace")
+    reply = server.dry_run(path, body, f"the pods of {workload.ref.kind} {workload.ref.name}")
+    value = _parsed(reply.data)
+    return Answer(workload, namespace, reply.status, value, without, f"HTTP status {reply.status}")
+
+
+def _parsed(data: bytes) -> Any:
+    """Return an answer as plain data, None if it is none."""
+    if sum(map(data.count, (b"{", b"[", b","))) > MOST_VALUES:
+        return None
+    try:
+        return load_any(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+
+
+class _Asked:
+    """What is looked up for findings, each once."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self._server = server
+        self._lists: Mapping[str, Sequence[Any]] | None = None
+        self._namespaces: dict[str, Any] = {}
+
+    def causes(self, answer: Answer) -> list[str]:
+        """Name what may have changed the pod of an answer."""
+        if self._lists is None:
+            self._lists = {one.kind: self._listed(one) for one in (WEBHOOKS, POLICIES, BINDINGS)}
+        name = answer.namespace
+        if name not in self._namespaces:
+            self._namespaces[name] = self._one(f"/api/v1/namespaces/{quote(name)}", f"namespace {name}")
+        pod = pod_as_created(answer.workload, name)
+        webhooks, policies, bindings = (self._lists[one.kind] for one in (WEBHOOKS, POLICIES, BINDINGS))
+        return changed_by(webhooks, policies, bindings, pod, self._namespaces[name])
+
+    def running(self, answer: Answer) -> Running:
+        """Tell how many of its pods the workload of an answer has in the cluster."""
+        ref = answer.workload.ref
+        path = f"{Listing(ref.api_version, ref.kind, '', answer.namespace).path}/{quote(ref.name)}"
+        return pods_of(ref.kind, self._one(path, f"{ref.kind} {ref.name}"))
+
+    def _listed(self, listing: Listing) -> list[Any]:
+        try:
+            return list(Lists(self._server).objects(listing))
+        except RefusalError:
+            return []
+
+    def _one(self, path: str, what: str) -> Any:
+        try:
+            return _parsed(self._server.get(path, what))
+        except RefusalError:
+            return None
+
+
+def pods_of(kind: str, value: Any) -> Running:
+    """Tell by the status of a workload whether it has the pods that it wants. value: None if it is not there."""
+    spec, status = mapping(mapping(value).get("spec")), mapping(mapping(value).get("status"))
+    match kind:
+        case "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController":
+            wanted, there = spec.get("replicas", 1), status.get("replicas", 0)
+        case "DaemonSet":
+            wanted, there = status.get("desiredNumberScheduled", 1), status.get("currentNumberScheduled", 0)
+        case "Pod":
+            return "all" if dig(value, ("status", "phase")) else "none"
+        case "CronJob":
+            return "some" if value is not None else "none"  # of a time that is yet to come
+        case _:
+            active, done = status.get("active"), status.get("succeeded")
+            return "all" if active or done else "none"
+    if not isinstance(wanted, int) or not isinstance(there, int) or not there:
+        return "none"
+    return "all" if there >= wanted else "some"
+
+
+# --- Services of a cluster whose variables a sealed policy denies: no new pod of the workload starts
+#
+#     the policy                             the pod             Services that count
+#     allows each legal Service              any                 none: nobody is asked
+#     in Kata's form, or by own settings     with service links  those of its namespace, and that of the API server
+#     in Kata's form, or by own settings     without them        that of the API server, which every pod gets
+#
+# Rule: whether a policy allows each legal Service is tried with one of each form that Kata's leaves out. Each namespace
+# is listed once, and none where every policy allows each legal Service. A finding names what the role does not show of
+# a workload's namespace; without a right on `default` the Service of the API server is left out. Source:
+# docs/facts/kubernetes.md#service-variables.
+
+
+SCTP = {"port": 1, "protocol": "SCTP"}
+EACH_FORM = tuple(
+    {"metadata": {"name": name}, "spec": {"clusterIP": address, "ports": [port]}}
+    for name, address, port in (("a", "10.0.0.1", SCTP), ("1", "10.0.0.1", {"port": 1}), ("a", "fd00::1", {"port": 1}))
+)
+
+
+class Narrow(NamedTuple):
+    """A workload whose policy denies some legal Service. namespace: where it is; data: of its policy."""
+
+    workload: Workload
+    namespace: str
+    data: Any
+
+
+def narrow_workloads(workloads: Iterable[tuple[Workload, str]]) -> Iterator[Narrow]:
+    """Yield the workloads whose pods a Service can stop. workloads: sealed, each with its namespace."""
+    for workload, namespace in workloads:
+        try:
+            data = read_policy_data(decode_toml(from_annotation(str(workload.annotations.get(INITDATA)))).data[POLICY])
+        except (ValueError, KeyError):
+            continue  # a policy that cannot be read is a finding of `check`
+        if any(_denied(EACH_FORM, data)):
+            yield Narrow(workload, namespace, data)
+
+
+def stopping_services(narrow: Narrow, services: Iterable[Any]) -> list[Finding]:
+    """Return CC0684 for each Service that stops the pods of a workload. services: of its namespace and of `default`."""
+    links = dig(narrow.workload.pod_spec, ("enableServiceLinks",)) is not False
+    near = [one for one in services if is_service(one) and _reaches(one, narrow.namespace, links=links)]
+    return [
+        finding(one.code, narrow.workload.ref, narrow.workload.spec_path, service=one.service, variable=one.variable)
+        for one in _denied(near, narrow.data)
+    ]
+
+
+def _denied(services: Iterable[Any], data: Any) -> Iterator[Any]:
+    return denied_services(services, data, whole=profile_of_data(data).narrowed)
+
+
+def _reaches(service: Any, namespace: str, *, links: bool) -> bool:
+    ref = reference(service)
+    return (ref.namespace, ref.name) == API_SERVER or (links and ref.namespace == namespace)
+
+
+def cluster_services(server: ApiServer, workloads: Iterable[tuple[Workload, str]]) -> list[Finding]:
+    """Return the Services of the cluster that stop pods of some workloads: sealed, each with its namespace."""
+    lists = Lists(server)
+    narrow = [one for one in narrow_workloads(workloads) if NAMESPACE.fullmatch(one.namespace)]
+    services: dict[str, list[Any]] = {}
+    findings: list[Finding] = []
+    for namespace in sorted({API_SERVER[0], *(one.namespace for one in narrow)}) if narrow else ():
+        try:
+            services[namespace] = list(lists.objects(listing_of("v1", "Service", namespace)))
+        except RefusalError as problem:
+            near = [one.workload.ref for one in narrow if one.namespace == namespace]
+            names = ", ".join(sorted({f"{ref.kind}/{ref.name}" for ref in near}))
+            answer = str(problem.values.get("answer") or problem.values.get("error") or problem.code)
+            if names:
+                findings.append(finding("CC1135", names=names, answer=answer, namespace=namespace))
+    for one in narrow:
+        near = [*services.get(one.namespace, ()), *services.get(API_SERVER[0], ())]
+        unique = {id(service): service for service in near}.values()
+        findings += [one.workload.placed(found) for found in stopping_services(one, unique)]
+    return findings
+
+
+# --- `check --cluster`: read what a cluster has of rendered output, compare it, and ask it for the pods it would make
+#
+# Rule: it reads first, so that `check` knows which policies of a manifest belong to workloads of another
+# release; the comparison is asked for only where the output itself is right.
+
+
+class Live(NamedTuple):
+    """Rendered output, and what a cluster has. values: all objects of the output that were parsed; refs: of all."""
+
+    output: Rendered
+    values: Sequence[Any]
+    refs: Sequence[Ref]
+    read: ClusterObjects
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Of the policies of all Contrast workloads that the cluster has in these namespaces."""
+        if self.read.objects is None:
+            return frozenset()
+        return frozenset(sealed_in_the_cluster(self.read.objects, self.output.kinds) | self.read.pods.digests)
+
+    def compared(self, beside: int) -> tuple[tuple[Finding, ...], str]:
+        """Return what the cluster has otherwise, and the line that says what was compared. beside: see `described`."""
+        output, read = self.output, self.read
+        if read.objects is None:
+            return read.findings, ""
+        references = References(self.values)
+        findings = compare_live(output, read.objects, read.classes.objects, references, read.pods)
+        if read.server is not None:
+            refs = {reference(value) for value in read.objects}
+            placed = [(one, _namespace(output, one.ref, refs)) for one in output.workloads]
+            findings += dry_run(read.server, placed, self.refs, references)
+            findings += cluster_services(read.server, placed)
+        classes = read.classes.objects is not None
+        line = described(output, read.context, classes=classes, pods=read.pods.count, beside=beside)
+        return (*findings, *read.classes.findings), line
+
+
+def _namespace(output: Rendered, ref: Ref, there: set[Ref]) -> str:
+    """Return the namespace in which the pods of a workload are made: where it is, or would be."""
+    placed = output.placed(ref)
+    return next((one for one in placed if one in there), placed[0]).namespace
+
+
+# --- The functions of `Cluster`
+
+
+def read_nodes() -> ClusterNodes:
+    """Read the nodes and RuntimeClasses of the current context of the kubeconfig, or of the cluster this runs in."""
+    asked = ask_cluster(lambda lists: (_nodes(lists), runtime_classes(lists)))
+    (document, findings), classes = asked.answer or ((None, ()), ClusterClasses())
+    return ClusterNodes(document, classes, asked.context, (*asked.findings, *findings), asked.server)
+
+
+def _nodes(lists: Lists) -> tuple[Any, tuple[Finding, ...]]:
+    """Return the nodes; without the right to list them, which not every user of a namespace has, a finding."""
+    nodes = Listing("v1", "Node", "the nodes")
+    try:
+        return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}, ()
+    except RefusalError as problem:
+        if problem.status != FORBIDDEN:
+            raise
+        return None, (finding("CC1134", answer=problem.values["answer"]),)
+
+
+def planned_classes(
+    rendered: renders.Rendered, resources: Sequence[Resource], live: Mapping[str, Any]
+) -> tuple[Mapping[str, RuntimeClass], list[Finding]]:
+    """Return the classes that admission will use, without those that this deployment applies; and what is wrong."""
+    applied = {ref.name for ref in map(reference, rendered.added) if ref.kind == "RuntimeClass"}
+    applied |= {resource.name for resource in resources if resource.kind == "RuntimeClass"}
+    return differing_planned_classes(rendered.plan, live, applied)
+
+
+def planned_pods(rendered: renders.Rendered, resources: Sequence[Resource], server: ApiServer) -> list[Finding]:
+    """Return what the server, asked by dry runs, answers about the pods of each workload that was rendered."""
+    broken = {finding.ref for finding in rendered.findings if finding.severity == "error"}
+    workloads = [workload for workload in rendered.plan if workload.digest and workload.ref not in broken]
+    values = [*(item.value for item in parse_output(resources).objects()), *rendered.added]
+    namespaces = sorted({workload.ref.namespace for workload in workloads if workload.ref.namespace}) or ["default"]
+    placed = [(workload, workload.ref.namespace or namespaces[0]) for workload in workloads]
+    planned = [*names_of(resources), *map(reference, values)]
+    return [*dry_run(server, placed, planned, References(values)), *cluster_services(server, placed)]
+
+
+def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
+    """Read what the cluster has in the namespaces of some output. Never raises."""
+    kinds = config.generate.kinds if config else SHIPPED
+    parsed = parse_output(resources)
+    values = [item.value for item in parsed.objects()]
+    workloads = [one for resource in parsed.parsed for one in select(resource.value, kinds=kinds).workloads]
+    manifests = {reference(value): value for value in values if manifest_of(value) is not None}
+    output = Rendered(workloads, manifests, known_classes(values, config), kinds)
+    references = References(values)
+    refs = [*names_of(resources), *map(reference, values)]
+    return Live(
+        output,
+        values,
+        refs,
+        read_cluster_objects(
+            output.namespaces,
+            lambda objects: RunningPods(objects, references, output.refs, kinds),
+            sorted({(one.ref.api_version, one.ref.kind) for one in workloads if one.made_by}),
+        ),
+    )

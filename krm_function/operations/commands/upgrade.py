@@ -1,0 +1,269 @@
+"""`contrast-krm upgrade`: the way from the present Contrast release to another one, as waves with commands.
+
+Rule of this file: it runs and writes nothing, and asks a cluster only with --cluster, for what each wave has reached.
+"""
+
+import os
+import shlex
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_function.cli.cluster import known_nodes
+from krm_function.cli.configuration import from_files
+from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.cli.messages import print_findings
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.render_inputs import configured
+from krm_function.cli.streams import write_out
+from krm_function.config.collect import Config
+from krm_function.config.release import Release, parse_release
+from krm_function.config.wiring import KPTFILE, KUSTOMIZATIONS
+from krm_function.findings import Finding, Ref, finding, has_errors
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.resource import Resource
+from krm_function.operations.upgrade import (
+    HOSTS,
+    Change,
+    ClusterState,
+    HostName,
+    Places,
+    change_between,
+    progress,
+    upgrade_json,
+    upgrade_text,
+    waves,
+)
+from krm_function.render.prepare import Prepared, prepare
+
+DESCRIPTION = (
+    "The way is from the ContrastRelease of the configuration to that of --to. Runtime, classes, manifest, coordinator "
+    "and workloads follow each other so that no pod that restarts is refused."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add inputs, configuration, the next release, hosts, the cluster, output, findings."""
+    add_config(parser)
+    add_namespace(parser)
+    add_paths(parser, what="the input of the render, or rendered output")
+    parser.add_argument(
+        "--to", metavar="FILE", required=True, help="the next ContrastRelease, as contrast-krm release import writes it"
+    )
+    parser.add_argument(
+        "--from",
+        dest="before",
+        metavar="FILE",
+        default="",
+        help="the present ContrastRelease, once the configuration has the next one (default: the configuration's)",
+    )
+    parser.add_argument(
+        "--host",
+        choices=tuple(HOSTS),
+        action="append",
+        default=[],
+        help="whose commands to print (repeatable; default: of those whose files are found, else of all)",
+    )
+    nodes = parser.add_mutually_exclusive_group()
+    nodes.add_argument(
+        "--nodes",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="what `kubectl get nodes -o yaml` printed (repeatable): which of them have the next runtime",
+    )
+    nodes.add_argument(
+        "--cluster",
+        action="store_true",
+        help="also say which waves are done in the cluster of the current kubeconfig context",
+    )
+    add_output_format(parser)
+    add_findings(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the plan. Raises FileProblem."""
+    inputs = read_inputs(options.paths)
+    config, findings = configured(options, inputs)
+    after, problems = _release(options.to)
+    before, wrong = _release(options.before) if options.before else (config and config.release, [])
+    prepared = prepare(inputs.resources, config, findings, live=True)
+    found = (*(one for one in prepared.log.located(config) if one.severity == "error"), *wrong, *problems)
+    if config is None or before is None or after is None or has_errors(found):
+        return print_findings(found, options.format, options.report)
+    workloads, coordinator = _workloads(prepared, config)
+    change, told = change_between(before, after, workloads, coordinator)
+    if has_errors(told):
+        return print_findings((*found, *told), options.format, options.report)
+    places, directories = places_of(options, inputs, config, change)
+    hosts = list(options.host) or found_hosts(directories, inputs.resources)
+    cluster, asked = _cluster(options, inputs, change, places)
+    seen, early = progress(change, cluster)
+    planned = waves(change, places, hosts)
+    form = upgrade_json if options.output == "json" else upgrade_text
+    again = f"contrast-krm upgrade rendered.yaml {places.config} --from {places.before} --to {places.release} --cluster"
+    write_out(form(change, planned, seen, again).encode("utf-8"))
+    return print_findings((*found, *told, *asked, *early), options.format, options.report)
+
+
+def _release(path: str) -> tuple[Release | None, list[Finding]]:
+    """Return the only ContrastRelease of a file. Raises FileProblem."""
+    documents, problems = from_files([path])
+    findings = [*problems]
+    releases = []
+    for document in documents:
+        if isinstance(document.value, dict) and document.value.get("kind") == "ContrastRelease":
+            release, wrong = parse_release(document)
+            findings += wrong
+            releases += [release] if release else []
+    if not has_errors(findings) and len(releases) != 1:
+        findings.append(
+            finding("CC0904", kind="ContrastRelease", file=path) if releases else finding("CC0903", file=path)
+        )
+    return (releases[0] if len(releases) == 1 else None), findings
+
+
+def _workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any, str]], Any]:
+    """Return each workload with its platform, and the coordinator."""
+    injected = prepared.injected
+    if injected is None:
+        return [], None
+    named = [(workload.ref.whole, workload.platform) for workload in injected.workloads if workload.platform]
+    chosen = next((workload.ref.whole for workload in injected.workloads if workload.is_chosen), None)
+    spaces = config.generate.namespace
+    return [(_placed(ref, spaces), platform) for ref, platform in dict(named).items()], chosen and _placed(
+        chosen, spaces
+    )
+
+
+def _placed(ref: Any, namespace: str) -> Any:
+    return ref if ref.namespace or not namespace else ref._replace(namespace=namespace)
+
+
+def _cluster(
+    options: Namespace, inputs: Inputs, change: Change, places: Places
+) -> tuple[ClusterState, tuple[Finding, ...]]:
+    """Return what a cluster, or a file of nodes, shows of the waves."""
+    nodes = known_nodes(options, inputs)
+    state = ClusterState(nodes.nodes, nodes.classes, None, places.namespace)
+    if not options.cluster or nodes.server is None:
+        return state, nodes.findings
+    from krm_function.operations.live_objects import read_namespaces
+
+    custom = {(ref.api_version, ref.kind) for ref in change.workloads if ref.kind not in KINDS}
+    read = read_namespaces(sorted({ref.namespace or places.namespace for ref in change.workloads}), custom)
+    return state._replace(objects=read.objects), (*nodes.findings, *read.findings)
+
+
+# --- Find the hosts of a deployment, by the files beside its configuration and input
+#
+#     there is                                                  hosts
+#     kustomization.yaml, .yml, Kustomization                   kustomize
+#     Kptfile                                                   kpt
+#     Chart.yaml, or the comment of Helm in the input           helm3, helm4
+#     an object of argoproj.io; of *.toolkit.fluxcd.io          argo-cd; flux
+#     nothing of that                                           all
+#
+# Rule: names of files and headers of documents; nothing in a file is believed beyond that.
+
+
+CHART = "Chart.yaml"
+HELM = "# Source: "  # what helm template writes in front of each document
+GROUPS: tuple[tuple[str, HostName], ...] = (("argoproj.io/", "argo-cd"), (".toolkit.fluxcd.io/", "flux"))
+
+
+def found_hosts(directories: Sequence[str], resources: Sequence[Resource]) -> list[HostName]:
+    """Return the hosts in the order of the table of hosts."""
+    found = {*_of_files(directories), *_of_resources(resources)}
+    return [name for name in HOSTS if name in found] or [*HOSTS]
+
+
+def directory_with(names: Sequence[str], directories: Sequence[str]) -> str:
+    """Return the first directory that has a file of one of these names, "" if none has."""
+    return next((one for one in directories if any(os.path.isfile(os.path.join(one, name)) for name in names)), "")
+
+
+def _of_files(directories: Sequence[str]) -> Iterator[HostName]:
+    if directory_with(KUSTOMIZATIONS, directories):
+        yield "kustomize"
+    if directory_with((KPTFILE,), directories):
+        yield "kpt"
+    if directory_with((CHART,), directories):
+        yield from ("helm3", "helm4")
+
+
+def _of_resources(resources: Sequence[Resource]) -> Iterator[HostName]:
+    for resource in resources:
+        if not resource.file and any(line.startswith(HELM) for line in resource.text.splitlines()[:3]):
+            yield from ("helm3", "helm4")
+        for group, name in GROUPS:
+            if resource.certain and group in resource.api_version and resource.kind not in ("Rollout", "Workflow"):
+                yield name
+
+
+# --- The words of a call of `upgrade`, for the commands that it prints: paths, files of the configuration, names
+#
+# Rule: every word is quoted for a shell; what is not known is a word in capitals, which the reader
+# replaces.
+
+
+def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change) -> tuple[Places, list[str]]:
+    """Return the words of a call, and the directories that it names."""
+    named = [*options.config, *options.paths]
+    directories = [one if os.path.isdir(one) else os.path.dirname(one) or "." for one in named if one != "-"]
+    files = {
+        str(one.value.get("kind")): one.file for one in from_files(options.config)[0] if isinstance(one.value, dict)
+    }
+    files |= {one.kind: one.file for one in inputs.resources if one.file and one.kind not in files}
+    spaces = sorted({ref.namespace for ref in change.workloads if ref.namespace})
+    holder = _object(inputs, change.coordinator)
+    quoted = [shlex.quote(path) for path in options.config]
+    places = Places(
+        paths=shlex.join(options.paths) or "RESOURCES",
+        config=" ".join(f"--config {path}" for path in quoted) or "--config CONFIG",
+        configured=tuple(quoted) or ("CONFIG",),
+        generate=shlex.quote(files.get("ContrastGenerate") or "contrast.yaml"),
+        release=shlex.quote(files.get("ContrastRelease") or "release.yaml"),
+        lock=shlex.quote(files.get("ImageLock") or "images.yaml"),
+        next_release=shlex.quote(options.to),
+        namespace=shlex.quote(change.coordinator.namespace if change.coordinator else (spaces or [""])[0]) or "default",
+        directory=shlex.quote(directory_with((*KUSTOMIZATIONS, KPTFILE), directories)) if directories else "OVERLAY",
+        chart=shlex.quote(directory_with((CHART,), directories) or "CHART"),
+        label=_label(inputs, holder[0]) if holder else "",
+        before=shlex.quote(options.before) if options.before else "earlier-release.yaml",
+        emits=config.generate.runtime_classes == "emit",
+    )
+    if holder and holder[1]:
+        places = places._replace(coordinator_file=shlex.quote(holder[1]))
+    if places.directory in ("", "''"):
+        places = places._replace(directory="OVERLAY")
+    return places, directories
+
+
+def _values(inputs: Inputs) -> Iterator[tuple[Any, str]]:
+    """Return each object of the input with its file."""
+    return ((item.value, resource.file) for resource in inputs.resources for item in resource.objects)
+
+
+def _object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:
+
+    if ref is None:
+        return None
+    return next(
+        (one for one in _values(inputs) if (at := reference(one[0])).kind == ref.kind and at.name == ref.name), None
+    )
+
+
+def _label(inputs: Inputs, holder: Any) -> str:
+    """Return a label that the coordinator's own object has, and no other workload; "" if there is none."""
+    others: Sequence[Any] = [
+        mapping(dig(value, ("metadata", "labels")))
+        for value, _ in _values(inputs)
+        if reference(value).kind in KINDS and reference(value) != reference(holder)
+    ]
+    for key, value in mapping(dig(holder, ("metadata", "labels"))).items():
+        if isinstance(value, str) and not any(labels.get(key) == value for labels in others):
+            return f"{key}={value}"
+    return ""

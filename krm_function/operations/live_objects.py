@@ -1,0 +1,190 @@
+"""Objects of a live cluster, read through the `kubernetes` client: an optional extra, for the options `--cluster`.
+
+Rule of this file: each list is read once, the pods last and one by one, since there may be more of them than memory;
+nothing is stored there, no retry storm; and nothing of a kubeconfig but the name of its context ever reaches a message.
+Secrets are never asked for. What the cluster answers is believed in nothing: api_server.py bounds it and looks at its
+shape.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from krm_function.cli.cluster import ClusterClasses
+from krm_function.findings import Finding, Ref, finding
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.lookup import dig, maps
+from krm_function.kubernetes.objects import OWNERS
+from krm_function.kubernetes.pod_kinds import SHIPPED
+from krm_function.operations.api_server import ApiServer, Listing, Lists, RefusalError
+from krm_function.record import NamedTuple
+
+FORBIDDEN = 403
+CONFIG_MAP = ("v1", "ConfigMap")
+
+
+class TakesPods(Protocol):
+    """What is given one pod after another."""
+
+    def add(self, pod: Any) -> None:
+        """Take one pod, which is not kept."""
+
+
+class ClusterObjects(NamedTuple):
+    """objects: the workloads and ConfigMaps of some namespaces as plain data; None if the cluster does not answer.
+
+    pods: what took their pods. context: the name of the kubeconfig context. server: to ask for more.
+    """
+
+    objects: tuple[Any, ...] | None = None
+    pods: Any = None
+    classes: ClusterClasses = ClusterClasses()
+    context: str = ""
+    findings: tuple[Finding, ...] = ()
+    server: ApiServer | None = None
+
+
+def read_cluster_objects(
+    namespaces: Iterable[str],
+    taker: Callable[[tuple[Any, ...]], TakesPods],
+    more: Iterable[tuple[str, str]] = (),
+) -> ClusterObjects:
+    """Read the objects of the current context. Never raises.
+
+    more: apiVersion and kind of the custom resources that are read as well. taker: makes, of all other objects, what
+    takes the pods.
+    """
+    names, others = list(namespaces), list(more)
+
+    def read(lists: Lists) -> tuple[tuple[Any, ...], TakesPods, ClusterClasses]:
+        objects = tuple(_objects(lists, names, others))
+        pods = taker(objects)
+        for name in names:
+            for pod in lists.objects(listing_of("v1", "Pod", name)):
+                pods.add(pod)
+        return objects, pods, runtime_classes(lists)
+
+    asked = ask_cluster(read)
+    objects, pods, classes = asked.answer or (None, None, ClusterClasses())
+    return ClusterObjects(objects, pods, classes, asked.context, asked.findings, asked.server)
+
+
+def _objects(lists: Lists, namespaces: Iterable[str], more: Iterable[tuple[str, str]]) -> Iterator[Any]:
+    """Yield each object but the pods as `kubectl get -o yaml` has it."""
+    kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
+    for namespace in namespaces:
+        for version, kind in (*kinds, *more, CONFIG_MAP):
+            yield from lists.objects(listing_of(version, kind, namespace))
+
+
+def listing_of(version: str, kind: str, namespace: str) -> Listing:
+    """Return what lists a kind in a namespace."""
+    return Listing(version, kind, f"the {kind}s of namespace {namespace}", namespace)
+
+
+def runtime_classes(lists: Lists) -> ClusterClasses:
+    """Return the RuntimeClasses; without the right to list them, which fewer users have, None and a finding."""
+    classes = Listing("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
+    try:
+        return ClusterClasses({one["metadata"]["name"]: one for one in lists.objects(classes)})
+    except RefusalError as problem:
+        if problem.status != FORBIDDEN:
+            raise
+        return ClusterClasses(None, (finding("CC1121", answer=problem.values["answer"]),))
+
+
+class Asked(NamedTuple):
+    """answer: None if there is none, and why in `findings`."""
+
+    answer: Any = None
+    context: str = ""
+    findings: tuple[Finding, ...] = ()
+    server: ApiServer | None = None
+
+
+def ask_cluster(ask: Callable[[Lists], Any]) -> Asked:
+    """Return the answer and the name of the context; or a finding. ask: is given what lists objects."""
+    from kubernetes import client, config  # the heaviest of all, and it reads KUBECONFIG as it is loaded
+
+    logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
+    configuration = client.Configuration()
+    try:
+        context = _context(config, configuration)
+        server = ApiServer(client.ApiClient(configuration))
+    except config.ConfigException:
+        return _unanswered("CC1003.no-context")
+    except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
+        return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
+    try:
+        return Asked(ask(Lists(server)), context, (), server)
+    except RefusalError as problem:
+        return _unanswered(problem.code, **problem.values)
+
+
+def _context(config: Any, configuration: Any) -> str:
+    """Configure the client; the name of the context. The client's own `load_config` would print to standard output."""
+    try:
+        config.load_kube_config(client_configuration=configuration)
+    except config.ConfigException:
+        config.load_incluster_config(client_configuration=configuration)
+        return "in-cluster"
+    _, active = config.list_kube_config_contexts()
+    return str(active["name"])
+
+
+def _unanswered(code: str, **values: Any) -> Asked:
+    return Asked(findings=(finding(code, **values),))
+
+
+# --- Everything of one namespace of a live cluster that says why a pod does not start
+#
+# Rule: a kind that the role does not show is left out. Custom resources are listed of the kinds that own something
+# here, by their ownerReferences.
+
+
+POD = ("v1", "Pod")
+BESIDE = (("v1", "Event"), ("v1", "Service"), CONFIG_MAP)
+API_SERVER = ("default", "kubernetes")  # its Service gives variables to every pod
+
+
+def read_namespaces(namespaces: Sequence[str], more: Collection[tuple[str, str]] = ()) -> ClusterObjects:
+    """Read the workloads, events, Services and manifests of some namespaces. Never raises.
+
+    more: apiVersion and kind of custom resources to list as well.
+    """
+    asked = ask_cluster(
+        lambda lists: tuple(one for name in namespaces for one in _namespace_objects(lists, name, more))
+    )
+    return ClusterObjects(asked.answer, context=asked.context, findings=asked.findings)
+
+
+def _namespace_objects(lists: Lists, namespace: str, more: Collection[tuple[str, str]]) -> Iterator[Any]:
+    def listed(version: str, kind: str) -> Iterator[Any]:
+        try:
+            yield from lists.objects(listing_of(version, kind, namespace))
+        except RefusalError as problem:
+            if problem.status != FORBIDDEN or kind == "Pod":
+                raise
+
+    kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
+    custom = set(more)
+    for version, kind in (POD, *kinds, *BESIDE):
+        for value in listed(version, kind):
+            custom |= _custom_owners(value)
+            yield value
+    for version, kind in sorted(custom):
+        yield from listed(version, kind)
+    if namespace != API_SERVER[0]:
+        try:
+            there = lists.objects(listing_of("v1", "Service", API_SERVER[0]))
+            yield from (one for one in there if one["metadata"]["name"] == API_SERVER[1])
+        except RefusalError as problem:
+            if problem.status != FORBIDDEN:
+                raise
+
+
+def _custom_owners(value: Any) -> set[tuple[str, str]]:
+    """Return apiVersion and kind of the owners of an object that are custom resources of the catalogue."""
+    owners = maps(dig(value, ("metadata", OWNERS)))
+    named = {(str(one.get("apiVersion") or ""), str(one.get("kind") or "")) for one in owners}
+    return {(version, kind) for version, kind in named if kind not in KINDS and SHIPPED.of(Ref(version, kind, "", ""))}
