@@ -7,8 +7,7 @@ BIN      := .venv/bin
 QUICK    := examples/quickstart
 DEMO     := out/quickstart
 PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile  # Python does when it imports
-PYTEST   := $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest \
-            $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
+PYTEST    = $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
 XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
 PLANES   := -n 2 --dist loadfile  # each of two processes has a control plane of its own, and whole files
 LINT     := types types-macos style
@@ -20,31 +19,22 @@ PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 x86_64-unknown-linux-m
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-others test-cluster nightly nightly-tests coverage lint types types-macos style tools tools-basic tools-cluster docs bench bench-policy corpora fuzz dist plugins bundle image release-check lock platforms clean
+.PHONY: help demo test test-all nightly coverage lint types types-macos style tools tools-basic tools-cluster docs bench fuzz dist plugins bundle image lock clean
 
 help:
-	@echo "make demo   render $(QUICK) and show the plan"
-	@echo "make test   what a change needs: linters, types, the tests with kustomize, Helm, kpt and OPA, and of what takes long a part"
+	@echo "make demo      render $(QUICK) and show the plan"
+	@echo "make lint      linters and types only"
+	@echo "make test      what a change needs: linters, types, and the quick tests with kustomize, Helm, kpt and OPA"
 	@echo "make test-all  what CI runs: all tests, with every real tool, a Kubernetes control plane, the bundle and the image"
-	@echo "make test-all CLUSTER=0  the same without a Kubernetes control plane: minutes less, and the first time half an hour"
-	@echo "make test-cluster  random pods, nodes and DaemonSets against a control plane, as many as before a release"
-	@echo "make nightly  all tests with all their cases and new examples; then make fuzz with a new seed"
-	@echo "make lint   linters and types only"
-	@echo "make coverage  all tests, and how much of the code they run"
-	@echo "make tools  build or fetch what \`make test-all\` runs, each of a pin, into the cache: kustomize, Helm, kpt, Argo CD, Flux, OPA, regorus, cosign, a registry, Chromium, ..."
-	@echo "make docs   write the generated pages and pictures of docs/"
-	@echo "make bench  measure speed and memory, and write the figures of the pages"
-	@echo "make bench-policy  count policy requests on the engines, score the rules by what the tests notice"
-	@echo "make bench-policy KATA=DIR GENPOLICY=PATH  the same, and Kata's own cases out of a checkout, and changed pods through a genpolicy"
-	@echo "make corpora DIRS='DIR DIR'  what a render refuses of the charts, kustomizations and YAML files there"
-	@echo "make fuzz   ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
-	@echo "make dist   build the wheel and the source distribution"
-	@echo "make plugins  pack the plugins for Helm 3 and Helm 4 into dist/; SIGN='gpg --local-user KEY --clearsign' signs them"
-	@echo "make bundle  build the archives for machines without Python, and run all examples through this one's"
-	@echo "make image  build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
-	@echo "make release-check TAG=vX.Y.Z  make all that a release has from the tag's tree, in an empty directory"
-	@echo "make lock   renew the lock files of requirements/"
-	@echo "make clean  remove what was made here, the virtual environment excepted"
+	@echo "               CLUSTER=0: without a control plane; minutes less, and the first time half an hour"
+	@echo "make nightly   all tests with all their cases and new examples; PROPERTY_SEED=N repeats a run"
+	@echo "make fuzz      ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
+	@echo "make docs      write the generated pages and pictures of docs/"
+	@echo "make bench     measure speed and memory, and write the figures of the pages"
+	@echo "make dist      build the wheel and the source distribution"
+	@echo "make bundle    build the archives for machines without Python, and run all examples through this one's"
+	@echo "make image     build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
+	@echo "make lock      renew the lock files of requirements/, and look for their wheels on all platforms"
 
 demo: .venv/installed
 	@mkdir -p $(DEMO)
@@ -56,13 +46,14 @@ demo: .venv/installed
 	@echo "rendered resources: $(DEMO)/rendered.yaml"
 	@echo "manifest:           $(DEMO)/manifest.json"
 
-# The summary says what was not run. PROPERTY_SEED=number: other examples for the property tests than the usual ones
+# PROPERTY_SEED=number: other examples for the property tests than the usual ones
 test:  # tools are built beside the linters
 	@$(MAKE) --no-print-directory -j 3 $(LINT) tools-basic
 	$(PYTEST) $(XDIST) --basic
 
 # The bundle and the image make tests of their own; what they leave in out/ is not needed afterwards.
-test-all: test-others
+test-all: lint tools
+	$(PYTEST) $(XDIST)
 ifeq ($(strip $(CLUSTER)),0)
 	@echo "make test-all: NOT TESTED against a Kubernetes control plane (CLUSTER=0)" >&2
 else
@@ -73,23 +64,10 @@ endif
 	$(MAKE) --no-print-directory image
 	rm -rf out/bundle out/image
 
-test-others: export CLUSTER := $(strip $(CLUSTER))
-test-others: lint tools
-	$(PYTEST) $(XDIST)
-
-# PROPERTY_SEED=number repeats a run
-test-cluster: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d%H%M%S))
-test-cluster: .venv/installed-dev tools tools-cluster
-	$(BIN)/python -m pytest tests/cluster --cluster large $(PLANES)
-
-# what CI runs every night; PROPERTY_SEED=number repeats a run
-nightly nightly-tests: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
-nightly: platforms nightly-tests
-	$(MAKE) fuzz FUZZ_SEED=$$PROPERTY_SEED
-
-nightly-tests: lint tools tools-cluster
-	$(BIN)/python -m pytest $(XDIST) --nightly --hypothesis-seed=$$PROPERTY_SEED
-	$(BIN)/python -m pytest tests/cluster --cluster large $(PLANES)
+nightly: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
+nightly: lint tools tools-cluster
+	$(PYTEST) $(XDIST) --nightly
+	$(PYTEST) tests/cluster --cluster large $(PLANES)
 
 # Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the
 # figure counts, and `make test` judges the tests.
@@ -134,18 +112,11 @@ image: .venv/installed-dev tools
 	CONTRAST_KRM_IMAGE=1 $(PYTEST) tests/install/test_image.py tests/install/test_image_root.py \
 	  tests/install/test_image_hosts.py tests/install/test_image_page.py
 
-# TAG: of this repository. It fetches what a release is built of, and publishes nothing
-release-check: .venv/installed-dev tools
-	$(BIN)/python -m tools.release_check $(TAG)
-
-# newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them
+# newest versions that pyproject.toml allows, for all Pythons; LOCK=--upgrade-package=NAME renews one of them.
+# Last, it asks the index whether all that users need has a wheel on each platform.
 lock: .venv/installed-dev
 	$(LOCKED) --extra lock --extra html --extra settings --extra completion --output-file requirements/run.txt
 	$(LOCKED) --extra dev --output-file requirements/dev.txt
-	$(MAKE) --no-print-directory platforms
-
-# all that users need has a wheel there; asks the index, installs nothing
-platforms: .venv/installed-dev
 	for platform in $(PLATFORMS); do $(BIN)/uv pip install --dry-run --quiet --no-cache --target out/no-such-directory \
 	  --python-platform $$platform --python-version 3.11 --only-binary :all: --require-hashes -r requirements/run.txt || exit 1; \
 	done
@@ -178,21 +149,14 @@ tools-cluster: | $(BIN)/python
 
 docs: .venv/installed-dev tools
 	$(BIN)/python -m tools.make_docs
+	$(BIN)/python -m benchmarks.pages
 	$(BIN)/python -m tools.make_pictures
 
 # an hour or more; the figures of the pages are those of this run
 bench: .venv/installed-dev tools
 	$(BIN)/python -m benchmarks --write
 	$(BIN)/python -m benchmarks.short_cuts --runs 5 --write
-	$(BIN)/python -m tools.make_docs
-
-# KATA, KATA_IMAGES, GENPOLICY, GENPOLICY_IMAGES, GENPOLICY_SEED and GENPOLICY_PODS: benchmarks/policy/README.md
-bench-policy: .venv/installed-dev tools
-	$(BIN)/python -m benchmarks.policy
-
-# DIRS: directories of charts, kustomizations and YAML files, each a corpus; none is fetched
-corpora: .venv/installed-dev tools
-	$(BIN)/python -m benchmarks.corpora $(DIRS)
+	$(BIN)/python -m benchmarks.pages
 
 # FUZZ_SEED, FUZZ_RUNS and FUZZ_SECONDS change what is tried; finds go to out/fuzz
 fuzz: .venv/installed-dev tools

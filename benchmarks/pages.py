@@ -1,31 +1,32 @@
-"""The tables of figures that pages show, made of what runs have recorded (`benchmarks/figures.py`).
+"""Write the tables of figures that pages show, made of what runs have recorded (`benchmarks/figures.py`).
 
-Rule of this file: rows, limits and names come from the code, figures from the record; what no run has measured is shown
-as an empty cell. `tools/make_docs.py` puts the tables between the markers of their pages.
+python -m benchmarks.pages           write them
+python -m benchmarks.pages --check   write nothing; exit 1 and name every page that is not as it would be written
+
+Rule of this file: rows, limits and names come from the code, figures from the record; a cell is empty where no run has
+measured the figure.
 """
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Iterable
 
-from benchmarks.figures import FILE, Section, recorded
-from benchmarks.parts import IMPORT, own_modules
+from benchmarks.figures import Section, recorded
 from benchmarks.promises import promises
 from benchmarks.short_cuts import table
 from benchmarks.verdict import Figure, limit, number, verdict
+from tools.make_docs import with_blocks, write_stale
 
 
-def parts_page(path: str = FILE, count: Callable[[], int] = own_modules) -> str:
-    """Return where the time of ten workloads goes, with the modules counted as they are now."""
-    section = recorded("parts", path)
-    rows = ["| part | starts of Python |", "|---|---|"]
-    for name, starts in section.figures.items():
-        label = f"{name}, {count()} of them" if name == IMPORT else name
-        rows.append(f"| {label} | {starts:.1f} |")
-    return _with_run(rows, section)
+def parts_page() -> str:
+    """Return where the time of ten workloads goes."""
+    section = recorded("parts")
+    rows = (f"| {name} | {starts:.1f} |" for name, starts in section.figures.items())
+    return _with_run(("| part | starts of Python |", "|---|---|", *rows), section)
 
 
-def promises_page(path: str = FILE) -> str:
+def promises_page() -> str:
     """Return what is promised, what a run has measured of it, and whether that is held."""
-    section = recorded("promises", path)
+    section = recorded("promises")
     rows = ["| promise | in | limit | measured | least processor time | |", "|---|---|---|---|---|---|"]
     for promise in promises("", quick=False):
         found = section.figures.get(promise.name)
@@ -37,11 +38,25 @@ def promises_page(path: str = FILE) -> str:
     return _with_run(rows, section)
 
 
-def short_cuts_page(path: str = FILE) -> str:
+def short_cuts_page() -> str:
     """Return what each short cut is worth in each column that a run has measured."""
-    section = recorded("short cuts", path)
+    section = recorded("short cuts")
     return _with_run(table(section.figures), section)
 
 
 def _with_run(rows: Iterable[str], section: Section) -> str:
     return "\n".join((*rows, "", section.run.shown()))
+
+
+def main() -> int:
+    """Write or check the pages."""
+    pages = (
+        ("../benchmarks/README.md", "promises", promises_page()),
+        ("explanation/speed.md", "parts", parts_page()),
+        ("explanation/speed.md", "short cuts", short_cuts_page()),
+    )
+    return write_stale(with_blocks(pages))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

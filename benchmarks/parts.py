@@ -13,7 +13,6 @@ from benchmarks.cases import workloads
 from benchmarks.measure import Program, environment, in_turn, least
 
 CURVES = "cryptography.hazmat.primitives.asymmetric.ec"
-IMPORT = "importing our own modules"
 WORKLOADS = 10  # of the table
 MANY = 100  # workloads, to tell what a further one costs
 _RENDER = "from krm_function.cli import main\nsys.argv = ['contrast-krm']\ncode = main()\n"
@@ -54,11 +53,6 @@ def imports() -> Imports:
     return Imports(standard, of("yaml"), (CURVES,) if CURVES in names else (), of("krm_function"))
 
 
-def own_modules() -> int:
-    """Count the modules of this program that a render of ten workloads loads."""
-    return len(imports().own)
-
-
 def parts(directory: str, runs: int) -> tuple[Part, ...]:
     """Measure every row of the table; the last two are all of ten workloads, and one more."""
     loaded = imports()
@@ -75,7 +69,7 @@ def parts(directory: str, runs: int) -> tuple[Part, ...]:
         "the interpreter itself": pass_,
         "modules of the standard library": after_standard - pass_,
         "libyaml": after_libyaml - after_standard,
-        IMPORT: after_own - after_libyaml,
+        f"importing our own modules, {len(loaded.own)} of them": after_own - after_libyaml,
         "OpenSSL's curves, for ID blocks and owner keys": after_curves - after_own,
         "reading the configuration, a render of nothing": after_none - after_curves,
         "ten workloads": all_ - after_none,

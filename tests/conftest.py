@@ -76,7 +76,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def _property_tests(config: pytest.Config) -> str:
     if not random_examples(config):
         return "property tests: the same examples as ever"
-    seed, command = config.getoption("--hypothesis-seed"), "nightly-tests" if config.stash[NIGHTLY] else "test"
+    seed, command = config.getoption("--hypothesis-seed"), "nightly" if config.stash[NIGHTLY] else "test"
     return (
         f"property tests: random, {f'replay with make {command} PROPERTY_SEED={seed}' if seed else 'no seed was given'}"
     )
@@ -90,10 +90,10 @@ def _control_plane(config: pytest.Config) -> str:
         case None, "1":
             return "control plane: in a run of its own, after this one"
         case None, _:
-            return "control plane: not in this run, see make test-cluster"
+            return "control plane: not in this run, see --cluster"
         case "large", _:
             seed = os.environ.get("PROPERTY_SEED", "0")
-            return f"control plane: all, replay with make test-cluster PROPERTY_SEED={seed}"
+            return f"control plane: all, replay with PROPERTY_SEED={seed}"
         case _:
             return "control plane: the small fixed part"
 

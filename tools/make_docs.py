@@ -10,8 +10,8 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterable, Mapping
 
-from benchmarks.pages import parts_page, promises_page, short_cuts_page
 from krm_function.cli.command_line import parse_arguments
 from krm_function.cli.commands import SUMMARIES
 from krm_function.cli.commands.completion import SHELLS
@@ -88,12 +88,15 @@ def _but(field: Field) -> str:
     return f" (but {', '.join(map(json.dumps, harmless))})" if harmless else ""
 
 
-def generated(text: str, name: str, content: str) -> str:
-    """`text` with the block called `name` replaced."""
-    start, end = f"<!-- generated: {name} -->", f"<!-- end of generated: {name} -->"
-    head, _, rest = text.partition(start)
-    _, _, tail = rest.partition(end)
-    return f"{head}{start}\n\n{content}\n\n{end}{tail}"
+def with_blocks(pages: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Return the pages with their generated blocks replaced, by path. pages: path below docs/, name, content."""
+    texts: dict[str, str] = {}
+    for page, name, content in pages:
+        path = os.path.normpath(os.path.join(DOCS, page))
+        start, end = f"<!-- generated: {name} -->", f"<!-- end of generated: {name} -->"
+        head, _, rest = (texts.get(path) or read(path)).partition(start)
+        texts[path] = f"{head}{start}\n\n{content}\n\n{end}{rest.partition(end)[2]}"
+    return texts
 
 
 def read(path: str) -> str:
@@ -105,9 +108,25 @@ def read(path: str) -> str:
         return ""
 
 
+def write_stale(texts: Mapping[str, str]) -> int:
+    """Write the files that have another text; with --check only name them, and return 1."""
+    check = "--check" in sys.argv
+    # Python versions break the lines of a help text at different columns
+    stale = [
+        path
+        for path, text in texts.items()
+        if read(path) != text and (not path.endswith(".md") or read(path).split() != text.split())
+    ]
+    for path in stale:
+        print(f"{'stale' if check else 'wrote'}: {os.path.basename(path)}", file=sys.stderr)
+        if not check:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(texts[path])
+    return 1 if stale and check else 0
+
+
 def main() -> int:
     """Write or check all files."""
-    stale: dict[str, str] = {}
     table = table_text(compiled())
     pages = (
         ("../README.md", "commands", first_commands()),
@@ -115,35 +134,17 @@ def main() -> int:
         ("reference/cli.md", "cli", command_line()),
         ("reference/findings.md", "findings", findings_page()),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),
-        ("../benchmarks/README.md", "promises", promises_page()),
-        ("explanation/speed.md", "parts", parts_page()),
-        ("explanation/speed.md", "short cuts", short_cuts_page()),
         ("how-to/common-mistakes.md", "mistakes", mistakes_page()),
         ("how-to/common-mistakes.md", "more mistakes", more_mistakes_page()),
     )
-    for page, name, content in pages:
-        path = os.path.normpath(os.path.join(DOCS, page))
-        before = stale.get(path) or read(path)
-        after = generated(before, name, content)
-        if before.split() != after.split():  # Python versions break the lines of a help text at different columns
-            stale[path] = after
-    for kind in CONFIG_KINDS:
-        path = os.path.join(SCHEMAS, f"{kind}.json")
-        if read(path) != schema_text(kind):
-            stale[path] = schema_text(kind)
-    for name, text in shell_files().items():
-        path = os.path.join(SHELL, name)
-        if read(path) != text:
-            stale[path] = text
-    if read(TABLE) != table:
-        stale[TABLE] = table
-    if "--check" not in sys.argv:
-        for path, text in stale.items():
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-    for path in stale:
-        print(f"{'stale' if '--check' in sys.argv else 'wrote'}: {os.path.basename(path)}", file=sys.stderr)
-    return 1 if stale and "--check" in sys.argv else 0
+    return write_stale(
+        {
+            **with_blocks(pages),
+            **{os.path.join(SCHEMAS, f"{kind}.json"): schema_text(kind) for kind in CONFIG_KINDS},
+            **{os.path.join(SHELL, name): text for name, text in shell_files().items()},
+            TABLE: table,
+        }
+    )
 
 
 if __name__ == "__main__":

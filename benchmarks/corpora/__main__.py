@@ -1,4 +1,4 @@
-"""`make corpora DIRS='DIR DIR'`: what a render refuses of the charts, kustomizations and YAML files of others.
+"""`python -m benchmarks.corpora DIR...`: what a render refuses of the charts, kustomizations and YAML files of others.
 
 Rule of this file: a directory is one corpus. Images are not looked up (plant.py), so nothing here
 needs a network. A workload that occurs twice counts once.
@@ -22,7 +22,7 @@ DEVICES = ("nvidia.com/", "amd.com/gpu", "gpu.intel.com/", "habana.ai/")
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="make corpora", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora", description=__doc__)
     parser.add_argument("directories", metavar="DIR", nargs="+", type=Path)
     parser.add_argument("--json", action="store_true", help="print figures for programs")
     parser.add_argument("--no-proof", action="store_true", help="judge alone, and render nothing")

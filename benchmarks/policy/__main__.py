@@ -1,4 +1,4 @@
-"""`make bench-policy`: run the policy tests, change every leaf of requests, try sequences of them, score the rules.
+"""Run the policy tests, change every leaf of requests, try sequences of them, score the rules.
 
 Exit 1 if engines differ, if a change gets the wrong verdict, if a sequence breaks an invariant, if the score is below
 the target, if the table of survivors is wrong, or if what the environment names does not agree. `--quick` leaves out
@@ -30,7 +30,7 @@ TARGET = 95
 
 def main() -> int:
     """Print the figures; 0 if all of them are as they must be."""
-    parser = argparse.ArgumentParser(prog="make bench-policy", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.policy", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the tests' own requests only")
     parser.add_argument("--thorough", action="store_true", help="every leaf on rego-cpp too")
     parser.add_argument(
@@ -84,7 +84,7 @@ def _recorded(place: str) -> Corpus:
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--nightly", "-p", "no:cacheprovider"]
     done = subprocess.run([*command, "tests/policy"], env=environment, check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{done.stdout[-4000:]}\nbench-policy: the policy tests do not pass")
+        sys.exit(f"{done.stdout[-4000:]}\nthe policy tests do not pass")
     return read(place)
 
 

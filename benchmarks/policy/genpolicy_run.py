@@ -1,4 +1,4 @@
-"""`GENPOLICY=PATH make bench-policy`: changed pods through a real genpolicy and through our generator, field by field.
+"""Changed pods through a real genpolicy, which GENPOLICY names, and through our generator, field by field.
 
     outcome         both make a policy, and
     equal           no field differs, but for the profile's name, which only ours has
@@ -90,7 +90,7 @@ def run_genpolicy(program: str, *, seed: int, count: int, lock: str = "") -> boo
         print("  nothing is compared:  one of the two refuses each pod")
     new = [one for one in found if one.kind == "new"]
     if new:
-        print(f"  again:  GENPOLICY={program} GENPOLICY_SEED={seed} GENPOLICY_PODS={count} make bench-policy")
+        print(f"  again:  GENPOLICY={program} GENPOLICY_SEED={seed} GENPOLICY_PODS={count} python -m benchmarks.policy")
     return bool(compared) and not new
 
 

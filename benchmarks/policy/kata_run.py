@@ -1,4 +1,4 @@
-"""`KATA=DIR make bench-policy`: read Kata's own policy cases, judge them, and say what came of each.
+"""`KATA=DIR python -m benchmarks.policy`: read Kata's own policy cases, judge them, and say what came of each.
 
 Rule of this file: what was not run is printed by name, and nothing that was not run counts as equal.
 """
@@ -82,7 +82,7 @@ def _print_lacking(directories: list[Directory], lacking: dict[str, list[str]], 
         (OUT / "pods.yaml").write_text(pods_of(images), encoding="utf-8")
         made = lock or str(OUT / "images.yaml")
         print(f"  to run them:  contrast-krm lock {OUT / 'pods.yaml'} -o {made}")
-        print(f"                KATA={checkout} KATA_IMAGES={made} make bench-policy", flush=True)
+        print(f"                KATA={checkout} KATA_IMAGES={made} python -m benchmarks.policy", flush=True)
     return not images
 
 

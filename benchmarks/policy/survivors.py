@@ -1,6 +1,6 @@
 """Rule of this file: a condition whose loss no request can show stands here, with the reason.
 
-A row that names no condition of the rules, or one whose loss is noticed after all, fails `make bench-policy`.
+A row that names no condition of the rules, or one whose loss is noticed after all, fails `python -m benchmarks.policy`.
 """
 
 from typing import NamedTuple

@@ -31,7 +31,7 @@ from tests.test_pipeline_examples import WITH_RESOURCES, configuration, rendered
 
 SECRET = "contrast.edgeless.systems/workload-secret-id"
 Json = dict[str, Any]
-EXAMPLES = 15  # of each property and example; make nightly-tests tries others
+EXAMPLES = 15  # of each property and example; make nightly tries others
 
 
 @cache

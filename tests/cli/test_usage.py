@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from krm_function import __version__
+from krm_function.cli.main import ISSUES
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import EXECUTABLE, Zygote, environment, spawned
@@ -186,6 +187,7 @@ def test_a_bug_ends_in_one_line_and_exit_code_70(shop: Shop) -> None:
         assert done.returncode == 70
         assert done.stdout == ""
         assert "internal error: ZeroDivisionError at" in done.stderr
+        assert ISSUES in done.stderr
         assert ("Traceback" in done.stderr) == bool(debug)
 
 

@@ -1,7 +1,7 @@
 """One control plane for all tests of this directory that run in the same process, one after the other.
 
-Sizes: `small` in `make test-all`, with the same random numbers in every run; `large` in `make test-cluster` and every
-night, with those of PROPERTY_SEED, which the head of the report names.
+Sizes: `small` in `make test-all`, with the same random numbers in every run; `large` in
+`make nightly`, with those of PROPERTY_SEED, which the head of the report names.
 """
 
 import os

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 
 
-@pytest.mark.parametrize("tool", ["tools.make_docs", "tools.make_examples"])
+@pytest.mark.parametrize("tool", ["tools.make_docs", "tools.make_examples", "benchmarks.pages"])
 def test_generated_files_are_as_their_generator_writes_them(tool: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", tool, "--check"], cwd=ROOT, capture_output=True, text=True, check=False

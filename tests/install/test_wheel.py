@@ -135,10 +135,10 @@ def test_the_wheel_holds_the_packages_and_the_files_of_shells(built: Built) -> N
         assert shared == set(SHARED)
         for name, committed in SHARED.items():
             assert wheel.read(f"{data}{name}") == (ROOT / "krm_function/cli/shell" / committed).read_bytes()
-        assert {name.split("/")[0] for name in names} - {f"{stem}.data", f"{stem}.dist-info"} == {
-            "krm_function",
-            "helm_plugin",
-        }
+        packages = {"krm_function", "helm_plugin"}
+        assert {name.split("/")[0] for name in names} - {f"{stem}.data", f"{stem}.dist-info"} == packages
+        modules = {path.relative_to(ROOT).as_posix() for package in packages for path in (ROOT / package).rglob("*.py")}
+        assert modules <= set(names)
         assert [name for name in names if "__pycache__" in name or str(ROOT).encode() in wheel.read(name)] == []
 
 

@@ -1,7 +1,7 @@
 """A correct host is obeyed, and every single-field change of its requests that means something is denied.
 
-One example of every shape of change, on regorus and OPA, and some of them on rego-cpp, which is slow. `make
-bench-policy` tries every leaf of more pods, on all of them.
+One example of every shape of change, on regorus and OPA, and some of them on rego-cpp, which is slow. `python -m
+benchmarks.policy` tries every leaf of more pods, on all of them.
 """
 
 import copy

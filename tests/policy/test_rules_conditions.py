@@ -1,6 +1,6 @@
 """Conditions that the policies of our own generator never exercise alone, so the policy itself is changed here.
 
-Found by taking each condition of the rules away (`make bench-policy`): without these tests nobody would notice.
+Found by taking each condition of the rules away (`python -m benchmarks.policy`): nobody else would notice.
 """
 
 import copy

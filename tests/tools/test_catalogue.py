@@ -14,7 +14,6 @@ import yaml
 from krm_function import __version__
 from tests.real_tools import needing
 from tools import catalogue
-from tools.cache import ToolError
 from tools.real import tool
 
 ROOT = Path(__file__).parents[2]
@@ -73,23 +72,6 @@ def test_kyaml_takes_the_configuration_of_each_example_by_the_definition(
     assert (said.returncode, said.stderr) == (0, "")
 
 
-@needing("goreaders")
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        (lambda spec: spec.update(platform=1), "platform"),
-        (lambda spec: spec.update(runtimeClasses="often"), "runtimeClasses"),
-        (lambda spec: spec["manifest"].update(workloadOwnerKeys={}), "workloadOwnerKeys"),
-    ],
-)
-def test_kyaml_refuses_by_it_what_the_schema_refuses(change: Any, field: str, entry: Any, tmp_path: Path) -> None:
-    config = yaml.safe_load((ROOT / "examples/quickstart/config/contrast.yaml").read_text())
-    change(config["spec"])
-    said = kyaml(entry, yaml.safe_dump(config).encode(), tmp_path)
-    assert said.returncode == 1
-    assert field in said.stderr
-
-
 def test_the_files_are_written_with_the_digest_of_the_image(tmp_path: Path) -> None:
     archive(tmp_path, DIGEST)
     assert catalogue.main([str(tmp_path)]) == 0
@@ -97,9 +79,3 @@ def test_the_files_are_written_with_the_digest_of_the_image(tmp_path: Path) -> N
     assert DIGEST in (tmp_path / f"{name}.krm-function.yaml").read_text()
     assert yaml.safe_load((tmp_path / f"{name}.kpt-function.yaml").read_text()) == catalogue.metadata()
     assert json.loads((tmp_path / f"{name}.schemastore.json").read_text()) == catalogue.schema_store()
-
-
-@pytest.mark.parametrize("digests", [(), (DIGEST, DIGEST)])
-def test_an_archive_with_another_number_of_images_is_refused(digests: tuple[str, ...], tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match=f"holds {len(digests)} images"):
-        catalogue.image_digest(str(archive(tmp_path, *digests)))

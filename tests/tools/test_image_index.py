@@ -59,15 +59,6 @@ def test_the_index_names_an_image_for_each_machine_and_holds_them(tmp_path: Path
     assert image_digest(str(tmp_path / NAME)) == entry["digest"].removeprefix("sha256:")
 
 
-def test_the_same_images_give_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        for machine in (X86, ARM):
-            made(tmp_path / name, machine)
-        assert image_index.combine(str(tmp_path / name), (X86, ARM))
-    assert (tmp_path / "a" / NAME).read_bytes() == (tmp_path / "b" / NAME).read_bytes()
-
-
 def test_the_image_of_another_machine_and_a_missing_one_are_errors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,9 +69,3 @@ def test_the_image_of_another_machine_and_a_missing_one_are_errors(
     assert image_index.main([str(tmp_path), "x86_64", "aarch64"]) == 1
     assert f"{PREFIX}-linux-aarch64.tar is not one image for aarch64" in capsys.readouterr().err
     assert not (tmp_path / NAME).exists()
-
-
-@pytest.mark.parametrize("words", [[], ["dist"], ["dist", "riscv64"]])
-def test_a_call_without_known_machines_shows_the_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert image_index.main(words) == 2
-    assert "MACHINE...; of x86_64, aarch64" in capsys.readouterr().err

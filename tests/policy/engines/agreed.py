@@ -7,8 +7,8 @@ No release is both: 0.9.1 (`regorus`) evaluates as the agent does and takes no l
 the next one and has the agent's limits. So 0.9.1 is asked about every policy that it can load.
 
 rego-cpp needs four times the time of the others together. So in the default run of the tests it is asked one question
-in twelve, and in each test function at least one; `pytest --nightly` and `make bench-policy` ask it all of them. The
-older regorus is asked every second one. `make test` builds no regorus: it asks OPA and rego-cpp.
+in twelve, and in each test function at least one; `make nightly` and `python -m benchmarks.policy` ask it all of them.
+The older regorus is asked every second one. `make test` builds no regorus: it asks OPA and rego-cpp.
 """
 
 import functools

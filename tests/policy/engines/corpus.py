@@ -1,7 +1,7 @@
 """Rule of this file: a question that was put to the engines can be put again, to other rules.
 
 With CONTRAST_KRM_CORPUS=DIRECTORY every question of a test run is written there, once: `<digest>.rego` holds a policy,
-`<process>.jsonl` the questions. `make bench-policy` reads them back.
+`<process>.jsonl` the questions. `python -m benchmarks.policy` reads them back.
 """
 
 import hashlib
