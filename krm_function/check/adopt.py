@@ -19,7 +19,7 @@ from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.address import address_of, parse_address
 from krm_function.kubernetes.lookup import dig, fits, mapping, maps
-from krm_function.kubernetes.resource import Resource, knowing
+from krm_function.kubernetes.resource import Resource, with_kinds
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.chosen_programs import steered_by
 from krm_function.policy.expansion import expand
@@ -361,7 +361,7 @@ GPU = "-gpu"
 
 def plain_workloads(resources: Sequence[Resource], generate: Generate) -> list[Workload]:
     """Return the pod templates that are neither confidential nor named in the configuration."""
-    known, _ = read(with_copies(knowing(resources, generate.kinds)), keep_plain=True)
+    known, _ = read(with_copies(with_kinds(resources, generate.kinds)), keep_plain=True)
     return [one for resource in known for one in _plain(resource, generate)]
 
 

@@ -37,7 +37,7 @@ from krm_function.kubernetes.lookup import dig, mapping
 from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.quantity import equal
-from krm_function.kubernetes.resource import Resource, knowing, yaml_finding
+from krm_function.kubernetes.resource import Resource, with_kinds, yaml_finding
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.runtime_classes import parse_runtime_class_object as parse_class
 from krm_function.kubernetes.workload import (
@@ -523,7 +523,7 @@ def check_output(
     as_function: the caller is a KRM function, so no hint names an option of the command line. elsewhere: digests of
     policies of workloads that are known not to be in this output.
     """
-    resources = knowing(resources, config.generate.kinds if config else SHIPPED)
+    resources = with_kinds(resources, config.generate.kinds if config else SHIPPED)
     output = parse_output(resources)
     findings = list(output.findings)
     values = [item.value for item in output.objects()]

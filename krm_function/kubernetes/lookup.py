@@ -8,7 +8,7 @@ from krm_function.findings import Path
 
 # --- Look up a value in plain data of any shape
 #
-# Rule: nothing here raises; what is missing or of another type is None or empty.
+# Rule: nothing here raises; a value that is missing or of another type is None or empty.
 
 
 def dig(value: Any, path: Path) -> Any:
@@ -77,16 +77,14 @@ def is_label_value(text: str) -> bool:
 
 # --- What a label selector of Kubernetes selects, as far as it can be read
 #
-# Rule: an operator that nobody knows selects, so that what it may select counts. An empty selector selects
-# everything; who reads it otherwise says so.
+# Rule: an unknown operator selects, so that everything it may select counts. An empty selector selects everything.
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
     """Tell whether `matchLabels` and `matchExpressions` may select an object with these labels."""
-    wanted = mapping(selector.get("matchLabels"))
-    if any(labels.get(key) != value for key, value in wanted.items()):
+    if any(labels.get(key) != value for key, value in mapping(selector.get("matchLabels")).items()):
         return False
-    return all(_fits(one, labels) for one in maps(selector.get("matchExpressions")))
+    return all(_fits(expression, labels) for expression in maps(selector.get("matchExpressions")))
 
 
 def _fits(expression: dict[str, Any], labels: Mapping[str, Any]) -> bool:
@@ -105,7 +103,7 @@ def _fits(expression: dict[str, Any], labels: Mapping[str, Any]) -> bool:
             return True
 
 
-# --- Match a name against a pattern in which `*` stands for any text, the empty one included
+# --- Match a name against a pattern in which `*` matches any text, the empty one included
 #
 # Rule: the pattern is about the whole name, every other character stands for itself, and the time is
 # linear in the length of the name for each `*`.
@@ -124,8 +122,8 @@ def fits(pattern: str, name: str) -> bool:
         return False
     at = len(first)
     for piece in rest[:-1]:
-        found = name.find(piece, at)
-        if found < 0:
+        start = name.find(piece, at)
+        if start < 0:
             return False
-        at = found + len(piece)
+        at = start + len(piece)
     return len(name) - at >= len(rest[-1]) and name.endswith(rest[-1])

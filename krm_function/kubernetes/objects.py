@@ -14,8 +14,8 @@ from krm_function.record import NamedTuple
 
 
 def _text(source: dict[str, Any], key: str) -> str:
-    found = source.get(key)
-    return found if isinstance(found, str) else ""
+    value = source.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def reference(value: Any) -> Ref:
@@ -47,8 +47,7 @@ def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 # --- The controller that owns an object, as the object's ownerReferences name it
 #
-# Rule: anybody can write an ownerReference, so it is a claim; `render/copies.py` says when it
-# counts.
+# Rule: anybody can write an ownerReference, so it is a claim; `render/copies.py` decides when it counts.
 
 
 OWNERS = "ownerReferences"  # without this word in a text, YAML escapes aside, no object of it is owned
@@ -81,15 +80,14 @@ LIMIT = 5
 
 def listed(names: Sequence[str]) -> str:
     """Write `Deployment/a, Deployment/b and 3 more`: at most five names."""
-    more = len(names) - LIMIT
-    return ", ".join(names[:LIMIT]) + (f" and {more} more" if more > 0 else "")
+    rest = len(names) - LIMIT
+    return ", ".join(names[:LIMIT]) + (f" and {rest} more" if rest > 0 else "")
 
 
-# --- Find the pod specs in an object of a kind of which nothing is known but what stands in it
+# --- Find the pod specs in an object of an unknown kind
 #
-# Rule: whatever holds a list of containers is a pod to whoever wrote it. What makes pods without showing
-# any, no reader of the input can know. Members of a list are objects of their own; ConfigMap and Secret hold text, and
-# a CustomResourceDefinition holds schemas.
+# Rule: a map with a list of containers is a pod. An object that makes pods without showing any cannot be recognized.
+# Members of a list are objects of their own; ConfigMap and Secret hold text, and a CustomResourceDefinition schemas.
 
 
 WITHOUT_PODS = frozenset(("ConfigMap", "Secret", "CustomResourceDefinition", "RuntimeClass"))

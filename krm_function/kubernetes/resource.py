@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # --- Records of edits: the path, the value before and after, the code of the rule, and the reason
 #
-# Rule: every stage answers with edits and findings and changes nothing itself. `plan`, `explain`, `diff`,
+# Rule: every stage returns edits and findings and changes nothing itself. `plan`, `explain`, `diff`,
 # `uninject` and the KRM results all read these records.
 
 
@@ -61,8 +61,8 @@ class ObjectEdits(NamedTuple):
 # --- A resource on its way through a render: its text and origin, what was read in it, and what the render makes of
 # it
 #
-# Rule: text is authoritative. A resource that no stage edits keeps its text. Whoever wants to know what a
-# resource holds asks it, so that no text is parsed twice: `document` if it was read, else `parsed`.
+# Rule: text is authoritative. A resource that no stage edits keeps its text. All readers ask the resource for its
+# values, so that no text is parsed twice: `document` if it was read, else `parsed`.
 
 
 State = Literal[
@@ -75,10 +75,10 @@ Retired = Literal["", "spec", "status", "earlier"]
 
 
 class Copy(NamedTuple):
-    """What a controller made. origin: the workload that it was made of.
+    """An object that a controller made. origin: the workload that it was made of.
 
-    retired: what says that an object runs no pod, and so is not checked; "" if nothing does. "earlier": it is of an
-    earlier template of that workload, and runs.
+    retired: the field that proves that an object runs no pod, and so is not checked; "" if none does. "earlier": it is
+    of an earlier template of that workload, and runs.
     """
 
     origin: Any
@@ -96,9 +96,9 @@ class ObjectAt(NamedTuple):
     ref: Ref
     value: Any
 
-    def placed(self, found: Finding) -> Finding:
+    def placed(self, problem: Finding) -> Finding:
         """Return a finding about this object with its line and column."""
-        return self.resource.parsed().placed(found)
+        return self.resource.parsed().placed(problem)
 
 
 class Resource(NamedTuple):
@@ -193,15 +193,15 @@ class Resource(NamedTuple):
         some = list(findings)
         return list(map(self.parsed().placed, some)) if some else some
 
-    def placed(self, found: Finding) -> Finding:
+    def placed(self, problem: Finding) -> Finding:
         """Return a finding about this resource with the line and column of its path, and the origin of the resource."""
-        if found.line or found.severity == "info" or self.document is None:
-            return found
+        if problem.line or problem.severity == "info" or self.document is None:
+            return problem
         from krm_function.text.parse import locate
 
-        line, column = locate(self.document, found.path)
+        line, column = locate(self.document, problem.path)
         origin = None if self.file else origin_of(self.text, self.document.value)
-        return found._replace(file=self.file, line=line, column=column, origin=origin)
+        return problem._replace(file=self.file, line=line, column=column, origin=origin)
 
 
 def objects_of(resources: Iterable[Resource], kinds: Collection[str], *words: str) -> Iterator[ObjectAt]:
@@ -214,11 +214,11 @@ def objects_of(resources: Iterable[Resource], kinds: Collection[str], *words: st
             yield from (item for item in resource.objects if item.ref.kind in kinds)
 
 
-def knowing(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, ...]:
-    """Return resources that know these kinds with pod templates."""
+def with_kinds(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, ...]:
+    """Return resources for which these are the kinds with pod templates."""
     if kinds is SHIPPED:
         return tuple(resources)
-    return tuple(one._replace(kinds=kinds) for one in resources)
+    return tuple(resource._replace(kinds=kinds) for resource in resources)
 
 
 # --- Find out which file an object of a stream comes from, as the tool that made the stream has noted it
@@ -266,15 +266,15 @@ def origin_of_object(value: Any) -> Origin | None:
 def origin_of_line(text: str, line: int) -> Origin | None:
     """Return the origin of a line, from 1, of a stream that cannot be cut: the nearest comment above it says it."""
     above = text.split("\n", line - 1)[: line - 1] if line > 0 else []
-    comments = (one.rstrip("\r") for one in reversed(above) if one.startswith(HELM_SOURCE))
+    comments = (text.rstrip("\r") for text in reversed(above) if text.startswith(HELM_SOURCE))
     path = _path(next(comments, "").removeprefix(HELM_SOURCE).strip())
     return Origin(path) if path else None
 
 
 def _of_kustomize(annotations: Mapping[Any, Any]) -> str:
     """Return the path in kustomize's annotation, a small YAML text; "" for a file of another repository."""
-    said = annotations.get(KUSTOMIZE)
-    lines = said[: 4 * LONGEST].splitlines() if isinstance(said, str) else []
+    text = annotations.get(KUSTOMIZE)
+    lines = text[: 4 * LONGEST].splitlines() if isinstance(text, str) else []
     fields = dict(line.split(": ", 1) for line in lines if ": " in line)
     return "" if "repo" in fields else _path(fields.get("path"))
 
@@ -294,20 +294,20 @@ def _of_comment(text: str) -> Origin | None:
     return None
 
 
-def _index(said: Any) -> int | None:
+def _index(claim: Any) -> int | None:
     """Return a claimed index if it is a number, else None."""
-    if not isinstance(said, str) or not said.isascii() or not said.isdecimal() or len(said) > LONGEST_INDEX:
+    if not isinstance(claim, str) or not claim.isascii() or not claim.isdecimal() or len(claim) > LONGEST_INDEX:
         return None
-    return int(said)
+    return int(claim)
 
 
-def _path(said: Any) -> str:
+def _path(claim: Any) -> str:
     """Return a claimed path if it is a relative path of printable characters, else ""."""
-    if not isinstance(said, str) or not 0 < len(said) <= LONGEST or not said.isprintable() or said != said.strip():
+    if not isinstance(claim, str) or not 0 < len(claim) <= LONGEST or not claim.isprintable() or claim != claim.strip():
         return ""
-    if said.startswith("/") or any(character in said for character in ':\\"<>|*?'):
+    if claim.startswith("/") or any(character in claim for character in ':\\"<>|*?'):
         return ""
-    return said
+    return claim
 
 
 # --- Turn a problem of a text into a finding with a code and a position
@@ -334,8 +334,8 @@ def yaml_finding(problem: YamlError, source: str | Resource, ref: Ref | None = N
     """Make the finding for one YamlError. source: the resource that has it, or the name of a file, "" for a stream."""
     file = source if isinstance(source, str) else source.file
     origin = None if isinstance(source, str) or file else origin_of(source.text)
-    found = finding(CODES[problem.code], ref, path, problem=problem.message)
-    return found._replace(line=problem.line, column=problem.column, file=file, origin=origin)
+    placeless = finding(CODES[problem.code], ref, path, problem=problem.message)
+    return placeless._replace(line=problem.line, column=problem.column, file=file, origin=origin)
 
 
 def stream_finding(problem: YamlError, text: str) -> Finding:

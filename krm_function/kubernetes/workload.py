@@ -244,27 +244,27 @@ class Workload(NamedTuple):
         changed = apply(self.object, [edit.change_in(self.root) for edit in edits])
         return self._replace(object=changed, edits=self.edits + edits)
 
-    def placed(self, found: Finding) -> Finding:
+    def placed(self, problem: Finding) -> Finding:
         """Return a finding about this workload with its path, line and column in the input."""
-        return found if self.resource is None else self.resource.placed(self._as_written(found))
+        return problem if self.resource is None else self.resource.placed(self._as_written(problem))
 
-    def _as_written(self, found: Finding) -> Finding:
+    def _as_written(self, problem: Finding) -> Finding:
         """Return a finding with the init container's index in the input: injected ones come before the user's.
 
         A finding about a container that the input does not have is about its pod spec.
         """
         path = (*self.spec_path, "initContainers")
         size = len(path)
-        if found.path[:size] != path or len(found.path) == size:
-            return found
+        if problem.path[:size] != path or len(problem.path) == size:
+            return problem
         document = self.resource.document if self.resource else None
         names = [entry.get("name") for entry in maps(dig(document.value if document else None, path))]
         if names == [entry.get("name") for entry in self.init_containers]:
-            return found
-        name = self.at((*path, found.path[size], "name"))
+            return problem
+        name = self.at((*path, problem.path[size], "name"))
         if name not in names:
-            return found._replace(path=self.spec_path)
-        return found._replace(path=(*path, names.index(name), *found.path[size + 1 :]))
+            return problem._replace(path=self.spec_path)
+        return problem._replace(path=(*path, names.index(name), *problem.path[size + 1 :]))
 
     def annotate(self, values: Iterable[tuple[str, str, str]], code: str) -> "tuple[Edit, ...]":
         """Make the edits that set annotations of the pod template; none for those that have their value already.
@@ -272,18 +272,18 @@ class Workload(NamedTuple):
         values: key, value and reason of each.
         """
         present = self.annotations
-        wanted = [one for one in values if present.get(one[0], ABSENT) != one[1]]
-        if not wanted:
+        missing = [value for value in values if present.get(value[0], ABSENT) != value[1]]
+        if not missing:
             return ()
-        made: list[Edit] = []
+        edits: list[Edit] = []
         path: Path = (*self.metadata_path, "annotations")
         metadata = self.at(self.metadata_path)
         if not isinstance(metadata, dict) or not isinstance(metadata.get("annotations"), dict):
-            key, value, reason = wanted.pop(0)
-            made.append(self._first_annotation(metadata, {key: value}, code, reason))
-        for key, value, reason in wanted:
-            made.append(Edit("set", (*path, key), present.get(key, ABSENT), value, code, reason))
-        return tuple(made)
+            key, value, reason = missing.pop(0)
+            edits.append(self._first_annotation(metadata, {key: value}, code, reason))
+        for key, value, reason in missing:
+            edits.append(Edit("set", (*path, key), present.get(key, ABSENT), value, code, reason))
+        return tuple(edits)
 
     def _first_annotation(self, metadata: Any, annotations: dict[str, str], code: str, reason: str) -> "Edit":
         """Make the edit that creates the annotations, and the metadata if there are none."""
@@ -302,8 +302,8 @@ def workloads_of(
     kinds: those that are known, if there is no resource that says so.
     """
     return [
-        Workload(value, root, ref._replace(part=one.part) if one.part else ref, one.path, resource, made_by=one.made_by)
-        for one in (resource.kinds if resource else kinds).templates(ref, value)
+        Workload(value, root, ref._replace(part=place.part) if place.part else ref, place.path, resource, place.made_by)
+        for place in (resource.kinds if resource else kinds).templates(ref, value)
     ]
 
 
@@ -331,16 +331,16 @@ class MountOf(NamedTuple):
 def mounts_of(workload: Workload, volume: str) -> list[MountOf]:
     """Return the mounts of one volume, in the order in which containers start."""
     return [
-        MountOf(each, index, mount)
-        for each in workload.all_containers
-        for index, mount in enumerate(each.mounts)
+        MountOf(container, index, mount)
+        for container in workload.all_containers
+        for index, mount in enumerate(container.mounts)
         if mount.get("name") == volume
     ]
 
 
 def may_have_devices(workload: Workload) -> bool:
     """Tell whether a pod may have a block device; cheap, for any pod."""
-    return any(each.container.get("volumeDevices") for each in workload.all_containers)
+    return any(entry.container.get("volumeDevices") for entry in workload.all_containers)
 
 
 def claim_names(workload: Workload) -> tuple[str, ...]:
@@ -389,9 +389,7 @@ class Draft:
         if op != "insert":
             parent, last = self.workload.at(path[:-1]), path[-1]
             before = parent[last] if isinstance(last, int) or last in parent else ABSENT
-        made = Edit(op, path, before, after, code, reason)
-        self.edits.append(made)
-        self.workload = self.workload.after((made,))
+        self.add((Edit(op, path, before, after, code, reason),))
 
     def add(self, edits: tuple[Edit, ...]) -> None:
         """Take edits that were made on the workload as it is now."""
@@ -413,7 +411,7 @@ class Draft:
 
 # --- What the controller of a custom resource adds to a pod, and of that its init containers: name, image, limits
 #
-# Rule: what a template does not have is in its pod all the same, so whoever counts containers asks here.
+# Rule: the pod has these although its template does not, so every count of containers includes them.
 
 
 Json = dict[str, Any]
@@ -427,13 +425,13 @@ def added_init_containers(workload: Workload) -> list[Json]:
         return []
     first = next(iter(workload.containers), {})
     shared = {key: first[key] for key in LIKE if key in first}
-    return [{**shared, **one} if "like" in one else one for one in that_apply(entries, workload)]
+    return [{**shared, **entry} if "like" in entry else entry for entry in that_apply(entries, workload)]
 
 
-def not_replaced(own: Iterable[Json], added: Sequence[Json]) -> list[Json]:
+def not_replaced(containers: Iterable[Json], added: Sequence[Json]) -> list[Json]:
     """Return the init containers of a template that stay beside added ones; of a name, one without `like` replaces."""
-    replaced = {one.get("name") for one in added if "like" not in one}
-    return [one for one in own if one.get("name") not in replaced]
+    replaced = {entry.get("name") for entry in added if "like" not in entry}
+    return [container for container in containers if container.get("name") not in replaced]
 
 
 def applied(adds: Mapping[str, Any], workload: Workload) -> dict[str, list[Json]]:
@@ -443,6 +441,6 @@ def applied(adds: Mapping[str, Any], workload: Workload) -> dict[str, list[Json]
 
 def that_apply(entries: object, workload: Workload) -> Iterator[Json]:
     """Yield the entries of a list, added, refused or warned of, whose conditions hold for a workload."""
-    for one in maps(entries):
-        if applies(one, workload.object, workload.template):
-            yield one
+    for entry in maps(entries):
+        if applies(entry, workload.object, workload.template):
+            yield entry

@@ -10,7 +10,7 @@ from krm_function.config.collect import Config
 from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.pod_kinds import SHIPPED
-from krm_function.kubernetes.resource import ObjectEdits, Resource, knowing
+from krm_function.kubernetes.resource import ObjectEdits, Resource, with_kinds
 from krm_function.kubernetes.workload import Workload, may_have_devices
 from krm_function.record import NamedTuple
 from krm_function.render.copies import duplicates, with_copies
@@ -74,7 +74,7 @@ def prepare(
     config, config_findings, live: as for `render`. without: codes of findings about pods that the caller is there to
     cure; they are left out, and stop no workload.
     """
-    log, resources = Log(), knowing(resources, config.generate.kinds if config else SHIPPED)
+    log, resources = Log(), with_kinds(resources, config.generate.kinds if config else SHIPPED)
     try:
         log.add(_before_reading(config_findings), stop=True)
         resources, findings = _read(with_copies(resources) if live else resources, config)

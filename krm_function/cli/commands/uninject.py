@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
     from krm_function.cli.messages import print_findings
     from krm_function.cli.streams import write_out
     from krm_function.findings import finding, has_errors
-    from krm_function.kubernetes.resource import knowing
+    from krm_function.kubernetes.resource import with_kinds
     from krm_function.render.pipeline import unproven
     from krm_function.render.proof import taken_classes, taken_namespaces
     from krm_function.render.read import read
@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
         return print_findings(printed, options.format, options.report)
     inputs = read_inputs(options.paths)
     kinds, configured = _kinds(options.config)
-    resources, findings = read(knowing(inputs.resources, kinds), ())
+    resources, findings = read(with_kinds(inputs.resources, kinds), ())
     findings = (*inputs.findings, *configured, *findings)
     findings += unproven(resources, None, rendered=False, seals=False, taken_back=True)
     if not has_errors(findings):

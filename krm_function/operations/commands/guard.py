@@ -21,7 +21,7 @@ from krm_function.hosts.write_files import write_file
 from krm_function.kubernetes.lookup import is_dns_subdomain
 from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.pod_kinds import Kinds
-from krm_function.kubernetes.resource import knowing
+from krm_function.kubernetes.resource import with_kinds
 from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
 from krm_function.operations.guard_cel import (
     CLASS,
@@ -100,7 +100,7 @@ def _sealed(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
         return (), (finding("CC1372", name=options.name),)
     kinds, problems = configured_kinds(options.config)
     inputs = read_inputs(options.sealed)
-    output = parse_output(knowing(inputs.resources, kinds))
+    output = parse_output(with_kinds(inputs.resources, kinds))
     workloads = [
         workload
         for resource, root, _, value in output.objects()
