@@ -25,12 +25,12 @@ from krm_function.policy.chosen_programs import steered_by
 from krm_function.policy.expansion import expand
 from krm_function.policy.open_variables import Reference, namespace_of, opened_keys, references_of
 from krm_function.record import NamedTuple
-from krm_function.render.copies import with_copies
-from krm_function.render.memory import memory_choices
+from krm_function.render.copies import add_copies
+from krm_function.render.memory import offer_memory_rule
 from krm_function.render.read import read, read_values
 from krm_function.render.select import select
-from krm_function.render.stages import passed_gpus
-from krm_function.render.volume_rules import volume_choices
+from krm_function.render.stages import list_passed_gpus
+from krm_function.render.volume_rules import offer_volume_rules
 from krm_function.schema.table import read_value
 
 # --- What who calls has decided: which workloads are confidential or plain, which choices are taken, which keys are
@@ -272,17 +272,17 @@ def choices(judged: Judged, config: Config, spec: Mapping[str, Any], request: Re
 
 def _by_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, str]]:
     """Yield what the rules of the configuration would do for each workload: rule, value, consequence."""
-    known, passed = config._replace(images=judged.images), passed_gpus(config)
+    known, passed = config._replace(images=judged.images), list_passed_gpus(config)
     for workload in judged.given:
         for one in (
             *annotation_choices(workload),
             *gpu_choices(workload, passed),
             *vcpu_choices(workload),
-            *volume_choices(workload, known, judged.read),
+            *offer_volume_rules(workload, known, judged.read),
         ):
             yield workload.ref, one.rule, one.value, one.consequence
     for workload in judged.workloads:
-        for choice in memory_choices(workload, workload.memory) if workload.memory else ():
+        for choice in offer_memory_rule(workload, workload.memory) if workload.memory else ():
             yield workload.ref, choice.rule, choice.value, choice.consequence
 
 
@@ -361,7 +361,7 @@ GPU = "-gpu"
 
 def plain_workloads(resources: Sequence[Resource], generate: Generate) -> list[Workload]:
     """Return the pod templates that are neither confidential nor named in the configuration."""
-    known, _ = read(with_copies(with_kinds(resources, generate.kinds)), keep_plain=True)
+    known, _ = read(add_copies(with_kinds(resources, generate.kinds)), keep_plain=True)
     return [one for resource in known for one in _plain(resource, generate)]
 
 

@@ -19,16 +19,16 @@ from krm_function.kubernetes.objects import WITHOUT_PODS, pod_specs
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.record import NamedTuple
-from krm_function.render.copies import with_copies
+from krm_function.render.copies import add_copies
 from krm_function.render.policies import with_policies
 from krm_function.render.prepare import prepare
 from krm_function.render.read import read
 from krm_function.render.unsealed import (
-    misplaced,
-    placeholders_in_text,
-    unsealed_classes,
-    unsealed_finding,
-    unsealed_findings,
+    find_misplaced,
+    find_placeholders,
+    list_unsealed_classes,
+    report_unsealed,
+    report_unsealed_class,
 )
 from krm_function.text.changes import Change, apply
 from krm_function.text.errors import YamlError
@@ -85,9 +85,9 @@ def judged(resources: Sequence[Resource], config: Config, *, live: bool = False)
     images = {name: _facts(name, known) for name in named}
     workloads = injected.workloads
     if known:  # else there are no sizes
-        from krm_function.render.memory import with_memory
+        from krm_function.render.memory import add_memory
 
-        workloads = [with_memory(one, config._replace(images=images)) for one in workloads]
+        workloads = [add_memory(one, config._replace(images=images)) for one in workloads]
     workloads, problems = with_policies(workloads, config._replace(images=images), read, None, None)
     log.add(problems)
     errors = {
@@ -150,7 +150,7 @@ class Assessment(NamedTuple):
 
 def assess(resources: Sequence[Resource], *, every: bool = False) -> Assessment:
     """Assess all pods of an input. every: judge a pod that does not ask as if it did."""
-    looked_at, findings = _parsed(with_copies(resources))
+    looked_at, findings = _parsed(add_copies(resources))
     if has_errors(findings):
         return Assessment((), findings)
     asking = [_asking(one) for one in looked_at] if every else looked_at
@@ -166,7 +166,7 @@ def assess(resources: Sequence[Resource], *, every: bool = False) -> Assessment:
                 pods += _of_workloads(resource, root, ref, refused)
             else:
                 pods += _of_another_kind(resource, root, ref, every=every)
-    return Assessment(tuple(pods), placeholders_in_text(looked_at), guarded_namespaces(looked_at))
+    return Assessment(tuple(pods), find_placeholders(looked_at), guarded_namespaces(looked_at))
 
 
 def _parsed(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding, ...]]:
@@ -207,7 +207,7 @@ def _of_workloads(
     resource: Resource, root: Path, ref: Ref, refused: Mapping[Pod, tuple[Finding, ...]]
 ) -> Iterator[AssessedPod]:
     """Assess the pods of an object of a kind whose pods are sealed."""
-    wrong = tuple(map(resource.placed, misplaced(resource.value, root, kinds=resource.kinds)))
+    wrong = tuple(map(resource.placed, find_misplaced(resource.value, root, kinds=resource.kinds)))
     for workload in workloads_of(dig(resource.value, root), root, ref, resource):
         problems = refused.get((resource.position, root, workload.template))
         asks = is_contrast_name(str(workload.runtime_class))
@@ -224,8 +224,8 @@ def _of_workloads(
 
 def _asked(resource: Resource, root: Path, ref: Ref) -> list[Finding]:
     """Return findings of the classes of Contrast's in an object where no render seals a pod."""
-    classes = list(unsealed_classes(resource.value, root, resource.kinds))
-    return list(map(resource.placed, unsealed_findings(ref, classes, root, resource)))
+    classes = list(list_unsealed_classes(resource.value, root, resource.kinds))
+    return list(map(resource.placed, report_unsealed(ref, classes, root, resource)))
 
 
 def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -> Iterator[AssessedPod]:
@@ -238,7 +238,7 @@ def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -
         if asked:
             yield AssessedPod(ref, place, "blocked", tuple(_below(asked, (*root, *place)) or asked))
         elif every:
-            wanted = unsealed_finding(ref, (*root, *place, FIELD), BARE, resource.kinds, root)
+            wanted = report_unsealed_class(ref, (*root, *place, FIELD), BARE, resource.kinds, root)
             yield AssessedPod(ref, place, "blocked", (resource.placed(wanted),))
         else:
             yield AssessedPod(ref, place, "plain")

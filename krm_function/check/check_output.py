@@ -60,20 +60,20 @@ from krm_function.policy.initdata import (
 )
 from krm_function.policy.users import image_user, stated_user
 from krm_function.record import NamedTuple
-from krm_function.render.copies import duplicates
-from krm_function.render.deployment_checks import coordinator_service, injected_afterwards
-from krm_function.render.make_manifest import manifest_of
+from krm_function.render.copies import find_duplicates
+from krm_function.render.deployment_checks import check_coordinator_service, find_late_injections
+from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.pipeline import render, unproven
 from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.render.sealing import Sealer, Sealing
 from krm_function.render.select import select
 from krm_function.render.unsealed import (
-    applied_configuration,
-    none_confidential,
-    only_the_coordinator,
-    placeholders_in_text,
-    plain_line,
+    check_none_confidential,
+    check_only_coordinator,
+    describe_plain,
+    find_applied_configuration,
+    find_placeholders,
 )
 from krm_function.text.changes import ABSENT, Alike, Change, apply, differing_paths, same
 from krm_function.text.errors import YamlError
@@ -252,7 +252,7 @@ def _differing(root: Path, before: Any, now: Any, kinds: Kinds) -> Iterator[Find
             fields += sorted(others, key=str)
         elif inside and policy not in inside:
             fields.append(initdata)  # the same files in another document
-    if manifest_of(before) is not None:
+    if read_emitted_manifest(before) is not None:
         fields = [path for path in fields if path != MANIFEST]  # CC1113 names its fields
     if fields:
         yield finding("CC1114", ref, root + fields[0], fields=paths_text(fields))
@@ -502,7 +502,7 @@ class Verdict(NamedTuple):
         """The summary as lines of text: how many workloads, what was not compared, and what is not confidential."""
         left_out = [f"{found.message}\n" for found in self.findings if found.code == NOT_COMPARED]
         checked = f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n"
-        return checked + "".join(left_out) + plain_line(self.plain)
+        return checked + "".join(left_out) + describe_plain(self.plain)
 
 
 def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
@@ -543,14 +543,14 @@ def check_output(
     classes = _classes(values)
     coordinators = [pod.workload.ref for pod in pods if pod.workload.is_coordinator]
     for ref in coordinators[:1]:  # of several, or of one that the configuration has chosen, the render speaks
-        findings += coordinator_service(output.resources, ref, ref.namespace or "default")
-    findings += applied_configuration(output.resources)
-    findings += placeholders_in_text(output.resources)
-    findings += injected_afterwards(output.resources, [pod.workload for pod in pods])
-    findings += only_the_coordinator([pod.workload for pod in pods], plain)
-    findings += none_confidential(plain, config.generate) if config and not every else ()
+        findings += check_coordinator_service(output.resources, ref, ref.namespace or "default")
+    findings += find_applied_configuration(output.resources)
+    findings += find_placeholders(output.resources)
+    findings += find_late_injections(output.resources, [pod.workload for pod in pods])
+    findings += check_only_coordinator([pod.workload for pod in pods], plain)
+    findings += check_none_confidential(plain, config.generate) if config and not every else ()
     if pods or any(is_contrast_name(name) for name in classes):
-        findings += duplicates(output.resources)
+        findings += find_duplicates(output.resources)
     findings += object_findings(output)
     for pod in every:
         if of := pod.made_of:

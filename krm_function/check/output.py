@@ -13,8 +13,8 @@ from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.resource import ObjectAt, Resource, yaml_finding
 from krm_function.kubernetes.workload import ORIGINAL, Workload
 from krm_function.record import NamedTuple
-from krm_function.render.copies import with_copies
-from krm_function.render.make_manifest import manifest_of
+from krm_function.render.copies import add_copies
+from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.unsealed import check_handler
 from krm_function.text.changes import differing_paths
 from krm_function.text.errors import YamlError
@@ -79,7 +79,7 @@ def parse_output(resources: Sequence[Resource]) -> Output:
             findings.append(yaml_finding(problem, resource))
     if not findings and not any(map(_is_document, resources)):
         findings.append(finding("CC1118"))
-    return Output(with_copies(every), tuple(findings))
+    return Output(add_copies(every), tuple(findings))
 
 
 def _may_name_contrast(text: str) -> bool:
@@ -149,7 +149,7 @@ def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Ma
 
     That of the file counts; without a file that of the release that was rendered last, see `last_of`, or the first one.
     """
-    emitted = [text.encode("utf-8") for text in map(manifest_of, values) if text is not None]
+    emitted = [text.encode("utf-8") for text in map(read_emitted_manifest, values) if text is not None]
     texts = (*([file.data] if file else []), *emitted)
     made = Manifests(file, texts)
     if not texts:

@@ -24,12 +24,12 @@ from krm_function.policy.made_pod import allowed_names, name_difference, refused
 from krm_function.policy.open_variables import open_findings, open_variables, unbound_findings, unbound_values
 from krm_function.policy.rules import profile_of_data, profile_of_rules
 from krm_function.record import NamedTuple
-from krm_function.render.classes import schedule, unscheduled_daemon_set
+from krm_function.render.classes import check_daemon_set, schedule
+from krm_function.render.pod_checks import check_gpus, check_host_mounts
 from krm_function.render.pod_checks import check_rendered as admissible
-from krm_function.render.pod_checks import gpu_checks, host_mounts
 from krm_function.render.select import select
-from krm_function.render.stages import id_blocks, measure
-from krm_function.render.unsealed import misplaced, unsealed_classes, unsealed_finding
+from krm_function.render.stages import make_id_blocks, measure
+from krm_function.render.unsealed import find_misplaced, list_unsealed_classes, report_unsealed_class
 from krm_function.text.changes import Change, apply
 
 # --- Make the pod that a controller would create of a workload, for a dry run
@@ -156,12 +156,12 @@ def stale(workload: Workload, field: str) -> Finding:
 def unwatched(value: Any, root: Path, ref: Ref, kinds: Kinds) -> tuple[Finding, ...]:
     """Return findings for Contrast runtime class names in an object whose pods no render seals."""
     hook = hook_of(dig(value, root))
-    asked = list(unsealed_classes(value, root, kinds))
+    asked = list(list_unsealed_classes(value, root, kinds))
     paths = [path for path, _ in asked]
     return tuple(
         _hooked(ref, path, name, hook)
         if hook and is_placeholder(name)
-        else unsealed_finding(ref, path, name, kinds, root, paths)
+        else report_unsealed_class(ref, path, name, kinds, root, paths)
         for path, name in asked
     )
 
@@ -280,7 +280,7 @@ def pods_of(resource: Resource, references: References) -> PodsOf:
     for _, root, ref, _ in resource.objects:
         asked = (
             *unwatched(resource.value, root, ref, resource.kinds),
-            *misplaced(resource.value, root, kinds=resource.kinds),
+            *find_misplaced(resource.value, root, kinds=resource.kinds),
         )
         findings += map(resource.placed, asked)
     pods = []
@@ -327,10 +327,12 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     workload, platform = pod.workload, pod.checked.platform
     if platform is None or pod.is_earlier:
         return []  # a placeholder is left, which is an error already; or it is admitted, and known to another manifest
-    mounts = [found for found in host_mounts(workload) if found.severity == "error"]  # of the rest a render has told
+    mounts = [
+        found for found in check_host_mounts(workload) if found.severity == "error"
+    ]  # of the rest a render has told
     findings = [*admissible(workload), *mounts, *schedule(workload, runtime_class).findings]
-    findings += unscheduled_daemon_set(workload, runtime_class)
-    gpus = gpu_checks(workload, platform, _passed(pod), explicit=False)
+    findings += check_daemon_set(workload, runtime_class)
+    gpus = check_gpus(workload, platform, _passed(pod), explicit=False)
     findings += [found for found in gpus if found.severity == "error"]
     if pod.made_of:
         findings = [found for found in findings if found.code != NODE_NAME]
@@ -339,7 +341,7 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
     values = mapping(manifest.get("ReferenceValues"))
     if not any(one.get("Platform") in (platform.marker, "", None) for one in maps(values.get(platform.tee))):
         return [*findings, finding("CC0709", workload.ref, workload.spec_path, platform=platform.name)]
-    measured = measure(workload, id_blocks(platform, pod.vcpus, values.get("snp") or ()))
+    measured = measure(workload, make_id_blocks(platform, pod.vcpus, values.get("snp") or ()))
     if measured.edits:
         findings.append(stale(workload, _measured_field(workload, platform)))
     return [*findings, *measured.findings]

@@ -19,7 +19,7 @@ from krm_function.policy.controllers import moved_variables
 from krm_function.policy.initdata import digest, from_annotation
 from krm_function.policy.made_pod import name_difference
 from krm_function.record import NamedTuple
-from krm_function.render.copies import controllers, known_controllers
+from krm_function.render.copies import find_owners, index_controllers
 from krm_function.text.changes import same
 
 # --- Quote what an API server says of a pod, without anything of the pod that might be secret
@@ -234,7 +234,7 @@ class RunningPods:
         kinds: those with pod templates.
         """
         self._kinds = kinds
-        self.known = dict(known_controllers(objects, kinds))
+        self.known = dict(index_controllers(objects, kinds))
         self._references = references
         self._owners: dict[Ref, list[_Owner]] = {}
         self._judged: dict[str, Judged] = {}
@@ -252,7 +252,7 @@ class RunningPods:
         if dig(pod, ("metadata", "deletionTimestamp")) is not None or dig(pod, ("status", "phase")) in ENDED:
             return
         ref = reference(pod)
-        owners = controllers(pod, self.known)
+        owners = find_owners(pod, self.known)
         asks = is_contrast_name(str(dig(pod, ("spec", "runtimeClassName")) or ""))
         if owners is None:
             if asks:
@@ -260,7 +260,7 @@ class RunningPods:
                 self.strays.setdefault(controller_of(pod), _small(pod))
             return
         if owners and self._is_custom(owners[-1]):
-            self.known |= known_controllers([_names(pod)])
+            self.known |= index_controllers([_names(pod)])
         found = sealed_digest(Workload(pod, (), ref, ()))
         owner = self._owner(owners[-1] if owners else pod, found)
         if owner is None or not (asks or is_contrast_name(owner.workload.runtime_class)):

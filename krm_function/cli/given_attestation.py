@@ -21,7 +21,7 @@ from krm_function.provenance.attestation import (
     parse_attestation,
 )
 from krm_function.provenance.statement import Artefact, Role, digest_of
-from krm_function.render.make_manifest import manifest_of
+from krm_function.render.make_manifest import read_emitted_manifest
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import ReadFile
@@ -79,7 +79,7 @@ def attestation_findings(
 def _manifests(resources: Iterable[Resource]) -> list[bytes]:
     """Return the manifests in an output, as `contrast-krm manifest` prints them."""
     items = (item for resource in resources if EMITTED in resource.text for item in resource.objects)
-    texts = (manifest_of(item.value) for item in items)
+    texts = (read_emitted_manifest(item.value) for item in items)
     return [text.encode("utf-8") for text in texts if text is not None]
 
 

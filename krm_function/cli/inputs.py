@@ -169,9 +169,9 @@ def manifest_among(output: RenderedOutput) -> tuple[str, tuple[Finding, ...]]:
     "" with a finding if there is none, or it cannot be told which one counts.
     """
     from krm_function.contrast.manifest_merge import last_of
-    from krm_function.render.make_manifest import manifest_of
+    from krm_function.render.make_manifest import read_emitted_manifest
 
-    found = {reference(value): text for value in output.values if (text := manifest_of(value)) is not None}
+    found = {reference(value): text for value in output.values if (text := read_emitted_manifest(value)) is not None}
     if not found:
         return "", (finding("CC1106.not-emitted"),)
     last = last_of([text.encode("utf-8") for text in found.values()])

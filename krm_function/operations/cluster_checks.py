@@ -45,8 +45,8 @@ from krm_function.policy.rules import profile_of_data
 from krm_function.policy.service_variables import denied_services, is_service
 from krm_function.record import NamedTuple
 from krm_function.render import rendered as renders
-from krm_function.render.classes import known_classes
-from krm_function.render.make_manifest import manifest_of
+from krm_function.render.classes import make_classes
+from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.select import select
 
 # --- Find which webhooks and admission policies of a cluster may change a pod when it is created
@@ -554,8 +554,8 @@ def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
     parsed = parse_output(resources)
     values = [item.value for item in parsed.objects()]
     workloads = [one for resource in parsed.parsed for one in select(resource.value, kinds=kinds).workloads]
-    manifests = {reference(value): value for value in values if manifest_of(value) is not None}
-    output = Rendered(workloads, manifests, known_classes(values, config), kinds)
+    manifests = {reference(value): value for value in values if read_emitted_manifest(value) is not None}
+    output = Rendered(workloads, manifests, make_classes(values, config), kinds)
     references = References(values)
     refs = [*names_of(resources), *map(reference, values)]
     return Live(

@@ -9,8 +9,8 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.lookup import dig, mapping, maps
 from krm_function.kubernetes.objects import controller_of, reference
 from krm_function.record import NamedTuple
-from krm_function.render.copies import known_controllers
-from krm_function.render.make_manifest import manifest_of
+from krm_function.render.copies import index_controllers
+from krm_function.render.make_manifest import read_emitted_manifest
 
 # --- An event of a cluster, of either version of the API, and those about an object
 #
@@ -122,7 +122,7 @@ def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | F
         told = sorted(_of(every, kind, space, name), key=lambda one: one.time, reverse=True)
         ref = Ref("v1" if kind == "Pod" else "", kind, spaces[0], name)
         return _with_surroundings(Evidence(ref, None, (), tuple(told), ()), objects)
-    known = known_controllers(objects)
+    known = index_controllers(objects)
     value = named[0]
     if kind != "Pod":
         below = [one for one in objects if _is(one, "Pod", "", "") and value in _owners(one, known)]
@@ -155,7 +155,7 @@ _API_SERVER = ("default", "kubernetes")
 
 def _manifests(objects: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     for value in objects:
-        text = manifest_of(value) if reference(value).kind == "ConfigMap" else None
+        text = read_emitted_manifest(value) if reference(value).kind == "ConfigMap" else None
         if text is not None:
             try:
                 yield decode(text.encode("utf-8"))

@@ -27,9 +27,9 @@ from krm_function.kubernetes.runtime_classes import (
 from krm_function.kubernetes.workload import INITDATA, LOCAL_CONFIG, Workload
 from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
 from krm_function.record import NamedTuple
-from krm_function.render.classes import schedule, unscheduled_daemon_set
-from krm_function.render.copies import controllers, copies, known_controllers
-from krm_function.render.make_manifest import manifest_of
+from krm_function.render.classes import check_daemon_set, schedule
+from krm_function.render.copies import find_copies, find_owners, index_controllers
+from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.select import select
 from krm_function.render.unsealed import check_handler
 from krm_function.text.changes import ABSENT, Alike, differing_paths
@@ -171,7 +171,7 @@ def _as_admission_reads(cls: RuntimeClass) -> dict[str, Any]:
 
 
 def _admission(workload: Workload, cls: RuntimeClass) -> Iterator[Finding]:
-    yield from (*schedule(workload, cls).findings, *unscheduled_daemon_set(workload, cls))
+    yield from (*schedule(workload, cls).findings, *check_daemon_set(workload, cls))
 
 
 def _users(workloads: Iterable[Workload]) -> dict[str, list[Workload]]:
@@ -337,7 +337,7 @@ def compare_live(
             findings += _workload(workload, value, references, others)
     for ref, value in output.manifests.items():
         if (found := there(ref)) is not None or not _is_local(value):
-            findings += _manifest(ref, str(manifest_of(value)), found, others)
+            findings += _manifest(ref, str(read_emitted_manifest(value)), found, others)
     differing = {one for found in findings if found.ref is not None for one in output.placed(found.ref)}
     findings += _beside(output, [*objects, *pods.strays.values()], pods, differing)
     reported = {one for found in findings if found.ref is not None for one in output.placed(found.ref)}
@@ -354,10 +354,9 @@ def described(output: Rendered, context: str, *, classes: bool, pods: int = 0, b
     parts = [
         f"{count} workload{'' if count == 1 else 's'}{f' and {pods} pod' if pods else ''}{'s' if pods > 1 else ''}"
     ]
-    parts += [
-        f"manifest {_short_digest(str(manifest_of(value)))}{', which no host applies' if _is_local(value) else ''}"
-        for value in output.manifests.values()
-    ]
+    for value in output.manifests.values():
+        local = ", which no host applies" if _is_local(value) else ""
+        parts.append(f"manifest {_short_digest(str(read_emitted_manifest(value)))}{local}")
     if beside:
         parts.append(f"{beside} of whose policies belong to workloads that the cluster alone has")
     if classes:
@@ -372,8 +371,8 @@ def sealed_in_the_cluster(objects: Iterable[Any], kinds: Kinds) -> set[str]:
     What a controller made of one of them is none of its own: an old ReplicaSet has the policy of an earlier render.
     """
     every = list(objects)
-    by_owner = known_controllers(every, kinds)
-    own = [value for value in every if not controllers(value, by_owner)]
+    by_owner = index_controllers(every, kinds)
+    own = [value for value in every if not find_owners(value, by_owner)]
     return {sealed_digest(workload) for value in own for workload in select(value, kinds=kinds).workloads} - {""}
 
 
@@ -444,7 +443,7 @@ def _template(workload: Workload) -> Any:
 def _manifest(ref: Ref, ours: str, value: Any, others: Host) -> Iterator[Finding]:
     if value is None:
         yield finding("CC1120.absent", ref, apply=APPLY[others])
-    elif (theirs := manifest_of(value) or "") != ours:
+    elif (theirs := read_emitted_manifest(value) or "") != ours:
         wanted, found = _short_digest(ours), _short_digest(theirs)
         fields = manifest_difference(ours, theirs)
         apply = APPLY[applied_by(value)]
@@ -461,13 +460,13 @@ def _beside(
     workload that is there is no workload of its own, whatever policy it has: of this render, or of an earlier one.
     differing: workloads with a finding already, which is about all that their controllers made, too.
     """
-    texts = [manifest_of(value) for value in (*objects, *output.manifests.values())]
+    texts = [read_emitted_manifest(value) for value in (*objects, *output.manifests.values())]
     known = {digest for text in texts if text is not None for digest in _policies(text)}
     known -= set(map(sealed_digest, output.workloads))
-    for value, copy in zip(objects, copies(objects, output.kinds, pods.known), strict=True):
+    for value, copy in zip(objects, find_copies(objects, output.kinds, pods.known), strict=True):
         if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None:
             continue
-        owners = controllers(value, pods.known)
+        owners = find_owners(value, pods.known)
         if owners and (reference(value).kind == "Pod" or reference(owners[-1]) in differing):
             continue
         for workload in select(value, kinds=output.kinds).workloads:

@@ -13,7 +13,7 @@ from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.nodes import Node
 from krm_function.kubernetes.objects import listed, reference
 from krm_function.record import NamedTuple
-from krm_function.render.copies import controllers, known_controllers
+from krm_function.render.copies import find_owners, index_controllers
 from krm_function.report.findings import on_one_line
 
 # --- What changes between two Contrast releases for one deployment: runtimes of its platforms, measurements, images
@@ -554,10 +554,10 @@ def _runs(change: Change, objects: Sequence[Any], namespace: str) -> dict[Ref, t
     old, new = change.handlers.keys(), set(change.handlers.values())
     found: dict[Ref, tuple[int, int]] = {}
     names = {(ref.kind, ref.namespace or namespace, ref.name): ref for ref in change.workloads}
-    by_owner = known_controllers(objects)
+    by_owner = index_controllers(objects)
     for value in objects:
         ref = reference(value)
-        made_by = reference((controllers(value, by_owner) or [value])[-1])
+        made_by = reference((find_owners(value, by_owner) or [value])[-1])
         owner = names.get((made_by.kind, made_by.namespace, made_by.name))
         if owner is None or ref.kind not in KINDS or _is_over(ref.kind, value):
             continue

@@ -442,7 +442,7 @@ def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at
     count = 0
     keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
     for key in limits:
-        if "/" in key and not gpu_name(key, tuple(keys)):  # of GPUs, stages.gpu_checks and resolve say it
+        if "/" in key and not gpu_name(key, tuple(keys)):  # check_gpus and resolve report GPUs
             here = (*pod.spec_path, *at, "resources", "limits", key)
             findings.append(finding("CC0631", pod.ref, here, resource=key))
     for key in keys:

@@ -44,9 +44,9 @@ from krm_function.text.parse import read_value
 
 # --- Resolve: replace the runtime class placeholder by the handler of the release
 #
-# Rule: the platform set is closed and comes from the name alone; a name that is not understood is an error
-# and never a default (docs/facts/contrast.md#runtime-class-names). What a name means is `contrast.platforms`; which
-# handler it gets is decided here:
+# Rule: the platform set is closed and comes from the name alone; an unknown name is an error and never a default
+# (docs/facts/contrast.md#runtime-class-names). `contrast.platforms` has the meaning of a name. Its handler is
+# decided here:
 #
 #     the pod names                        GPU limit   default set   handler of
 #     contrast-cc, kata-cc-isolation       no          yes           the default platform
@@ -58,7 +58,7 @@ from krm_function.text.parse import read_value
 
 
 def resolve(workload: Workload, release: Release, default: str) -> tuple[Platform | None, Outcome]:
-    """Decide the platform of one workload, None where its class names none. default: a platform's name or ""."""
+    """Decide the platform of a workload, None where its class names none. default: a platform's name or ""."""
     name = workload.runtime_class
     path = (*workload.spec_path, "runtimeClassName")
 
@@ -76,13 +76,13 @@ def resolve(workload: Workload, release: Release, default: str) -> tuple[Platfor
         case Insecure():
             return failed("CC0405", platform=name)
         case _:
-            near = suggest_placeholder(name)
-            known = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
-            return failed("CC0401.near" if near else "CC0401", name=name, known=known, near=near)
+            suggestion = suggest_placeholder(name)
+            names = ", ".join(placeholder(entry) for entry in PLATFORMS.values())
+            return failed("CC0401.near" if suggestion else "CC0401", name=name, known=names, near=suggestion)
     facts = release.platforms.get(platform.name)
     if facts is None:
-        known = ", ".join(sorted(release.platforms)) or "none"
-        return failed("CC0403", platform=platform.name, release=release.version, known=known)
+        names = ", ".join(sorted(release.platforms)) or "none"
+        return failed("CC0403", platform=platform.name, release=release.version, known=names)
     edits: tuple[Edit, ...] = ()
     if name != facts.handler:
         reason = f"{placeholder(platform)} is {facts.handler} in release {release.version}"
@@ -92,21 +92,21 @@ def resolve(workload: Workload, release: Release, default: str) -> tuple[Platfor
 
 # --- Schedule: check each pod against the RuntimeClass that it names
 #
-# Rule: no pod is edited here. What Kubernetes' admission would refuse when it merges the class into the
-# pod is an error now, all conflicts at once. The scheduling is written into RuntimeClass objects (runtime_classes.py)
-# and, for DaemonSets alone, into the pod template (render/classes.py).
+# Rule: no pod is edited here. A conflict that Kubernetes' admission would refuse when it merges the class into the pod
+# is an error now, all conflicts at once. The scheduling is written into RuntimeClass objects and, for DaemonSets alone,
+# into the pod template (both below).
 
 
 def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
-    """Report where one pod will run and what its admission would refuse; nothing if its class is not known (None)."""
+    """Report where a pod will run and what its admission would refuse; nothing if its class is unknown (None)."""
     if runtime_class is None:
         return Outcome()
     spec, path = workload.pod_spec, workload.spec_path
     name = runtime_class.name
     merged = merge_node_selector(spec, runtime_class)
     findings = [
-        finding("CC0304", workload.ref, (*path, "nodeSelector", key), key=key, pod=pod, wanted=wanted, name=name)
-        for key, pod, wanted in merged.conflicts
+        finding("CC0304", workload.ref, (*path, "nodeSelector", key), key=key, pod=pod, wanted=value, name=name)
+        for key, pod, value in merged.conflicts
     ]
     excluded = _excluded(spec, runtime_class)
     if excluded:
@@ -127,7 +127,7 @@ def _listed(selector: Mapping[str, str]) -> str:
 
 
 def _excluded(spec: Mapping[str, Any], runtime_class: RuntimeClass) -> str:
-    """Return what the required node affinity of a pod wants that no node of its class has; "" if it may be had."""
+    """Return what the required node affinity of a pod asks for and no node of its class has, or ""."""
     if not runtime_class.node_selector or not dig(spec, ("affinity", "nodeAffinity")):
         return ""
     from krm_function.kubernetes.nodes import required_terms, ruled_out
@@ -137,7 +137,7 @@ def _excluded(spec: Mapping[str, Any], runtime_class: RuntimeClass) -> str:
 
 # --- DaemonSets: write the scheduling of the runtime class into the pod template
 #
-# Rule: only what the template lacks is added; nothing that it has is changed or removed. The DaemonSet
+# Rule: only missing entries are added to the template; existing ones are neither changed nor removed. The DaemonSet
 # controller chooses nodes by the template, before admission merges the class into the pods that it makes: without these
 # entries it makes pods that stay Pending on nodes outside the class, and none on nodes that only the class tolerates.
 # nodeSelector and tolerations enter no policy. Source: docs/facts/kubernetes.md#scheduling.
@@ -182,7 +182,7 @@ def schedule_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) 
     return Outcome(tuple(draft.edits), (finding(CODE, workload.ref, workload.spec_path, what=missing, name=name),))
 
 
-def unscheduled_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> tuple[Finding, ...]:
+def check_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> tuple[Finding, ...]:
     """Report, for the command `check`, what the template of a rendered DaemonSet lacks of its class's scheduling."""
     missing = needs_scheduling(workload, runtime_class)
     if not missing or runtime_class is None:
@@ -190,34 +190,33 @@ def unscheduled_daemon_set(workload: Workload, runtime_class: RuntimeClass | Non
     return (finding("CC0321", workload.ref, workload.spec_path, what=missing, name=runtime_class.name),)
 
 
-def taken_out(resource: Resource, given: Resource) -> Iterator[Finding]:
-    """Report what an undo record took out of the template of a DaemonSet and this render does not write again.
+def find_removed_scheduling(resource: Resource, source: Resource) -> Iterator[Finding]:
+    """Report scheduling that an undo record removed from a DaemonSet's template and this render does not write again.
 
-    resource: after the render. given: the same as it stands in the input. An earlier render wrote the entry while the
-    class had another scheduling, or an author of the input wrote the record: it is not known which, so it is never
-    silent.
+    resource: after the render. source: the same resource in the input. Either an earlier render wrote the entry while
+    the class had another scheduling, or an author of the input wrote the record: nothing tells these apart, so the
+    removal is always reported.
     """
     text = resource.output
     if text is None or not resource.may_be((DAEMON_SET, "List")):
         return
-    after = {reference(value): value for _, value in objects(read_value(text))}
+    rendered = {reference(value): value for _, value in objects(read_value(text))}
     for root in resource.undone:
-        ref = reference(dig(given.value, root))
-        if ref.kind != DAEMON_SET or ref not in after:
+        ref = reference(dig(source.value, root))
+        if ref.kind != DAEMON_SET or ref not in rendered:
             continue
-        for template in template_paths(DAEMON_SET, after[ref]):
-            spec = mapping(dig(after[ref], (*template, "spec")))
+        for template in template_paths(DAEMON_SET, rendered[ref]):
+            spec = mapping(dig(rendered[ref], (*template, "spec")))
             path = (*root, *template, "spec")
-            if gone := lost(mapping(dig(given.value, path)), spec):
-                yield given.placed(finding("CC0322", ref, path, what=gone, name=spec.get("runtimeClassName")))
+            if gone := lost(mapping(dig(source.value, path)), spec):
+                yield source.placed(finding("CC0322", ref, path, what=gone, name=spec.get("runtimeClassName")))
 
 
-# --- Runtime classes: write the configured scheduling into the RuntimeClass objects of the input, and emit missing
-# ones
+# --- Runtime classes: write the configured scheduling into RuntimeClass objects of the input, and emit missing ones
 #
-# Rule: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured
-# scheduling is written there, and else only into DaemonSets. A contradiction between object, release and configuration
-# is an error. A class belongs to the whole cluster, so an emitted one tells Helm to keep it on uninstall. Sources:
+# Rule: Kubernetes merges the scheduling of a RuntimeClass into every pod that names it, so the configured scheduling is
+# written there, and otherwise only into DaemonSets. A contradiction between object, release and configuration is an
+# error. A class belongs to the whole cluster, so an emitted one makes Helm keep it on uninstall. Sources:
 # docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/helm.md#objects.
 
 
@@ -236,7 +235,7 @@ class RuntimeClasses(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def runtime_class_objects(resources: Iterable[Resource], release: Release) -> list[ObjectAt]:
+def find_class_objects(resources: Iterable[Resource], release: Release) -> list[ObjectAt]:
     """Find the RuntimeClass objects of the input that belong to the release; without those that a render added."""
     handlers = {platform.handler for platform in release.platforms.values()}
     return [
@@ -250,7 +249,7 @@ def runtime_class_objects(resources: Iterable[Resource], release: Release) -> li
     ]
 
 
-def runtime_classes(
+def complete_classes(
     options: Generate, release: Release, used: Iterable[Platform], present: Sequence[ObjectAt]
 ) -> RuntimeClasses:
     """Fill the RuntimeClass objects of the release, and make those that the used platforms lack.
@@ -265,29 +264,33 @@ def runtime_classes(
     added: list[dict[str, Any]] = []
     findings: list[Finding] = []
     platforms = {facts.handler: name for name, facts in release.platforms.items()}
-    for one in present:
-        if one.ref.name not in platforms:
+    for item in present:
+        if item.ref.name not in platforms:
             continue
-        platform = platforms[one.ref.name]
-        facts, wanted = release.platforms[platform], options.scheduling.get(platform, Scheduling())
-        edits, wrong = _fill(one, platform, wanted)
-        after = apply(mapping(one.value), [edit.change for edit in edits])
-        read = parse_runtime_class_object(after)
-        wrong += [*_problems(one.ref, one.root, after), *_release_conflicts(one, facts), *_deprecated(one.ref, read[0])]
-        findings += wrong
-        classes.setdefault(one.ref.name, read.runtime_class)
-        if edits and not has_errors(wrong):
-            moved = tuple(edit._replace(path=one.root + edit.path) for edit in edits)
-            filled.append((one.resource.position, ObjectEdits(one.root, one.ref, moved)))
+        platform = platforms[item.ref.name]
+        facts, scheduling = release.platforms[platform], options.scheduling.get(platform, Scheduling())
+        edits, problems = _fill(item, platform, scheduling)
+        value = apply(mapping(item.value), [edit.change for edit in edits])
+        parsed = parse_runtime_class_object(value)
+        problems += [
+            *_problems(item.ref, item.root, value),
+            *_release_conflicts(item, facts),
+            *_deprecated(item.ref, parsed[0]),
+        ]
+        findings += problems
+        classes.setdefault(item.ref.name, parsed.runtime_class)
+        if edits and not has_errors(problems):
+            absolute = tuple(edit._replace(path=item.root + edit.path) for edit in edits)
+            filled.append((item.resource.position, ObjectEdits(item.root, item.ref, absolute)))
     for platform in sorted({platform.name for platform in used} & release.platforms.keys()):
         facts = release.platforms[platform]
         if facts.handler in classes:
             continue
         value = make_runtime_class(facts, options.scheduling.get(platform, Scheduling()))
         ref = Ref(API_VERSION, KIND, "", facts.handler)
-        read = parse_runtime_class_object(value)
-        findings += [*_problems(ref, (), value), *_deprecated(ref, read.runtime_class)]
-        classes[facts.handler] = read.runtime_class
+        parsed = parse_runtime_class_object(value)
+        findings += [*_problems(ref, (), value), *_deprecated(ref, parsed.runtime_class)]
+        classes[facts.handler] = parsed.runtime_class
         if options.runtime_classes == "emit":
             value["metadata"]["annotations"] = {EMITTED: "true", RESOURCE_POLICY: "keep"}
             added.append(value)
@@ -295,13 +298,13 @@ def runtime_classes(
     return RuntimeClasses(classes, filled, tuple(added), tuple(findings))
 
 
-def known_classes(values: Iterable[Any], config: Config | None) -> dict[str, RuntimeClass]:
-    """Return the classes by name as a render made them, or would: those of some objects, and those of the release."""
+def make_classes(values: Iterable[Any], config: Config | None) -> dict[str, RuntimeClass]:
+    """Return the classes by name as a render made them, or would make them: of some objects, and of the release."""
     classes: dict[str, RuntimeClass] = {}
     if config is not None and config.generate.runtime_classes != "off":
         for platform, facts in config.release.platforms.items():
-            made = make_runtime_class(facts, config.generate.scheduling.get(platform, Scheduling()))
-            classes[facts.handler] = parse_runtime_class_object(made).runtime_class
+            value = make_runtime_class(facts, config.generate.scheduling.get(platform, Scheduling()))
+            classes[facts.handler] = parse_runtime_class_object(value).runtime_class
     objects = [(reference(value), value) for value in values]
     return classes | {
         ref.name: parse_runtime_class_object(value).runtime_class
@@ -311,7 +314,7 @@ def known_classes(values: Iterable[Any], config: Config | None) -> dict[str, Run
 
 
 def make_runtime_class(facts: PlatformRelease, scheduling: Scheduling) -> dict[str, Any]:
-    """Make the RuntimeClass that the release and the configuration describe (docs/facts/contrast.md#runtime-file)."""
+    """Make the RuntimeClass that release and configuration describe (docs/facts/contrast.md#runtime-file)."""
     value: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -320,13 +323,12 @@ def make_runtime_class(facts: PlatformRelease, scheduling: Scheduling) -> dict[s
     }
     if facts.overhead:
         value["overhead"] = {"podFixed": dict(facts.overhead)}
-    if wanted := _scheduling(scheduling):
-        value["scheduling"] = wanted
+    if parts := _scheduling(scheduling):
+        value["scheduling"] = parts
     return value
 
 
 def _scheduling(scheduling: Scheduling) -> dict[str, Any]:
-    """Return the configured scheduling as plain data, without empty parts."""
     parts = {
         "nodeSelector": dict(scheduling.node_selector),
         "tolerations": [dict(toleration) for toleration in scheduling.tolerations],
@@ -334,7 +336,7 @@ def _scheduling(scheduling: Scheduling) -> dict[str, Any]:
     return {key: value for key, value in parts.items() if value}
 
 
-def _fill(one: ObjectAt, platform: str, wanted: Scheduling) -> tuple[tuple[Edit, ...], list[Finding]]:
+def _fill(item: ObjectAt, platform: str, scheduling: Scheduling) -> tuple[tuple[Edit, ...], list[Finding]]:
     """Make the edits that add the configured scheduling which an object lacks, and report contradictions.
 
     Paths of edits start at the object.
@@ -344,8 +346,8 @@ def _fill(one: ObjectAt, platform: str, wanted: Scheduling) -> tuple[tuple[Edit,
     a toleration                it is added            no edit             it is added
     """
     reason = f"the configuration schedules {platform} so"
-    present = dig(one.value, ("scheduling",))
-    missing = _scheduling(wanted)
+    present = dig(item.value, ("scheduling",))
+    missing = _scheduling(scheduling)
 
     def edit(path: Path, before: Any, after: Any) -> Edit:
         return Edit("set" if isinstance(path[-1], str) else "insert", path, before, after, "CC0306", reason)
@@ -353,7 +355,7 @@ def _fill(one: ObjectAt, platform: str, wanted: Scheduling) -> tuple[tuple[Edit,
     if not missing or (present is not None and not isinstance(present, dict)):
         return (), []  # of another type: CC0303 reports it
     if present is None:
-        return (edit(("scheduling",), None if "scheduling" in mapping(one.value) else ABSENT, missing),), []
+        return (edit(("scheduling",), None if "scheduling" in mapping(item.value) else ABSENT, missing),), []
     edits: list[Edit] = []
     findings: list[Finding] = []
     for part, kind in (("nodeSelector", dict), ("tolerations", list)):
@@ -364,33 +366,33 @@ def _fill(one: ObjectAt, platform: str, wanted: Scheduling) -> tuple[tuple[Edit,
             missing.pop(part, None)
     for key, value in missing.get("nodeSelector", {}).items():
         path: Path = ("scheduling", "nodeSelector", key)
-        old = dig(one.value, path)
+        old = dig(item.value, path)
         if key not in present["nodeSelector"]:
             edits.append(edit(path, ABSENT, value))
         elif old != value:
-            findings.append(_differs(one, path, old, value))
+            findings.append(_differs(item, path, old, value))
     tolerations = maps(present.get("tolerations"))
     lacking = [new for new in missing.get("tolerations", ()) if not any(covers(old, new) for old in tolerations)]
     edits += [edit(("scheduling", "tolerations", len(tolerations) + at), ABSENT, new) for at, new in enumerate(lacking)]
     return tuple(edits), findings
 
 
-def _differs(one: ObjectAt, path: Path, found: Any, wanted: Any) -> Finding:
-    shown = "nothing" if found is None else found
-    at = one.root + path
-    return finding("CC0308", one.ref, at, name=one.ref.name, field=dotted(path), found=shown, wanted=wanted)
+def _differs(item: ObjectAt, path: Path, value: Any, expected: Any) -> Finding:
+    shown = "nothing" if value is None else value
+    at = item.root + path
+    return finding("CC0308", item.ref, at, name=item.ref.name, field=dotted(path), found=shown, wanted=expected)
 
 
-def _release_conflicts(one: ObjectAt, facts: PlatformRelease) -> Iterator[Finding]:
+def _release_conflicts(item: ObjectAt, facts: PlatformRelease) -> Iterator[Finding]:
     """Find where the object contradicts the release: another handler, or another overhead by value."""
-    handler = mapping(one.value).get("handler")
+    handler = mapping(item.value).get("handler")
     if handler != facts.handler:
-        yield _differs(one, ("handler",), handler, facts.handler)
-    overhead = mapping(dig(one.value, ("overhead", "podFixed")))
+        yield _differs(item, ("handler",), handler, facts.handler)
+    overhead = mapping(dig(item.value, ("overhead", "podFixed")))
     for resource in [*facts.overhead, *(key for key in overhead if key not in facts.overhead)]:
         if facts.overhead and not equal(overhead.get(resource), facts.overhead.get(resource)):
-            wanted = facts.overhead.get(resource, "nothing")
-            yield _differs(one, ("overhead", "podFixed", resource), overhead.get(resource), wanted)
+            expected = facts.overhead.get(resource, "nothing")
+            yield _differs(item, ("overhead", "podFixed", resource), overhead.get(resource), expected)
 
 
 def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:

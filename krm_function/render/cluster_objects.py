@@ -1,7 +1,7 @@
 """Complete what belongs to a cluster: the RuntimeClasses of a release, and the node installers of its platforms.
 
-Rule of this file: both get the scheduling of their platform, so that no node has a handler which it cannot run. Nothing
-that stands there is changed; a contradiction is an error. There is no undo record: the objects are no render's.
+Rule of this file: both get the scheduling of their platform, so that no node has a handler it cannot run. Existing
+values never change; a contradiction is an error. There is no undo record, because no render made these objects.
 Source: docs/facts/contrast.md#runtime-file.
 """
 
@@ -16,13 +16,13 @@ from krm_function.kubernetes.resource import ObjectEdits, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import POD_ROLE, Workload
 from krm_function.record import NamedTuple
-from krm_function.render.classes import runtime_class_objects, runtime_classes, schedule, schedule_daemon_set
+from krm_function.render.classes import complete_classes, find_class_objects, schedule, schedule_daemon_set
 from krm_function.text.splice import splice
 
 TEMPLATE = ("spec", "template")
 INSTALLER_ROLE = "contrast-node-installer"
 SUFFIX = "-nodeinstaller"  # behind the name of the handler
-MADE = ("CC0301", "CC0306", "CC0307", "CC0320")  # what is said of each edit of a render
+EDIT_CODES = ("CC0301", "CC0306", "CC0307", "CC0320")  # findings that only announce an edit
 
 
 class ClusterObjects(NamedTuple):
@@ -33,34 +33,34 @@ class ClusterObjects(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def cluster_objects(resources: Sequence[Resource], config: Config) -> ClusterObjects:
+def complete_cluster_objects(resources: Sequence[Resource], config: Config) -> ClusterObjects:
     """Complete the RuntimeClasses and node installers among the resources, and make the classes that are missing.
 
     Raises YamlError for a document that cannot be read.
     """
-    read = [one.given()._replace(position=position) for position, one in enumerate(resources)]
+    parsed = [resource.given()._replace(position=position) for position, resource in enumerate(resources)]
     options = config.generate._replace(runtime_classes="emit")
     used = [PLATFORMS[name] for name in config.release.platforms]
-    classes = runtime_classes(options, config.release, used, runtime_class_objects(read, config.release))
+    classes = complete_classes(options, config.release, used, find_class_objects(parsed, config.release))
     edits = [*classes.edits]
     findings = list(classes.findings)
-    for workload in _installers(read):
+    for workload in _installers(parsed):
         runtime_class = _class_of(workload, classes.classes)
         if runtime_class is None:
             findings.append(workload.placed(finding("CC0324", workload.ref, (*workload.root, "metadata", "name"))))
             continue
-        found = map(workload.placed, schedule(workload, runtime_class).findings)
-        findings += [one for one in found if one.severity == "error"]
+        problems = map(workload.placed, schedule(workload, runtime_class).findings)
+        findings += [problem for problem in problems if problem.severity == "error"]
         position, root = workload.place
         edits.append((position, ObjectEdits(root, workload.ref, schedule_daemon_set(workload, runtime_class).edits)))
-    left = tuple(one for one in findings if one.code not in MADE)
-    if has_errors(left):
-        return ClusterObjects(findings=left)
-    return ClusterObjects(tuple(_texts(read, edits)), classes.added, left)
+    remaining = tuple(problem for problem in findings if problem.code not in EDIT_CODES)
+    if has_errors(remaining):
+        return ClusterObjects(findings=remaining)
+    return ClusterObjects(tuple(_texts(parsed, edits)), classes.added, remaining)
 
 
 def _installers(resources: Sequence[Resource]) -> Iterator[Workload]:
-    """Yield the node installers of Contrast's: by the name, or by what the pod template says of itself."""
+    """Yield the node installers of Contrast, known by their name or by the annotation of the pod template."""
     for resource in resources:
         for _, root, ref, value in resource.objects:
             role = mapping(dig(value, (*TEMPLATE, "metadata", "annotations"))).get(POD_ROLE)
@@ -73,9 +73,13 @@ def _class_of(workload: Workload, classes: Mapping[str, RuntimeClass]) -> Runtim
 
 
 def _texts(resources: Sequence[Resource], edits: Sequence[tuple[int, ObjectEdits]]) -> Iterator[str]:
-    """Yield the text of each resource after its edits."""
     for resource in resources:
-        changes = [edit.change for position, one in edits if position == resource.position for edit in one.edits]
+        changes = [
+            edit.change
+            for position, object_edits in edits
+            if position == resource.position
+            for edit in object_edits.edits
+        ]
         if changes and resource.document is not None:
             yield splice(resource.document, changes).text
         else:

@@ -15,26 +15,27 @@ from krm_function.text.errors import YamlError
 
 # --- Compare the Service of the coordinator with the address that the initializers get
 #
-# Rule: only what the input shows counts. Where the coordinator is in it, a Service whose name ends or
-# begins with the one of Contrast's release is that Service, renamed; where there is none of either name, it may be
-# anywhere.
+# Rule: only the input counts. If the coordinator is in it, a Service whose name begins or ends with that of Contrast's
+# release is that Service, renamed; if no Service has such a name, the Service may be anywhere.
 #
 #     Services of the input                                      answer
-#     coordinator-ready in the coordinator's namespace, or in    right, whatever others there are
-#     none of its own
-#     others with that name in them, or in another namespace     CC0771 at each
-#     none                                                       nothing is known
+#     coordinator-ready in the coordinator's namespace, or       right, whatever the others are
+#     without a namespace
+#     names that contain it, or another namespace                CC0771 at each
+#     none                                                       no finding
 #
 # Source: docs/facts/contrast.md#initializer.
 
 
-NAME = "coordinator-ready"  # of the Service that selects coordinators which have a manifest
+NAME = "coordinator-ready"  # of the Service that selects coordinators with a manifest
 
 
-def coordinator_service(resources: Iterable[Resource], coordinator: Ref | None, namespace: str) -> tuple[Finding, ...]:
-    """Return CC0771 for each Service that was the coordinator's and has another name or namespace by now.
+def check_coordinator_service(
+    resources: Iterable[Resource], coordinator: Ref | None, namespace: str
+) -> tuple[Finding, ...]:
+    """Return CC0771 for each Service that was the coordinator's before its name or namespace changed.
 
-    coordinator: None if it is not in the input. namespace: in which the initializers look for it.
+    coordinator: None if it is not in the input. namespace: where the initializers look for the Service.
     """
     if coordinator is None:
         return ()
@@ -45,53 +46,52 @@ def coordinator_service(resources: Iterable[Resource], coordinator: Ref | None, 
             continue
         if service.name == NAME and service.namespace in ("", namespace):
             return ()
-        said = f"{service.name}.{service.namespace or namespace}"
+        host = f"{service.name}.{service.namespace or namespace}"
         path = (*item.root, "metadata", "name")
-        findings.append(item.placed(finding("CC0771", service, path, host=f"{NAME}.{namespace}", service=said)))
+        findings.append(item.placed(finding("CC0771", service, path, host=f"{NAME}.{namespace}", service=host)))
     return tuple(findings)
 
 
-# --- Say which pod of the input is the coordinator after all, where a manifest has none: its image tells
+# --- Name the pod that was meant as the coordinator, by its image, where a manifest has none
 #
-# Rule: an image gives nobody the role; the label does (render/roles.py). It only says, in the place
-# of CC0701, what is wrong with the pod that somebody took for the coordinator.
+# Rule: the label gives the role (render/roles.py), never the image. The image only leads to the pod that was meant, so
+# that a finding in place of CC0701 can name its mistake.
 #
-#     a pod that runs the coordinator's image        CC0741 says
+#     a pod that runs the coordinator's image        CC0741
 #     has no class of Contrast's                     that it runs outside of a VM
 #     is of another kind than StatefulSet            that it is of an older release
 #     has no label                                   that it lacks the label
-#     (none)                                         CC0701 stays: there is no coordinator
+#     (no such pod)                                  CC0701 stays: there is no coordinator
 
 
 CODE = "CC0701"  # of the stage manifest
 ENDING = "/contrast/coordinator"
 
 
-def with_coordinator_named(findings: Sequence[Finding], resources: Iterable[Resource]) -> tuple[Finding, ...]:
-    """Return the findings, with what they say of a missing coordinator made exact."""
-    said = next(map(_said, _candidates(resources)), None)
-    return tuple(said if said is not None and found.code == CODE else found for found in findings)
+def name_coordinator(findings: Sequence[Finding], resources: Iterable[Resource]) -> tuple[Finding, ...]:
+    """Replace CC0701 by the reason why no pod counts as the coordinator, where an image shows one."""
+    explanation = next(map(_explain, _candidates(resources)), None)
+    return tuple(explanation if explanation is not None and problem.code == CODE else problem for problem in findings)
 
 
 def _candidates(resources: Iterable[Resource]) -> Iterator[Workload]:
-    """Yield the pods that run the coordinator's image."""
     for resource in resources:
         if not resource.may_have_pods or ENDING not in resource.text:
             continue
         try:
-            given = resource.given()
+            source = resource.given()
         except YamlError:
-            continue  # which is an error of its own
-        for _, root, ref, value in given.objects:
-            yield from filter(_runs_coordinator, workloads_of(value, root, ref, given))
+            continue  # reported elsewhere
+        for _, root, ref, value in source.objects:
+            yield from filter(_runs_coordinator, workloads_of(value, root, ref, source))
 
 
 def _runs_coordinator(workload: Workload) -> bool:
-    images = [parse_image(str(each.container.get("image") or "")) for each in workload.all_containers]
+    images = [parse_image(str(container.container.get("image") or "")) for container in workload.all_containers]
     return any(not isinstance(image, str) and image.name.endswith(ENDING) for image in images)
 
 
-def _said(workload: Workload) -> Finding:
+def _explain(workload: Workload) -> Finding:
     path = workload.metadata_path
     if not is_contrast_name(workload.runtime_class):
         code, path = "CC0741.plain", workload.spec_path
@@ -102,18 +102,18 @@ def _said(workload: Workload) -> Finding:
     return workload.placed(finding(code, workload.ref, path, label=POD_ROLE, kind=workload.ref.kind))
 
 
-# --- Find names in pods of custom resources that kustomize leaves behind when it renames what they are of
+# --- Find references in pods of custom resources that kustomize does not update when it renames the objects
 #
-# kustomize gives objects their prefix before a function runs, and the hash of their content when it is done. It then
-# puts the final names into the pods of the kinds that it knows, and into no other, unless `configurations` names the
-# field. A function cannot see whether somebody did. Source: docs/facts/kustomize.md#names.
+# kustomize gives objects their prefix before a function runs, and the hash of their content at the end. It then writes
+# the final names into the pods of the kinds that it supports, and into others only if `configurations` names the field.
+# A function cannot see these `configurations`. Source: docs/facts/kustomize.md#names.
 #
 #     the object of that name in the input                          finding
 #     had the name before a prefix, a suffix or a namespace         CC0696
-#     has it still, and gets a hash                                 CC0696
-#     else                                                          nothing
+#     has the name still, and gets a hash                           CC0696
+#     otherwise                                                     nothing
 #
-# Rule: it only reads, and only pods of custom resources in an input of kustomize.
+# Rule: this check only reads, and only pods of custom resources in an input of kustomize.
 
 
 HASH = "internal.config.kubernetes.io/needsHashSuffix"
@@ -133,24 +133,25 @@ OF_VOLUMES: tuple[tuple[str, Path], ...] = (
 )
 
 
-def renamed_references(resources: Iterable[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
-    """Return CC0696 for each object of which a pod has a name that is not its last one."""
-    custom = [one for one in workloads if one.made_by is not None]
+def find_renamed_references(resources: Iterable[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
+    """Return CC0696 for each object that a pod refers to by a name that is not its final one."""
+    custom = [workload for workload in workloads if workload.made_by is not None]
     renamed = _renamed(resources) if custom else frozenset()
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for workload in custom if renamed else ():
         seen = set()
         for kind, name, path in _named(workload):
             if (kind, name) in renamed and (kind, name) not in seen:
                 seen.add((kind, name))
                 values: dict[str, Any] = {"kind": kind, "name": name, "owner": workload.ref.kind}
-                found.append(workload.placed(finding("CC0696", workload.ref, (*workload.spec_path, *path), **values)))
-    return tuple(found)
+                findings.append(
+                    workload.placed(finding("CC0696", workload.ref, (*workload.spec_path, *path), **values))
+                )
+    return tuple(findings)
 
 
 def _renamed(resources: Iterable[Resource]) -> frozenset[tuple[str, str]]:
-    """Return kind and name of what has another name in the end, in any namespace."""
-    found = set()
+    renamed = set()
     for resource in resources:
         if PREVIOUS_NAMES not in resource.text and HASH not in resource.text:
             continue
@@ -160,20 +161,20 @@ def _renamed(resources: Iterable[Resource]) -> frozenset[tuple[str, str]]:
             names = set(str(annotations.get(PREVIOUS_NAMES) or "").split(",")) - {"", metadata.get("name")}
             if HASH in annotations:
                 names.add(str(metadata.get("name")))
-            found |= {(item.ref.kind, name) for name in names}
-    return frozenset(found)
+            renamed |= {(item.ref.kind, name) for name in names}
+    return frozenset(renamed)
 
 
 def _named(workload: Workload) -> Iterator[tuple[str, str, Path]]:
-    """Yield kind, name and place of what a pod refers to by name."""
+    """Yield kind, name and place of each object that a pod refers to by name."""
     yield from _names(workload.pod_spec, (), OF_POD)
-    for index, one in enumerate(maps(workload.pod_spec.get("imagePullSecrets"))):
-        yield from _names(one, ("imagePullSecrets", index), ((SECRET, ("name",)),))
-    for each in workload.all_containers:
-        at = each.path[len(workload.spec_path) :]
+    for index, item in enumerate(maps(workload.pod_spec.get("imagePullSecrets"))):
+        yield from _names(item, ("imagePullSecrets", index), ((SECRET, ("name",)),))
+    for container in workload.all_containers:
+        at = container.path[len(workload.spec_path) :]
         for field in ("env", "envFrom"):
-            for index, one in enumerate(maps(each.container.get(field))):
-                yield from _names(one, (*at, field, index), OF_VARIABLES)
+            for index, item in enumerate(maps(container.container.get(field))):
+                yield from _names(item, (*at, field, index), OF_VARIABLES)
     for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):
         yield from _names(volume, ("volumes", index), OF_VOLUMES)
         for number, source in enumerate(maps(dig(volume, ("projected", "sources")))):
@@ -189,17 +190,16 @@ def _names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Iterator
 
 # --- Refuse a confidential pod that a known admission webhook of the cluster would change after it was sealed
 #
-# Rule: what asks for the change is a label, an annotation or a variable of the pod, or of a Namespace of
-# the input (`contrast/sidecar_injectors.py`), or a SidecarSet of the input (`contrast/sidecar_injectors.py`). A cluster
-# that changes pods without being asked is not seen here; the node refuses such a pod as well, so it is a pod that never
-# starts and no opening.
+# Rule: a label, an annotation or a variable of the pod, a label or annotation of a Namespace of the input, or a
+# SidecarSet of the input asks for the change (`contrast/sidecar_injectors.py`). A webhook that changes pods without
+# being asked cannot be seen here; the node refuses such a pod as well, so it never starts, and opens nothing.
 
 
 UNSELECTED = "labels that the SidecarSet does not select"
 
 
-def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
-    """Return CC0260 for each injector that would change one of these workloads, and that the pod does not forbid."""
+def find_late_injections(resources: Sequence[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
+    """Return CC0260 for each injector that would change one of these workloads and that the pod does not forbid."""
     namespaces, workloads = _namespaces(resources), tuple(workloads)
     findings = _of_sidecar_sets(resources, workloads)
     for workload in workloads:
@@ -207,48 +207,47 @@ def injected_afterwards(resources: Sequence[Resource], workloads: Iterable[Workl
         variables = _variables(workload)
         if not namespaces and not may_ask(pod, variables):
             continue
-        own = workload.ref.namespace
-        around = {own: namespaces.get(own, {})} if own or not namespaces else namespaces  # without one, it may be any
+        namespace = workload.ref.namespace
+        # A workload without a namespace may get into any.
+        around = namespaces if namespaces and not namespace else {namespace: namespaces.get(namespace, {})}
         for injector in INJECTORS:
-            asked = [
-                (name, said) for name, metadata in around.items() for said in asking(injector, pod, metadata, variables)
-            ]
+            asked = [(name, key) for name, data in around.items() for key in asking(injector, pod, data, variables)]
             for name, (whose, place, key) in asked[:1]:
                 path = workload.spec_path if place == "variable" else workload.metadata_path
                 path = (*path, f"{place}s", key) if whose == "pod" and place != "variable" else path
                 by = f"the {place} {key}" + ("" if whose == "pod" else f" of namespace {name}")
-                wrong = finding(
-                    "CC0260", workload.ref, path, injector=injector.name, asked=by, way_out=injector.way_out
-                )
-                findings.append(workload.placed(wrong))
+                values: dict[str, Any] = {"injector": injector.name, "asked": by, "way_out": injector.way_out}
+                findings.append(workload.placed(finding("CC0260", workload.ref, path, **values)))
     return tuple(findings)
 
 
 def _of_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workload]) -> list[Finding]:
     """Return CC0260 for each SidecarSet of the input that selects the pods of a workload."""
-    found = list(sidecar_sets(resources))
-    made = []
+    sets = list(sidecar_sets(resources))
+    findings = []
     for workload in workloads:
-        for name, spec in found:
+        for name, spec in sets:
             if may_select(spec, workload):
                 path, asked = workload.metadata_path, f"SidecarSet {name}"
-                wrong = finding("CC0260", workload.ref, path, injector="OpenKruise", asked=asked, way_out=UNSELECTED)
-                made.append(workload.placed(wrong))
-    return made
+                problem = finding("CC0260", workload.ref, path, injector="OpenKruise", asked=asked, way_out=UNSELECTED)
+                findings.append(workload.placed(problem))
+    return findings
 
 
 def _variables(workload: Workload) -> set[str]:
-    """Return the names of the variables of the containers, if there are several; no init containers."""
+    """Return the names of the variables of the containers, without init containers; none for a single container."""
     containers = workload.containers
-    return {str(one.get("name")) for each in containers for one in maps(each.get("env"))} if containers[1:] else set()
+    if not containers[1:]:
+        return set()
+    return {str(variable.get("name")) for container in containers for variable in maps(container.get("env"))}
 
 
 def _namespaces(resources: Sequence[Resource]) -> dict[str, dict[str, Any]]:
     """Return the metadata of the Namespace objects that may ask for injection, by name."""
-    likely = [one for one in resources if any(word in one.text for word in WORDS)]
+    likely = [resource for resource in resources if any(word in resource.text for word in WORDS)]
     if not likely:
         return {}
     from krm_function.contrast.namespace_admission import namespace_objects
 
-    found = namespace_objects(likely)
-    return {one.ref.name: mapping(mapping(one.value).get("metadata")) for one in found if one.ref.kind == "Namespace"}
+    items = [item for item in namespace_objects(likely) if item.ref.kind == "Namespace"]
+    return {item.ref.name: mapping(mapping(item.value).get("metadata")) for item in items}

@@ -2,10 +2,10 @@
 
 Source: docs/facts/contrast.md#order.
 
-Rule of this file: all or nothing for each pod, and only what is missing is added. An injected container that has its
-position and content already is not edited; one that differs is removed and inserted again. The coordinator gets the
-image store and pinned images, never the initializer or the mesh. Users and groups that the pod sets for all of its
-containers are not for the injected ones, which state those of their images: policy/users.py.
+Rule of this file: all or nothing for each pod, and only missing parts are added. An injected container with the right
+position and content is not edited; one that differs is removed and inserted again. The coordinator gets the image store
+and pinned images, never the initializer or the mesh. Users and groups that the pod sets for all of its containers do
+not apply to the injected ones, which state the users of their images: policy/users.py.
 """
 
 from collections.abc import Iterator, Mapping
@@ -61,7 +61,7 @@ DEVICES = ("persistentVolumeClaim", "iscsi")
 
 
 class InjectionPlan(NamedTuple):
-    """What is injected into one pod, decided before anything is edited."""
+    """The containers and volumes to inject into a pod, decided before any edit."""
 
     initializer: bool
     mesh: bool
@@ -70,10 +70,10 @@ class InjectionPlan(NamedTuple):
     store_size: str
 
     @property
-    def own(self) -> frozenset[str]:
-        """Names of the init containers that are injected into this pod."""
+    def injected(self) -> frozenset[str]:
+        """Names of the containers to inject."""
         chosen = {INITIALIZER: self.initializer, SERVICE_MESH: self.mesh, PVC_HOLDER: self.store}
-        return frozenset(name for name, wanted in chosen.items() if wanted)
+        return frozenset(name for name, is_injected in chosen.items() if is_injected)
 
 
 class Injection:
@@ -90,15 +90,15 @@ class Injection:
         self._always = states_users(options.policy.profile)
 
     def with_user(self, container: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """Return an injected container with the user that it states, and what to add to the reason of its edit."""
+        """Return an injected container with the user that it states, and an addition to the reason of its edit."""
         workload = self.draft.workload
         if not (self._always or sets_user(mapping(workload.pod_spec.get("securityContext")))):
             return container, ""
         from krm_function.policy.users import with_user
 
-        made, said, findings = with_user(container, workload, self._images, always=self._always)
+        result, reason, findings = with_user(container, workload, self._images, always=self._always)
         self.findings += findings
-        return made, said
+        return result, reason
 
 
 def inject(
@@ -108,24 +108,24 @@ def inject(
     coordinator_namespace: str,
     images: Mapping[str, ImageFacts] = EMPTY,
 ) -> Outcome:
-    """Inject everything that one workload needs, whose types are those of a pod. Findings are about the pod afterwards.
+    """Inject everything that a workload needs, whose field types are checked. Findings are about the pod afterwards.
 
-    release: its images are applied once, by whole string; its memory is what the containers get. images: what is known
-    of images, by the reference exactly as the pod names it. With any error, nothing at all is edited.
+    release: its images are applied once, by whole string; the containers get its memory sizes. images: facts by the
+    reference exactly as the pod names it. With any error, nothing at all is edited.
     """
-    wanted = _injection_plan(workload, options)
-    findings = tuple(_problems(workload, wanted))
+    plan = _injection_plan(workload, options)
+    findings = tuple(_problems(workload, plan))
     if has_errors(findings):
         return Outcome(findings=findings)
     injection = Injection(workload, options, release, images)
     pinned: set[str] = set()  # init containers that are written with the image of the release
-    if wanted.initializer:
-        _add_initializer(injection, wanted, f"coordinator-ready.{coordinator_namespace or 'default'}")
+    if plan.initializer:
+        _add_initializer(injection, plan, f"coordinator-ready.{coordinator_namespace or 'default'}")
         pinned.add(INITIALIZER)
-    if wanted.mesh:
+    if plan.mesh:
         _add_mesh(injection)
         pinned.add(SERVICE_MESH)
-    if wanted.store and _add_image_store(injection, wanted):
+    if plan.store and _add_image_store(injection, plan):
         pinned.add(PVC_HOLDER)
     _replace_images(injection.draft, release, pinned)
     return Outcome(tuple(injection.draft.edits), tuple(injection.findings))
@@ -145,25 +145,25 @@ def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:
     )
 
 
-# --- what prevents an injection
+# --- obstacles to an injection
 
 
-def _problems(workload: Workload, wanted: InjectionPlan) -> Iterator[Finding]:
-    """Find everything that forbids an injection, before the first edit, so that no pod is ever half injected."""
-    for each in workload.all_containers:
-        if not each.is_init and each.name in wanted.own:
-            yield finding("CC0208", workload.ref, (*each.path, "name"), what="container", name=each.name)
-    if wanted.initializer or wanted.mesh:
+def _problems(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]:
+    """Find every obstacle to an injection before the first edit, so that no pod is ever half injected."""
+    for container in workload.all_containers:
+        if not container.is_init and container.name in plan.injected:
+            yield finding("CC0208", workload.ref, (*container.path, "name"), what="container", name=container.name)
+    if plan.initializer or plan.mesh:
         yield from _not_empty_dir(workload, SECRETS)
-    if wanted.initializer:
-        yield from _taken_mount_paths(workload, wanted)
+    if plan.initializer:
+        yield from _taken_mount_paths(workload, plan)
         if workload.annotations.get(SECURE_PV):
             yield from _secure_pv_problems(workload)
-    if wanted.mesh:
+    if plan.mesh:
         for key, cause in read_mesh(workload.annotations).problems:
             if key == ADMIN_PORT:
                 yield _annotation_problem(workload, key, cause)
-    if wanted.store and not _is_positive(wanted.store_size):
+    if plan.store and not _is_positive(plan.store_size):
         yield _annotation_problem(workload, STORE_SIZE, Cause("CC0204.size"))
 
 
@@ -183,15 +183,15 @@ def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> It
     """Find volumes of this name whose source is not one of `allowed`."""
     volumes = maps(workload.pod_spec.get("volumes"))
     for index in indexes_named(volumes, name):
-        found = volume_sources(volumes[index])
-        if len(found) != 1 or found[0] not in allowed:
+        sources = volume_sources(volumes[index])
+        if len(sources) != 1 or sources[0] not in allowed:
             path = (*workload.spec_path, "volumes", index)
-            actual = " and ".join(found)
+            actual = " and ".join(sources)
             yield finding("CC0805", workload.ref, path, volume=name, expected=" or ".join(allowed), actual=actual)
 
 
 def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
-    """Find what forbids a volume of this name: another source, or a claim template that replaces it."""
+    """Find the obstacles to a volume of this name: another source, or a claim template that replaces it."""
     yield from _wrong_source(workload, name, ("emptyDir",))
     if name in claim_names(workload):
         path = (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(name))
@@ -199,22 +199,22 @@ def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
         yield finding("CC0805", workload.ref, path, volume=name, expected="emptyDir", actual=actual)
 
 
-def _taken_mount_paths(workload: Workload, wanted: InjectionPlan) -> Iterator[Finding]:
+def _taken_mount_paths(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]:
     """Find mounts of other volumes at the path of the secrets, above or below: they would hide some of them."""
-    for each in workload.all_containers:
-        if each.is_init and each.name in wanted.own:
+    for container in workload.all_containers:
+        if container.is_init and container.name in plan.injected:
             continue
-        for index, mount in enumerate(each.mounts):
+        for index, mount in enumerate(container.mounts):
             place = mount_point(str(mount.get("mountPath") or "/"))
             if mount["name"] != SECRETS and touches(place, SECRETS_PATH):
-                path = (*each.path, "volumeMounts", index, "mountPath")
-                yield finding("CC0812", workload.ref, path, container=each.name, volume=mount["name"], place=place)
+                path = (*container.path, "volumeMounts", index, "mountPath")
+                yield finding("CC0812", workload.ref, path, container=container.name, volume=mount["name"], place=place)
 
 
 def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
     """Check `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
-    whole = workload.annotations[SECURE_PV]
-    value = whole if len(whole) <= LONGEST_NAME else "annotation"  # whatever was pasted there: it is not repeated
+    annotation = workload.annotations[SECURE_PV]
+    value = annotation if len(annotation) <= LONGEST_NAME else "annotation"  # it may be anything: do not repeat it
 
     def problem(code: str, **values: Any) -> Finding:
         path = (*workload.metadata_path, "annotations", SECURE_PV)
@@ -238,7 +238,6 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
 
 
 def _ensure_volume(draft: Draft, volume: dict[str, Any], code: str, reason: str) -> None:
-    """Append a volume unless the pod has one of its name."""
     path = (*draft.workload.spec_path, "volumes")
     present = maps(draft.workload.at(path))
     if not indexes_named(present, volume["name"]):
@@ -250,14 +249,14 @@ def _place_container(draft: Draft, container: dict[str, Any], index: int, code: 
     path = (*draft.workload.spec_path, "initContainers")
     name = container["name"]
     present = draft.workload.at(path) or []
-    others = [entry for entry in present if entry["name"] != name]
-    index = len(others) if index < 0 else index
-    if not same(present, [*others[:index], container, *others[index:]]):
+    rest = [entry for entry in present if entry["name"] != name]
+    index = len(rest) if index < 0 else index
+    if not same(present, [*rest[:index], container, *rest[index:]]):
         draft.drop(path, name, "CC0809", f"the {name} of the input makes room for the one of this release")
         draft.put(path, index, container, code, reason)
 
 
-def _add_initializer(injection: Injection, wanted: InjectionPlan, host: str) -> None:
+def _add_initializer(injection: Injection, plan: InjectionPlan, host: str) -> None:
     """Add the initializer as the first init container, its volume, and a mount in every container that is not injected.
 
     With `secure-pv` it also gets the device and the volume to share. Source: docs/facts/contrast.md#initializer.
@@ -269,32 +268,32 @@ def _add_initializer(injection: Injection, wanted: InjectionPlan, host: str) -> 
         volume = memory_volume(secure_pv.mount)
         _ensure_volume(draft, volume, "CC0801", f"secure-pv shares the volume {secure_pv.device} through it")
     _ensure_volume(draft, memory_volume(SECRETS), "CC0801", "the initializer leaves the pod's secrets here")
-    _mount_secrets(draft, wanted)
+    _mount_secrets(draft, plan)
     image = release.images.get(INITIALIZER_IMAGE, INITIALIZER_IMAGE)
     memory = release.memory.secure_pv if secure_pv else release.memory.initializer
-    container = initializer(image, host, secure_pv, memory, mesh_disabled=not wanted.mesh_annotated)
+    container = initializer(image, host, secure_pv, memory, mesh_disabled=not plan.mesh_annotated)
     container, user = injection.with_user(container)
     reason = "attests the pod to the coordinator before anything else starts"
     if secure_pv:
         reason = f"{reason}, and opens the encrypted volume {secure_pv.device}"
     # The image store must be there before the first image is pulled, so its holder stays first in every render.
-    others = [entry["name"] for entry in pod.init_containers if entry["name"] != INITIALIZER]
-    first = 1 if wanted.store and others[:1] == [PVC_HOLDER] else 0
+    names = [entry["name"] for entry in pod.init_containers if entry["name"] != INITIALIZER]
+    first = 1 if plan.store and names[:1] == [PVC_HOLDER] else 0
     _place_container(draft, container, first, "CC0801", reason + user)
 
 
-def _mount_secrets(draft: Draft, wanted: InjectionPlan) -> None:
+def _mount_secrets(draft: Draft, plan: InjectionPlan) -> None:
     """Add the mount as the last one of every container that is not injected, and remove others of that volume."""
     mount = secrets_mount()
-    for each in draft.workload.all_containers:
-        if each.is_init and each.name in wanted.own:
+    for container in draft.workload.all_containers:
+        if container.is_init and container.name in plan.injected:
             continue
-        path = (*each.path, "volumeMounts")
-        present = each.mounts
-        kept = [entry for entry in present if entry["name"] != SECRETS]
-        if same(present, [*kept, mount]):
+        path = (*container.path, "volumeMounts")
+        present = container.mounts
+        rest = [entry for entry in present if entry["name"] != SECRETS]
+        if same(present, [*rest, mount]):
             continue
-        reason = f"container {each.name} reads its certificates and secrets here"
+        reason = f"container {container.name} reads its certificates and secrets here"
         draft.put(path, len(present), mount, "CC0804", reason)
         for index in reversed(indexes_named(present, SECRETS)):
             draft.edit("remove", (*path, index), ABSENT, "CC0804", "the secrets are mounted once, at /contrast")
@@ -313,8 +312,8 @@ def _add_mesh(injection: Injection) -> None:
     _place_container(draft, container, -1, "CC0802", f"a service mesh annotation asks for the proxy{user}")
 
 
-def _add_image_store(injection: Injection, wanted: InjectionPlan) -> bool:
-    """Add the holder of the image store and its volume; True if the holder is new, as one that the pod has stays.
+def _add_image_store(injection: Injection, plan: InjectionPlan) -> bool:
+    """Add the holder of the image store and its volume; False if the pod has a holder already, which stays.
 
     Source: docs/facts/contrast.md#image-store.
     """
@@ -326,8 +325,8 @@ def _add_image_store(injection: Injection, wanted: InjectionPlan) -> bool:
         container, user = injection.with_user(pvc_holder(image, release.memory.pvc_holder))
         reason = f"holds the device of the image store before the first image is pulled{user}"
         draft.put(path, 0, container, "CC0803", reason)
-    volume = image_store_volume(wanted.store_size)
-    _ensure_volume(draft, volume, "CC0803", f"images are stored on an encrypted device of {wanted.store_size}")
+    volume = image_store_volume(plan.store_size)
+    _ensure_volume(draft, volume, "CC0803", f"images are stored on an encrypted device of {plan.store_size}")
     return missing
 
 
@@ -336,10 +335,10 @@ def _replace_images(draft: Draft, release: Release, pinned: set[str]) -> None:
 
     Source: docs/facts/contrast.md#image-replacements.
     """
-    for each in draft.workload.all_containers:
-        image = each.container.get("image")
-        if not isinstance(image, str) or (each.is_init and each.name in pinned):
+    for container in draft.workload.all_containers:
+        image = container.container.get("image")
+        if not isinstance(image, str) or (container.is_init and container.name in pinned):
             continue
-        after = release.images.get(image, image)
-        if after != image:
-            draft.edit("set", (*each.path, "image"), after, "CC0506", f"the release pins {image}")
+        pinned_image = release.images.get(image, image)
+        if pinned_image != image:
+            draft.edit("set", (*container.path, "image"), pinned_image, "CC0506", f"the release pins {image}")

@@ -39,7 +39,7 @@ MOST_DATA = 1 << 20  # bytes of the data of a ConfigMap that the API server acce
 NEARLY = 90  # per cent of a limit from which on there is a warning
 
 
-def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[Workload]) -> tuple[dict[str, Any], ...]:
+def make_config_map(generate: Generate, data: bytes, sealed: Sequence[Workload]) -> tuple[dict[str, Any], ...]:
     """Make the ConfigMap that carries the manifest; () if none is emitted.
 
     It is in the coordinator's namespace; in the configured one if the coordinator is not among the workloads.
@@ -52,25 +52,24 @@ def emitted_manifest(generate: Generate, data: bytes, sealed: Sequence[Workload]
         annotations[LOCAL_CONFIG] = "true"
     metadata: dict[str, Any] = {"name": options.name}
     namespaces = [workload.ref.namespace for workload in sealed if workload.is_coordinator]
-    if chosen := namespaces[-1] if namespaces else generate.namespace:
-        metadata["namespace"] = chosen
+    if namespace := namespaces[-1] if namespaces else generate.namespace:
+        metadata["namespace"] = namespace
     metadata["labels"] = {"app.kubernetes.io/managed-by": "contrast-krm"}
     metadata["annotations"] = annotations
     return ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {FILE: data.decode("utf-8")}},)
 
 
-def size_findings(config: Config, added: Sequence[Any]) -> tuple[Finding, ...]:
+def check_size(config: Config, added: Sequence[Any]) -> tuple[Finding, ...]:
     """Return CC0714 if the manifest's ConfigMap comes near a limit of the API server, or else of `kubectl apply`.
 
-    added: the objects that the render adds, what `emitted_manifest` made as the last of them. Source:
-    docs/facts/kubernetes.md#limits.
+    added: the objects that the render adds, that of `make_config_map` last. Source: docs/facts/kubernetes.md#limits.
     """
     options = config.generate.manifest
-    text = manifest_of(added[-1]) if added and options.emit == "ConfigMap" else None
+    text = read_emitted_manifest(added[-1]) if added and options.emit == "ConfigMap" else None
     if text is None:
         return ()
     size, limit, code = len(text.encode("utf-8")), MOST_DATA, "CC0714.object"
-    if size < APPLIED // 3:  # in JSON no character takes more than three times its bytes that a manifest has many of
+    if size < APPLIED // 3:  # in JSON, no frequent character of a manifest takes more than three times its bytes
         return ()
     if size < limit * NEARLY // 100:
         import json
@@ -82,7 +81,7 @@ def size_findings(config: Config, added: Sequence[Any]) -> tuple[Finding, ...]:
     return (finding(code, config.generate.ref, ("spec", "manifest"), name=options.name, size=size, limit=limit),)
 
 
-def manifest_of(value: Any) -> str | None:
+def read_emitted_manifest(value: Any) -> str | None:
     """Return the manifest text of a ConfigMap that a render emitted, None for any other object."""
     if dig(value, ("metadata", "annotations", EMITTED)) is None or dig(value, ("kind",)) != "ConfigMap":
         return None
@@ -91,18 +90,18 @@ def manifest_of(value: Any) -> str | None:
 
 
 def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Finding, ...]]:
-    """Return the configuration with the manifest of the ConfigMap that its base names. objects: of the input."""
+    """Return the configuration with the manifest of the ConfigMap that its base names. objects: those of the input."""
     options = config.generate.manifest
     name = (options.base or {}).get("configMap")
-    found = [
+    values = [
         value for value in objects if dig(value, ("kind",)) == "ConfigMap" and dig(value, ("metadata", "name")) == name
     ]
     path = ("spec", "manifest", "base", "configMap")
-    if len(found) != 1:
-        code = "CC0713.twice" if found else "CC0713.absent"
+    if len(values) != 1:
+        code = "CC0713.twice" if values else "CC0713.absent"
         return config, (finding(code, config.generate.ref, path, name=name),)
     try:
-        base = manifest_in(found[0])
+        base = manifest_in(values[0])
     except ValueError as problem:
         return config, (finding("CC0713.content", config.generate.ref, path, name=name, error=str(problem)),)
     generate = config.generate._replace(manifest=options._replace(base=base))
@@ -139,43 +138,42 @@ def gather_reference_values(
         where = ("spec", "manifest", "referenceValues")
         merged = _merged(config, base.get("ReferenceValues"), release, overrides)
     except FieldProblem as problem:
-        found = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
-        return ReferenceValues(findings=(*findings, found))
+        invalid = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
+        return ReferenceValues(findings=(*findings, invalid))
     return ReferenceValues(release, overrides, merged, rtmr0, tuple(findings))
 
 
 def _merged(config: Config, base: Any, release: Mapping[str, Any], overrides: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Merge the three; what is kept of the base stands behind. Raises FieldProblem."""
+    """Merge the three; entries that are only kept of the base come last. Raises FieldProblem."""
     if config.generate.manifest.keep == "none":
         return merged_reference_values(base, release, overrides)
-    before = divided(base, release)
-    values = merged_reference_values(before.merged, release, overrides)
-    return with_kept(values, merged_reference_values(before.kept, None, overrides))
+    base_values = divided(base, release)
+    values = merged_reference_values(base_values.merged, release, overrides)
+    return with_kept(values, merged_reference_values(base_values.kept, None, overrides))
 
 
 def _in_base(config: Config, platform: Platform) -> bool:
-    """Tell whether the base manifest has reference values of a platform."""
     base = mapping((config.generate.manifest.base or {}).get("ReferenceValues"))
     return any(entry.get("Platform") == platform.marker for entry in maps(base.get(platform.tee)))
 
 
 def _overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """Convert the operator's values to the manifest's shape; a platform's name becomes its entries' `Platform`."""
+    """Convert the operator's values to the manifest's shape; a platform's name becomes `Platform` of its entries."""
     result: dict[str, list[Mapping[str, Any]]] = {}
     for key, fields in settings.items():
         platform = PLATFORMS.get(key)
         entries = fields if isinstance(fields, list | tuple) else [fields]
         for values in entries:
-            named = {"Platform": platform.marker, **values} if platform else values
-            result.setdefault(platform.tee if platform else key, []).append(named)
+            entry = {"Platform": platform.marker, **values} if platform else values
+            result.setdefault(platform.tee if platform else key, []).append(entry)
     return result
 
 
 # --- Manifest: write the digests of this render and the reference values of release and operator as one document
 #
-# Rule: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify),
-# so it is encoded once, here, and travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one
-# digest are an error.
+# Rule: the manifest is signed and compared byte for byte (docs/facts/contrast-manifest.md#set-and-verify), so it is
+# encoded once, here, and travels verbatim in a ConfigMap. Nothing is dropped silently: two workloads with one digest
+# are an error.
 
 
 NO_COORDINATOR = "CC0701"
@@ -191,18 +189,15 @@ class MadeManifest(NamedTuple):
 def make_manifest(
     config: Config, sealed: Sequence[Workload], values: ReferenceValues, identities: Identities
 ) -> MadeManifest:
-    """Make the manifest of all workloads of this render, merged with the base.
-
-    identities: what it gives to each of them, without errors.
-    """
+    """Make the manifest of all workloads of this render, merged with the base. identities: those of all workloads."""
     options = config.generate.manifest
     if not _has_coordinator(config, sealed):
-        found = () if options.emit == "none" else (finding(NO_COORDINATOR),)
-        return MadeManifest(findings=found)
+        findings = () if options.emit == "none" else (finding(NO_COORDINATOR),)
+        return MadeManifest(findings=findings)
     policies, problems = _policies(sealed, identities)
     keys, key_problems = _owner_keys(config)
     if problems or key_problems:
-        unsealed_only = all(found.code == "CC0711" for found in problems) and not key_problems
+        unsealed_only = all(findings.code == "CC0711" for findings in problems) and not key_problems
         return (
             MadeManifest()
             if options.emit == "none" and unsealed_only
@@ -227,13 +222,13 @@ def make_manifest(
 
 
 def _kept(config: Config, replaced: Mapping[str, str], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Return what `keep: previous` keeps, a warning as long as it is anything; and CC0732 where it keeps nothing."""
+    """Report what `keep: previous` keeps of the base, or CC0732 without a base."""
     options, path = config.generate.manifest, ("spec", "manifest", "keep")
     if options.keep == "none":
         return ()
     if options.base is None:
         return (finding("CC0732", config.generate.ref, path),)
-    policies = sum(before != now for before, now in replaced.items())
+    policies = sum(old_digest != digest for old_digest, digest in replaced.items())
     old = mapping(options.base.get("ReferenceValues"))
     values = sum(
         max(len(mapping(manifest.get("ReferenceValues")).get(tee) or ()) - len(_keys(manifest, tee)), 0) for tee in old
@@ -244,27 +239,25 @@ def _kept(config: Config, replaced: Mapping[str, str], manifest: Mapping[str, An
 
 
 def _keys(manifest: Mapping[str, Any], tee: str) -> set[tuple[Any, Any]]:
-    """Return the platforms and products that have reference values."""
     entries = maps(mapping(manifest.get("ReferenceValues")).get(tee))
     return {(entry.get("Platform"), entry.get("ProductName")) for entry in entries}
 
 
-def manifest_errors(config: Config, sealed: Sequence[Workload], identities: Identities) -> tuple[Finding, ...]:
-    """Find the errors of the manifest when those of workloads forbid making it, so that all are reported at once.
+def check_manifest(config: Config, sealed: Sequence[Workload], identities: Identities) -> tuple[Finding, ...]:
+    """Find the errors of the manifest when errors of workloads forbid making it, so that all are reported at once.
 
     sealed: with "" as the digest of each workload that has errors; such a workload gets no policy entry.
     """
     if not _has_coordinator(config, sealed):
         return () if config.generate.manifest.emit == "none" else (finding(NO_COORDINATOR),)
-    _, problems = _policies([one for one in sealed if one.digest], identities)
+    _, problems = _policies([workload for workload in sealed if workload.digest], identities)
     return (*problems, *_owner_keys(config)[1])
 
 
 def _has_coordinator(config: Config, sealed: Sequence[Workload]) -> bool:
-    """Tell whether there is a coordinator among the workloads or in the base manifest."""
-    kept = mapping((config.generate.manifest.base or {}).get("Policies")).values()
-    in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in kept)
-    return in_base or any(one.role == COORDINATOR for one in sealed)
+    policies = mapping((config.generate.manifest.base or {}).get("Policies")).values()
+    in_base = any(mapping(policy).get("Role") == COORDINATOR for policy in policies)
+    return in_base or any(workload.role == COORDINATOR for workload in sealed)
 
 
 def _policies(
@@ -273,7 +266,7 @@ def _policies(
     """Make the Policies of the manifest: digest -> entry (docs/facts/contrast-manifest.md#policy-entries)."""
     policies: dict[str, Mapping[str, Any]] = {}
     owners: dict[str, Ref] = {}
-    kept = {entry.digest: entry for entry in identities.base}
+    base_entries = {entry.digest: entry for entry in identities.base}
     findings: list[Finding] = []
     for workload in sealed:
         ref, digest = workload.ref, workload.digest
@@ -290,21 +283,25 @@ def _policies(
             continue  # two pod templates of an object that become the same pod
         elif digest in policies:
             findings.append(finding("CC0705", ref, path, first=_full(owners[digest]), second=_full(ref), digest=digest))
-        elif digest in kept and (owner := kept[digest].owner) != ref and not (owner and owner.whole == ref.whole):
+        elif (
+            digest in base_entries
+            and (owner := base_entries[digest].owner) != ref
+            and not (owner and owner.whole == ref.whole)
+        ):
             path = (*workload.root, "metadata", "name")
-            entry, key = kept[digest], object_key(ref)
+            entry, key = base_entries[digest], object_key(ref)
             findings.append(finding("CC0724.digest", ref, path, entry=entry, key=key, digest=digest))
         else:
             owners[digest] = ref
-            one = identities.by_ref[ref]
-            policies[digest] = policy_entry(ref.name, one.secret, one.role, one.sans)
+            identity = identities.by_ref[ref]
+            policies[digest] = policy_entry(ref.name, identity.secret, identity.role, identity.sans)
     return policies, tuple(findings)
 
 
-def _is_same_entry(one: Ref, other: Ref, identities: Identities) -> bool:
-    """Tell whether two pod templates are of one object and get the same from the manifest."""
-    mine, theirs = identities.by_ref[one], identities.by_ref[other]
-    return one.whole == other.whole and mine._replace(ref=one.whole) == theirs._replace(ref=one.whole)
+def _is_same_entry(ref: Ref, second: Ref, identities: Identities) -> bool:
+    """Tell whether two pod templates belong to one object and get the same policy entry."""
+    identity, second_identity = identities.by_ref[ref], identities.by_ref[second]
+    return ref.whole == second.whole and identity._replace(ref=ref.whole) == second_identity._replace(ref=ref.whole)
 
 
 def _full(ref: Ref) -> str:
@@ -331,11 +328,13 @@ def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Find
 
 
 def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...]:
-    """Validate the manifest as `contrast set` would; unfilled values are allowed in one that has no base yet."""
+    """Validate the manifest as `contrast set` would; without a base it may have unfilled values."""
     problems = validate(manifest)
     ref, path = config.generate.ref, ("spec", "manifest")
     findings = [
-        finding("CC0702", ref, path, field=one.field, problem=one.problem) for one in problems if not one.missing
+        finding("CC0702", ref, path, field=problem.field, problem=problem.problem)
+        for problem in problems
+        if not problem.missing
     ]
     code = "CC0703" if config.generate.manifest.base is None else "CC0704"
     for place, fields in unfilled(problems).items():
@@ -352,11 +351,11 @@ def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ..
 # --- Read a base manifest that the configuration takes from a ConfigMap of the input: `base: {configMap: NAME}`
 
 
-def with_base_of_input(config: Config, resources: Sequence[Resource]) -> tuple[Config, tuple[Finding, ...]]:
-    """Return the configuration with the manifest itself in place of the name, and findings about the ConfigMap."""
+def read_base_of_input(config: Config, resources: Sequence[Resource]) -> tuple[Config, tuple[Finding, ...]]:
+    """Return the configuration with the manifest itself in place of the ConfigMap's name, and findings about that."""
     if not config.generate.manifest.base or not names_config_map(config.generate.manifest.base):
         return config, ()
-    found = read(resources, ("ConfigMap",))
-    if has_errors(found.findings):
-        return config, found.findings
-    return with_base(config, list(read_values(found.resources)))
+    parsed = read(resources, ("ConfigMap",))
+    if has_errors(parsed.findings):
+        return config, parsed.findings
+    return with_base(config, list(read_values(parsed.resources)))

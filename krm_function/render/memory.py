@@ -23,12 +23,12 @@ from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.quantity import units
 from krm_function.kubernetes.workload import PodMemory, Workload
-from krm_function.render.stages import is_unreadable, with_findings, with_outcome
+from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
 from krm_function.schema.table import EMPTY
 
-# --- Memory: compare what a pod's VM gets with what its images take in it
+# --- Memory: compare the memory of a pod's VM with the space that its images take in it
 #
-# Truth table, first row that fits, where the sizes of all images are known:
+# Truth table, first row that fits, if the sizes of all images are known:
 #
 #   the VM gets                                              finding
 #   no limit of any container, or not of all                 CC0421: a warning; a LimitRange of the cluster may set one
@@ -36,26 +36,25 @@ from krm_function.schema.table import EMPTY
 #   less than the images take, compressed and unpacked       CC0421.tight
 #   a GPU, and less memory than the pages advise with one    CC0421.gpu
 #
-# Rule: nothing is compared with a size that is not known; the plan says so. The sums are in
-# contrast/vm_size.py.
+# Rule: without a known size there is no comparison, which the plan notes. contrast/vm_size.py computes the sums.
 
 
 Images = Mapping[str, ImageFacts]
 
 
-def known_memory(
+def compute_memory(
     workload: Workload, platform: Platform | None, overhead: Mapping[str, Any], images: Images
 ) -> PodMemory:
-    """Work out the memory of a pod. overhead: of its class. images: of the lock."""
+    """Compute the memory of a pod. overhead: of its class. images: of the lock."""
     return pod_memory(
         workload, platform, overhead, lambda name: image_size(images[name].layers) if name in images else None
     )
 
 
-def memory_checks(workload: Workload, memory: PodMemory) -> tuple[Finding, ...]:
-    """Say what is wrong with the memory of a pod."""
-    wrong = tuple(_no_quantities(workload))
-    return (*wrong, *_annotation(workload), *(() if wrong else _compared(workload, memory)))
+def check_memory(workload: Workload, memory: PodMemory) -> tuple[Finding, ...]:
+    """Return the findings about the memory of a pod."""
+    problems = tuple(_no_quantities(workload))
+    return (*problems, *_annotation(workload), *(() if problems else _compared(workload, memory)))
 
 
 def _compared(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
@@ -84,8 +83,8 @@ def _compared(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
 
 
 def _no_quantities(workload: Workload) -> Iterator[Finding]:
-    """Find memory limits that are no quantities, which Kubernetes refuses."""
-    owners: list[tuple[Any, Path]] = [(one.container, one.path) for one in workload.all_containers]
+    """Find memory limits that are not quantities, which Kubernetes refuses."""
+    owners: list[tuple[Any, Path]] = [(container.container, container.path) for container in workload.all_containers]
     for owner, path in (*owners, (workload.pod_spec, workload.spec_path)):
         value = dig(owner, LIMIT)
         try:
@@ -98,7 +97,7 @@ def _no_quantities(workload: Workload) -> Iterator[Finding]:
 
 
 def _annotation(workload: Workload) -> Iterator[Finding]:
-    """Find an annotation about the VM's memory that is no number of MiB."""
+    """Find an annotation about the VM's memory that is not a number of MiB."""
     if DEFAULT_MEMORY in workload.annotations and default_memory(workload) is None:
         at = (*workload.metadata_path, "annotations", DEFAULT_MEMORY)
         yield finding("CC0425", workload.ref, at, key=DEFAULT_MEMORY)
@@ -106,9 +105,8 @@ def _annotation(workload: Workload) -> Iterator[Finding]:
 
 # --- Work out the memory of each pod of a render, check it, and calculate it where the configuration says so
 #
-# Rule: it runs when everything is injected and the RuntimeClasses are known, since containers that a
-# render adds have images and limits as well, and the class says how large the VM is without any. No policy is about
-# memory.
+# Rule: this stage runs when everything is injected and the RuntimeClasses are complete: added containers have images
+# and limits as well, and the class has the size of a VM without limits. No policy depends on memory.
 
 
 STORED = "its images are in the image store, so its memory is not calculated"
@@ -119,34 +117,34 @@ CONSEQUENCE = (
 )
 
 
-def with_memory(workload: Workload, config: Config) -> Workload:
-    """Check the memory of one pod, or write it."""
+def add_memory(workload: Workload, config: Config) -> Workload:
+    """Check the memory of a pod, or write it where the configuration asks for that."""
     if is_unreadable(workload):
         return workload
     platform, images = PLATFORMS.get(workload.platform), config.images or EMPTY
     overhead = _overhead(workload, config)
-    memory = known_memory(workload, platform, overhead, images)
+    memory = compute_memory(workload, platform, overhead, images)
     if config.generate.memory == CALCULATE:
         from krm_function.adapt.pod_memory import calculate
 
         calculated = calculate(workload, memory)
-        workload = with_outcome(workload, calculated)
+        workload = apply_outcome(workload, calculated)
         if calculated.edits:
-            memory = known_memory(workload, platform, overhead, images)
+            memory = compute_memory(workload, platform, overhead, images)
         if memory.stored:
             workload = workload._replace(notes=(*workload.notes, STORED))
-    return with_findings(workload, memory_checks(workload, memory))._replace(memory=memory)
+    return add_findings(workload, check_memory(workload, memory))._replace(memory=memory)
 
 
-def memory_choices(workload: Workload, memory: PodMemory) -> Iterator[RuleChoice]:
-    """Yield the rule for a pod whose VM gets too little, unless Kubernetes would refuse what it makes."""
-    wants = any(found.code in ("CC0420", "CC0421") for found in memory_checks(workload, memory))
+def offer_memory_rule(workload: Workload, memory: PodMemory) -> Iterator[RuleChoice]:
+    """Yield the rule for a pod whose VM gets too little, unless Kubernetes would refuse the result."""
+    wants = any(problem.code in ("CC0420", "CC0421") for problem in check_memory(workload, memory))
     if wants and requested_memory(workload) <= (memory.images + memory.asked) // MIB * MIB:
         yield RuleChoice("memory", CALCULATE, CONSEQUENCE)
 
 
 def _overhead(workload: Workload, config: Config) -> Mapping[str, Any]:
-    """Return the overhead of the pod's class: of the object, else of the release."""
+    """Return the overhead of the pod's class: that of the object, or else that of the release."""
     if workload.scheduled is not None:
         return workload.scheduled.overhead
     released = config.release.platforms.get(workload.platform)

@@ -8,22 +8,22 @@ from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import Workload
-from krm_function.render.classes import RuntimeClasses, runtime_classes, taken_out
+from krm_function.render.classes import RuntimeClasses, complete_classes, find_removed_scheduling
 from krm_function.render.make_manifest import (
     NO_COORDINATOR,
     MadeManifest,
-    emitted_manifest,
+    check_manifest,
+    check_size,
     gather_reference_values,
+    make_config_map,
     make_manifest,
-    manifest_errors,
-    size_findings,
 )
-from krm_function.render.memory import with_memory
+from krm_function.render.memory import add_memory
 from krm_function.render.policies import makes_policies, with_policies
 from krm_function.render.prepare import prepare
 from krm_function.render.rendered import Rendered, Stop
-from krm_function.render.stages import measure_all, schedule_workload, used_platforms, vcpu_counts
-from krm_function.render.write import WriteResult, collisions, object_edits, with_edits, write
+from krm_function.render.stages import collect_vcpu_counts, find_platforms, measure_all, schedule_workload
+from krm_function.render.write import WriteResult, collect_edits, find_collisions, with_edits, write
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -62,7 +62,7 @@ def unproven(
             continue  # without a record, or the record changes nothing
         given = resource.given()
         wrong += prove(resource, given, images, made, class_may_go=class_comes_back)
-        gone += taken_out(resource, given) if made is not None else ()
+        gone += find_removed_scheduling(resource, given) if made is not None else ()
     return (*wrong, *gone)
 
 
@@ -98,11 +98,11 @@ def render(
         if prepared is None:
             log.stop()
         config, selected, identities, identity_findings, injected, claims = prepared
-        platforms = used_platforms(injected, config.generate.platform)
-        classes = runtime_classes(config.generate, config.release, platforms, selected.classes)
-        scheduled = [with_memory(schedule_workload(workload, classes), config) for workload in injected]
+        platforms = find_platforms(injected, config.generate.platform)
+        classes = complete_classes(config.generate, config.release, platforms, selected.classes)
+        scheduled = [add_memory(schedule_workload(workload, classes), config) for workload in injected]
         log.add((*identity_findings, *classes.findings))
-        values = gather_reference_values(config, platforms, vcpu_counts(scheduled, platforms))
+        values = gather_reference_values(config, platforms, collect_vcpu_counts(scheduled, platforms))
         log.add(values.findings)
         measured = measure_all(scheduled, values, config.release)
         sealed, problems = with_policies(measured, config, read, engine, sealer)
@@ -119,10 +119,10 @@ def render(
         manifest = make_manifest(config, sealed, values, identities) if sealed else MadeManifest()
         log.add(_with_coordinator_named(manifest.findings, read))
 
-        additions = (*classes.added, *emitted_manifest(config.generate, manifest.data, sealed))
-        written = write(with_edits(read, (*map(object_edits, sealed), *classes.edits, *claims)), additions)
+        additions = (*classes.added, *make_config_map(config.generate, manifest.data, sealed))
+        written = write(with_edits(read, (*map(collect_edits, sealed), *classes.edits, *claims)), additions)
         finished = True
-        log.add((*written.findings, *size_findings(config, additions)))
+        log.add((*written.findings, *check_size(config, additions)))
     except Stop:
         pass
 
@@ -138,9 +138,9 @@ def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[R
     """Name the pod that was taken for the coordinator, if the manifest has none."""
     if not any(finding.code == NO_COORDINATOR for finding in findings):
         return findings
-    from krm_function.render.deployment_checks import with_coordinator_named
+    from krm_function.render.deployment_checks import name_coordinator
 
-    return with_coordinator_named(findings, resources)
+    return name_coordinator(findings, resources)
 
 
 def _further_errors(
@@ -151,6 +151,6 @@ def _further_errors(
     identities: Identities,
 ) -> tuple[Finding, ...]:
     """Find errors of the manifest and of the objects to add, so that they are reported together with the workloads'."""
-    additions = (*classes.added, *emitted_manifest(config.generate, b"{}", sealed))
+    additions = (*classes.added, *make_config_map(config.generate, b"{}", sealed))
     once = list({(workload.ref, workload.template): workload for workload in sealed}.values())  # a duplicate is CC0118
-    return (*manifest_errors(config, once, identities), *collisions(resources, additions))
+    return (*check_manifest(config, once, identities), *find_collisions(resources, additions))

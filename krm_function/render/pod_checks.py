@@ -49,8 +49,9 @@ from krm_function.schema.table import EMPTY
 #
 # Source: docs/facts/contrast.md#checks.
 #
-# Rule: it reports and never edits. Init containers count as containers everywhere: the host controls what
-# they mount and run just as much. `before` checks what the user wrote, `after` the pod with its injected containers.
+# Rule: the checks report and never edit. Init containers count as containers everywhere: the host controls their mounts
+# and programs just as much. The checks before the injection are about the pod as the user wrote it, those after it
+# about the pod with its injected containers.
 
 
 # Volume sources that stay inside the VM or are checked there; all others are a file system of the host's.
@@ -60,17 +61,17 @@ OF_RUNNING = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 
 def check_before_injection(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Check a workload as the user wrote it. release_images: what the render will replace, and thereby pin."""
+    """Check a workload as the user wrote it. release_images: those that the render replaces, and thereby pins."""
     shape = type_findings(workload)
     if shape:
         return shape  # the readers below trust the types
     return (
         *_containers(workload),
         *_name(workload),
-        *_twice(workload),
+        *_find_repeats(workload),
         *_init_containers(workload),
         *_annotations(workload),
-        *_of_the_runtime(workload),
+        *_check_runtime_annotations(workload),
         *_opt_out(workload),
         *_mesh(workload),
         *_images(workload, release_images),
@@ -79,7 +80,7 @@ def check_before_injection(workload: Workload, release_images: Mapping[str, str]
 
 
 def check_after_injection(workload: Workload, release_version: str) -> tuple[Finding, ...]:
-    """Check a workload, whose types were checked before injection, with what was injected.
+    """Check a workload, whose types were checked before injection, with its injected containers.
 
     release_version: the tag that Contrast's own images must have.
     """
@@ -87,14 +88,14 @@ def check_after_injection(workload: Workload, release_version: str) -> tuple[Fin
 
 
 def check_rendered(workload: Workload) -> tuple[Finding, ...]:
-    """Check a pod as it will be applied for what Kubernetes or Contrast would refuse; any tool may have rendered it."""
+    """Check a rendered pod, from any tool, for violations of the rules of Kubernetes or Contrast."""
     shape = type_findings(workload)
     if shape:
         return shape
     return (
         *_containers(workload),
         *_name(workload),
-        *_of_the_runtime(workload),
+        *_check_runtime_annotations(workload),
         *_images(workload, {}),
         *_mounts(workload),
         *_claims(workload),
@@ -109,16 +110,16 @@ def _containers(workload: Workload) -> Iterator[Finding]:
     """Check that there is a container, and that names are unique, as Kubernetes requires."""
     if not workload.containers:
         yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
-    containers = Counter(each.name for each in workload.all_containers)
+    containers = Counter(container.name for container in workload.all_containers)
     volumes = Counter(str(volume["name"]) for volume in maps(workload.pod_spec.get("volumes")))
-    for what, names in (("container", containers), ("volume", volumes)):
+    for noun, names in (("container", containers), ("volume", volumes)):
         for name, count in names.items():
             if count > 1:
-                yield finding("CC0208", workload.ref, workload.spec_path, what=what, name=name)
+                yield finding("CC0208", workload.ref, workload.spec_path, what=noun, name=name)
 
 
 def _name(workload: Workload) -> Iterator[Finding]:
-    """Check that the name leaves room for what a controller appends to it, or uses it for."""
+    """Check that the name is short enough for the names that a controller derives from it."""
     job_spec = mapping(dig(workload.object, workload.template[:-1]))
     completions = job_spec.get("completions") if job_spec.get("completionMode") == "Indexed" else 0
     limit, reason = longest_name(workload.ref.kind, completions if isinstance(completions, int) else 0)
@@ -132,53 +133,57 @@ def _name(workload: Workload) -> Iterator[Finding]:
         yield finding("CC0222", workload.ref, at, length=length, kind=kind, limit=limit, reason=reason)
 
 
-def _twice(workload: Workload) -> Iterator[Finding]:
+def _find_repeats(workload: Workload) -> Iterator[Finding]:
     """Find two mounts of a container at one path, which Kubernetes refuses, and variables that are set twice."""
-    for each in workload.all_containers:
+    for container in workload.all_containers:
         places: set[str] = set()
-        for index, mount in enumerate(each.mounts):
+        for index, mount in enumerate(container.mounts):
             place = str(mount.get("mountPath") or "")
             if place in places:
-                path = (*each.path, "volumeMounts", index, "mountPath")
-                yield finding("CC0261", workload.ref, path, container=each.name, place=place)
+                path = (*container.path, "volumeMounts", index, "mountPath")
+                yield finding("CC0261", workload.ref, path, container=container.name, place=place)
             places.add(place)
         names: set[str] = set()
-        for index, variable in enumerate(maps(each.container.get("env"))):
+        for index, variable in enumerate(maps(container.container.get("env"))):
             name = str(variable.get("name") or "")
             if name in names:
-                yield finding("CC0262", workload.ref, (*each.path, "env", index), container=each.name, name=name)
+                yield finding(
+                    "CC0262", workload.ref, (*container.path, "env", index), container=container.name, name=name
+                )
             names.add(name)
 
 
 def _init_containers(workload: Workload) -> Iterator[Finding]:
-    """Find hooks and probes of an init container that is no sidecar: it has to end, so Kubernetes refuses them."""
-    for each in workload.all_containers:
-        if each.is_init and each.container.get("restartPolicy") != "Always":
+    """Find hooks and probes of an init container other than a sidecar; Kubernetes refuses them, as it has to end."""
+    for container in workload.all_containers:
+        if container.is_init and container.container.get("restartPolicy") != "Always":
             for field in OF_RUNNING:
-                if each.container.get(field) is not None:
-                    yield finding("CC0221", workload.ref, (*each.path, field), field=field, container=each.name)
+                if container.container.get(field) is not None:
+                    yield finding(
+                        "CC0221", workload.ref, (*container.path, field), field=field, container=container.name
+                    )
 
 
 def _annotations(workload: Workload) -> Iterator[Finding]:
     """Find keys of Contrast's domain that have no effect: misspelt ones, and ones in the wrong place."""
-    for metadata, what, key in _keys(workload, workload.metadata_path):
-        read = annotations.is_known(key, "pod annotation" if what == "annotation" else "pod label")
-        old_role = key == POD_ROLE and what == "annotation" and workload.labels.get(key) != workload.annotations[key]
-        if old_role or not read:
-            place = f"the {what}s of the pod template"
-            yield annotations.unread(workload.ref, (*metadata, f"{what}s", key), what, key, place)
+    for metadata, noun, key in _keys(workload, workload.metadata_path):
+        is_read = annotations.is_known(key, "pod annotation" if noun == "annotation" else "pod label")
+        old_role = key == POD_ROLE and noun == "annotation" and workload.labels.get(key) != workload.annotations[key]
+        if old_role or not is_read:
+            place = f"the {noun}s of the pod template"
+            yield annotations.unread(workload.ref, (*metadata, f"{noun}s", key), noun, key, place)
     movable = annotations.misplaced(workload)
     for metadata, where in annotations.outer_metadata(workload):
         place = f"{where}, only on its pod template"
-        for path, what, key in _keys(workload, metadata):
+        for path, noun, key in _keys(workload, metadata):
             # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
-            own = workload.annotations if what == "annotation" else workload.labels
-            if key not in own or own[key] != workload.at((*path, f"{what}s", key)):
-                by_rule = what == "annotation" and key in movable
-                yield annotations.unread(workload.ref, (*path, f"{what}s", key), what, key, place, by_rule=by_rule)
+            pod_keys = workload.annotations if noun == "annotation" else workload.labels
+            if key not in pod_keys or pod_keys[key] != workload.at((*path, f"{noun}s", key)):
+                by_rule = noun == "annotation" and key in movable
+                yield annotations.unread(workload.ref, (*path, f"{noun}s", key), noun, key, place, by_rule=by_rule)
 
 
-def _of_the_runtime(workload: Workload) -> Iterator[Finding]:
+def _check_runtime_annotations(workload: Workload) -> Iterator[Finding]:
     """Find annotations by which the runtime of the node would start another VM."""
     for key in workload.annotations:
         code = refusal(str(key))
@@ -188,14 +193,14 @@ def _of_the_runtime(workload: Workload) -> Iterator[Finding]:
 
 def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield the keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
-    for what in ("annotation", "label"):
-        for key in mapping(workload.at((*metadata, f"{what}s"))):
+    for noun in ("annotation", "label"):
+        for key in mapping(workload.at((*metadata, f"{noun}s"))):
             if annotations.is_contrast_key(str(key)):
-                yield metadata, what, str(key)
+                yield metadata, noun, str(key)
 
 
 def _opt_out(workload: Workload) -> Iterator[Finding]:
-    """Find a skip-initializer that skips nothing; false says in words what is done."""
+    """Find a skip-initializer that skips nothing; false states the default."""
     if workload.annotations.get(SKIP_INITIALIZER, "true") not in {"true", "false"}:
         path = (*workload.metadata_path, "annotations", SKIP_INITIALIZER)
         yield finding("CC0204.skip", workload.ref, path, key=SKIP_INITIALIZER, grammar="")
@@ -209,7 +214,7 @@ def _mesh(workload: Workload) -> Iterator[Finding]:
 
 
 def _processors(workload: Workload) -> Iterator[Finding]:
-    """Check that the VM's vCPUs are in range and not fewer than its GPUs."""
+    """Check that the VM's vCPUs are in range and at least as many as its GPUs."""
     count = vcpus(workload)
     gpus = gpu_count(workload.pod_spec)
     path = workload.spec_path
@@ -233,11 +238,11 @@ def _processors(workload: Workload) -> Iterator[Finding]:
 
 def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
     """Check that every image is present, valid and pinned; those in `replaced` will be pinned by the release."""
-    for each in workload.all_containers:
-        image: str = each.container.get("image") or ""
-        path = (*each.path, "image")
+    for container in workload.all_containers:
+        image: str = container.container.get("image") or ""
+        path = (*container.path, "image")
         if not image:
-            yield finding("CC0501", workload.ref, each.path, container=each.name)
+            yield finding("CC0501", workload.ref, container.path, container=container.name)
             continue
         if is_contrast_image(image) and image in replaced:
             continue
@@ -252,15 +257,15 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
 
 
 def _versions(workload: Workload, release: str) -> Iterator[Finding]:
-    """Check that Contrast's own containers are of this release; a development release may mix."""
+    """Check that Contrast's own containers belong to this release; a development release may mix."""
     if "dev" in release or "pre" in release:
         return
     names = {INITIALIZER, SERVICE_MESH} | ({COORDINATOR} if workload.is_coordinator else set())
-    for each in workload.all_containers:
-        image = each.container.get("image")
-        parsed = parse_image(image) if isinstance(image, str) and each.name in names else ""
+    for container in workload.all_containers:
+        image = container.container.get("image")
+        parsed = parse_image(image) if isinstance(image, str) and container.name in names else ""
         if not isinstance(parsed, str) and parsed.tag and parsed.tag != release:
-            path = (*each.path, "image")
+            path = (*container.path, "image")
             yield finding("CC0507", workload.ref, path, image=image, tag=parsed.tag, release=release)
 
 
@@ -268,23 +273,22 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
     """Check that no container mounts a file system that the host controls; block devices are no mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
     claimed = claim_names(workload)
-    for each in workload.all_containers:
-        for index, mount in enumerate(each.mounts):
+    for container in workload.all_containers:
+        for index, mount in enumerate(container.mounts):
             name = mount["name"]
-            path = (*each.path, "volumeMounts", index)
-            values: dict[str, Any] = {"container": each.name, "volume": name}
+            path = (*container.path, "volumeMounts", index)
+            values: dict[str, Any] = {"container": container.name, "volume": name}
             if name in claimed:  # takes the place of a volume of this name
                 yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
-            found = indexes_named(volumes, name)
-            if not found:
+            indexes = indexes_named(volumes, name)
+            if not indexes:
                 yield finding("CC0810", workload.ref, path, **values)
-            for at in found:
-                yield from _source(workload, each.name, path, volumes[at])
+            for at in indexes:
+                yield from _source(workload, container.name, path, volumes[at])
 
 
 def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
-    """Check the source of a mounted volume."""
     for source in volume_sources(volume):
         if source not in INSIDE:
             yield finding("CC0807", workload.ref, path, container=container, volume=volume["name"], source=source)
@@ -299,23 +303,23 @@ def _claims(workload: Workload) -> Iterator[Finding]:
             yield finding("CC0808", workload.ref, path, name=name)
 
 
-# --- Check GPUs: that the nodes of the pod's platform offer what it asks for, and that the pod uses what it gets
+# --- Check GPUs: that the nodes of the pod's platform offer the GPUs it asks for, and that the pod uses those it gets
 #
 # Truth table, of a container's limit (contrast/gpus.py has the names):
 #
 #     it is                               platform with GPUs            platform without
-#     a GPU that the policy passes        nothing to say                CC0409: an error, once for the pod
+#     a GPU that the policy passes        no finding                    CC0409: an error, once for the pod
 #     another GPU, or a part of one       CC0411: an error, with the    CC0409
 #                                         name to write
 #     a share of a GPU                    CC0414: a warning, it is not counted
 #
-# Rule: the pod as it is after the rules of the configuration. A render asks, and `check` of its output.
+# Rule: the check is about the pod after the rules of the configuration; a render and `check` call it.
 
 
 CDI = "cdi.k8s.io/"
 
 
-def gpu_checks(
+def check_gpus(
     workload: Workload, platform: Platform | None, passed: tuple[str, ...], *, explicit: bool
 ) -> Iterator[Finding]:
     """Yield what is wrong with the GPUs of a pod.
@@ -324,39 +328,39 @@ def gpu_checks(
     platform; under the bare placeholder, a pod without GPU may well be where the cluster has no other nodes.
     """
     name = passed[0] if passed else USUAL
-    for each in workload.all_containers:
-        for one in asked_gpus(each.container, passed):
-            at = (*each.path, "resources", "limits", one.name)
-            if one.what == "share":
-                yield finding("CC0414", workload.ref, at, container=each.name, resource=one.name)
-            elif one.what != "passed" and platform is not None and platform.gpu:
-                code = ("CC0411.part" if one.what == "part" else "CC0411.other") if passed else "CC0411.none"
-                values: dict[str, Any] = {"container": each.name, "resource": one.name, "name": name}
+    for container in workload.all_containers:
+        for gpu in asked_gpus(container.container, passed):
+            at = (*container.path, "resources", "limits", gpu.name)
+            if gpu.what == "share":
+                yield finding("CC0414", workload.ref, at, container=container.name, resource=gpu.name)
+            elif gpu.what != "passed" and platform is not None and platform.gpu:
+                code = ("CC0411.part" if gpu.what == "part" else "CC0411.other") if passed else "CC0411.none"
+                values: dict[str, Any] = {"container": container.name, "resource": gpu.name, "name": name}
                 yield finding(code, workload.ref, at, platform=platform.name, **values)
-    wanted = wants_gpu(workload.pod_spec)
-    if wanted and platform is not None and not platform.gpu:
+    has_gpu = wants_gpu(workload.pod_spec)
+    if has_gpu and platform is not None and not platform.gpu:
         at = (*workload.spec_path, "runtimeClassName")
         yield finding("CC0409", workload.ref, at, platform=platform.name)
-    if explicit and platform is not None and platform.gpu and not wanted:
+    if explicit and platform is not None and platform.gpu and not has_gpu:
         at = (*workload.spec_path, "runtimeClassName")
         plain = platform.name.removesuffix("-gpu")
         yield finding("CC0415", workload.ref, at, platform=platform.name, plain=plain, name=name)
     for key in workload.annotations:
-        if str(key).startswith(CDI) and not (wanted and platform is not None and platform.gpu):
+        if str(key).startswith(CDI) and not (has_gpu and platform is not None and platform.gpu):
             yield finding("CC0416", workload.ref, (*workload.metadata_path, "annotations", key), key=key, name=name)
 
 
-# --- The places of a container's file system that a host must not choose, since what stands there decides what runs
+# --- The places of a container's file system that a host must not fill, since a file there decides what runs
 #
-# Rule: a row has its public reason. What a container's own command names is not in it; the stage
-# `host_mounts` finds that. Parts of a path may be patterns. A tree is guarded with all that is below it.
+# Rule: a row has its public reason. Files that a container's own command names have no row; the stage
+# `check_host_mounts` finds these. Parts of a path may be patterns. A tree is guarded with everything below it.
 
 
 Extent = Literal["file", "tree"]
 
 
 class Place(NamedTuple):
-    """A guarded place. code: of the finding that says what stands there."""
+    """A guarded place. code: of the finding about it."""
 
     path: str
     extent: Extent
@@ -397,8 +401,8 @@ PLACES = (
 
 
 @lru_cache(maxsize=1024)
-def guarded_place(mount: str) -> Place | None:
-    """Return the first guarded place about which a mount decides, None if there is none."""
+def find_guarded_place(mount: str) -> Place | None:
+    """Return the first guarded place that a mount would decide, None without one."""
     for place in PLACES:
         if touches(mount, place.path) if place.extent == "tree" else covers(mount, place.path):
             return place
@@ -407,16 +411,16 @@ def guarded_place(mount: str) -> Place | None:
 
 # --- Host mounts: refuse files of the host at places that decide which program runs, or where the secrets are
 #
-# Rule: of every mount whose content is the host's it asks one question, whether the mount decides about a
-# guarded place (render/pod_checks.py) or about a program that the pod or its image names. No policy holds the
-# content of such a mount: docs/facts/contrast-node.md#requests, docs/explanation/threat-model.md.
+# Rule: a mount whose content is the host's must not decide the content of a guarded place (above) or of a program that
+# the pod or its image names. No policy covers the content of such a mount: docs/facts/contrast-node.md#requests,
+# docs/explanation/threat-model.md.
 #
-#     what is mounted                             whose content
+#     the mount                                   whose content
 #     the file of terminationMessagePath          the host's
 #     configMap, secret, projected, downwardAPI   the host's, which copies them into the VM
 #     ephemeral, any other file system            the host's
 #     emptyDir                                    the pod's: it is made in the VM; the host's where the settings of the
-#                                                 policy say so, and it is not in memory
+#                                                 policy demand that, and it is not in memory
 #     hostPath of /dev or /sys                    the guest's
 
 
@@ -428,7 +432,7 @@ GUEST = ("/dev", "/sys")  # of a hostPath, as policy/mounts.py has them
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 HOOKS = ("postStart", "preStop")
-# Programs that read their first argument without a dash as a program, unless an option says that it is a text.
+# Programs that read their first argument without a dash as a program, unless an option makes it a text.
 SHELLS = ("sh", "bash", "dash", "ash", "zsh", "ksh")
 INTERPRETERS = (*SHELLS, "python*", "perl", "ruby", "node", "php", "lua", "java")
 INLINE = frozenset(("-c", "-e", "-m", "-r"))
@@ -438,7 +442,7 @@ _STARTED = (
     r"(?:^|[;&|\n({`])[ \t]*+(?:(?:exec|source|\.|sh|bash|then|do|if|!)[ \t]++)*+"
     r"[\"']?([\w.-]*+/[^\s;&|(){}<>`\"']+)"
 )
-LONGEST = 4096  # bytes of a path, with its end (limits.h(0p), PATH_MAX on Linux); so much is read of a PATH, too
+LONGEST = 4096  # bytes of a path, with its end (limits.h(0p), PATH_MAX on Linux); the limit for a PATH, too
 DEEPEST = 8  # programs that start one another
 
 
@@ -461,58 +465,58 @@ class Program(NamedTuple):
     script: bool = False
 
 
-def host_mounts(
+def check_host_mounts(
     workload: Workload, images: Mapping[str, ImageFacts] = EMPTY, settings: Mapping[str, Any] | None = None
 ) -> tuple[Finding, ...]:
     """Return CC0820 and CC0821 for each such mount that decides too much.
 
-    images: what is known of images, by the reference exactly as the pod names it; without it only the programs that the
-    pod names itself are looked for. settings: of the policy, if they are not those of the profile.
+    images: facts by the reference exactly as the pod names it; without them, only the programs that the pod names
+    itself count. settings: of the policy, if they differ from those of the profile.
     """
     kind = dig(settings, ("cluster_config", "emptydir_type")) if isinstance(settings, dict) else None
     shared = kind not in (None, ENCRYPTED)
     return tuple(
-        found for each in workload.all_containers for found in _of_container(workload, each, images, shared=shared)
+        problem
+        for container in workload.all_containers
+        for problem in _check_container(workload, container, images, shared=shared)
     )
 
 
-def _of_container(
-    workload: Workload, each: PodContainer, images: Mapping[str, ImageFacts], *, shared: bool
+def _check_container(
+    workload: Workload, container: PodContainer, images: Mapping[str, ImageFacts], *, shared: bool
 ) -> Iterator[Finding]:
-    mounts = list(_container_mounts(workload, each, shared=shared))
+    mounts = list(_container_mounts(workload, container, shared=shared))
     if not mounts:
         return
 
-    decided = _decided(each, images)
+    by_point = _index_programs(container, images)
     for mount in mounts:
-        values: dict[str, Any] = {"container": each.name, "what": mount.what}
-        place = guarded_place(mount.point)
+        values: dict[str, Any] = {"container": container.name, "what": mount.what}
+        place = find_guarded_place(mount.point)
         if place is not None:
             yield finding(place.code, workload.ref, mount.at, **values, place=place.path)
             continue
-        if (program := decided.get(plain_point(mount.point))) is not None:
+        if (program := by_point.get(plain_point(mount.point))) is not None:
             code = "CC0821" if program.script else "CC0820.program"
             yield finding(code, workload.ref, mount.at, **values, program=program.name)
 
 
-def _container_mounts(workload: Workload, each: PodContainer, *, shared: bool) -> Iterator[HostMount]:
-    message = each.container.get("terminationMessagePath")
+def _container_mounts(workload: Workload, container: PodContainer, *, shared: bool) -> Iterator[HostMount]:
+    message = container.container.get("terminationMessagePath")
     if isinstance(message, str) and message:
-        yield HostMount(mount_point(message), (*each.path, "terminationMessagePath"), "its termination message")
+        yield HostMount(mount_point(message), (*container.path, "terminationMessagePath"), "its termination message")
     volumes = {str(volume.get("name")): volume for volume in maps(workload.pod_spec.get("volumes"))}
     claims = claim_names(workload)
-    for index, mount in enumerate(each.mounts):
+    for index, mount in enumerate(container.mounts):
         name, path = str(mount.get("name")), mount.get("mountPath")
         volume = volumes.get(name)
-        if not isinstance(path, str) or (
-            name not in claims and (volume is None or _is_of_the_vm(volume, shared=shared))
-        ):
+        if not isinstance(path, str) or (name not in claims and (volume is None or _is_in_vm(volume, shared=shared))):
             continue
-        at = (*each.path, "volumeMounts", index, "mountPath")
+        at = (*container.path, "volumeMounts", index, "mountPath")
         yield HostMount(mount_point(path), at, f"volume {name}")
 
 
-def _is_of_the_vm(volume: Mapping[str, Any], *, shared: bool) -> bool:
+def _is_in_vm(volume: Mapping[str, Any], *, shared: bool) -> bool:
     """Tell whether a volume is made in the VM. shared: emptyDirs that are not in memory are not."""
     sources = volume_sources(volume)
     if sources == ("hostPath",):
@@ -523,66 +527,66 @@ def _is_of_the_vm(volume: Mapping[str, Any], *, shared: bool) -> bool:
     return IN_THE_VM.issuperset(sources)
 
 
-def _decided(each: PodContainer, images: Mapping[str, ImageFacts]) -> Mapping[str, Program]:
-    """Return by mount point the first program about which a mount there decides."""
-    decided: dict[str, Program] = {}
-    for program in _programs(each, images):
+def _index_programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Mapping[str, Program]:
+    """Map each mount point to the first program that a mount there would decide."""
+    by_point: dict[str, Program] = {}
+    for program in _programs(container, images):
         for point in deciding(program.path):
-            decided.setdefault(point, program)
-    return decided
+            by_point.setdefault(point, program)
+    return by_point
 
 
-def _programs(each: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Program]:
+def _programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Program]:
     """Yield what a container starts: its own process, then its probes and hooks."""
-    container = each.container
-    facts = images.get(str(container.get("image")))
+    spec = container.container
+    facts = images.get(str(spec.get("image")))
     config = mapping(dict(facts.config)) if facts else {}
-    where = str(container.get("workingDir") or config.get("WorkingDir") or "/")
-    path = _search_path(container, config)
-    command, args = _texts(container.get("command")), _texts(container.get("args"))
-    own = (*command, *args)
+    directory = str(spec.get("workingDir") or config.get("WorkingDir") or "/")
+    path = _search_path(spec, config)
+    command, args = _texts(spec.get("command")), _texts(spec.get("args"))
+    process = (*command, *args)
     if not command:
-        own = (*_texts(config.get("Entrypoint")), *(args or _texts(config.get("Cmd"))))
+        process = (*_texts(config.get("Entrypoint")), *(args or _texts(config.get("Cmd"))))
     steps: list[Path] = [(probe, "exec", "command") for probe in PROBES]
     steps += [("lifecycle", hook, "exec", "command") for hook in HOOKS]
-    for texts in (own, *(_texts(dig(container, step)) for step in steps)):
-        names = {_expanded(text, container): text for text in texts}
-        argv = tuple(_expanded(text, container) for text in texts)
+    for texts in (process, *(_texts(dig(spec, step)) for step in steps)):
+        names = {_expand(text, spec): text for text in texts}
+        argv = tuple(_expand(text, spec) for text in texts)
         for _ in range(DEEPEST):
             if not argv:
                 break
-            yield from (Program(file, names[argv[0]]) for file in _places_of(argv[0], where, path))
+            yield from (Program(file, names[argv[0]]) for file in _list_places(argv[0], directory, path))
             if _is_one_of(argv[0], INTERPRETERS):
-                for script in _operands(argv)[:1] or _of_text(argv):
+                for script in _operands(argv)[:1] or _find_inline_programs(argv):
                     name = names.get(script, script if script in "\n".join(texts) else "of a variable")
-                    yield from (Program(file, name, script=True) for file in _places_of(script, where, ""))
+                    yield from (Program(file, name, script=True) for file in _list_places(script, directory, ""))
             argv = _operands(argv) if _is_one_of(argv[0], STARTERS) else ()
 
 
 def _search_path(container: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return the PATH of a container: the pod's own, else the image's, else the runtime's."""
-    own = [entry.get("value") for entry in maps(container.get("env")) if entry.get("name") == "PATH"]
+    """Return the PATH of a container: from the pod, or else from the image, or else from the runtime."""
+    pod_values = [entry.get("value") for entry in maps(container.get("env")) if entry.get("name") == "PATH"]
     of_image = [text.removeprefix("PATH=") for text in _texts(config.get("Env")) if text.startswith("PATH=")]
-    found = [text for text in (*of_image, *own) if isinstance(text, str)]
-    return found[-1] if found else DEFAULT_PATH
+    values = [text for text in (*of_image, *pod_values) if isinstance(text, str)]
+    return values[-1] if values else DEFAULT_PATH
 
 
-def _places_of(program: str, where: str, path: str) -> tuple[str, ...]:
-    """Return where a program may be found: one place if it is named by a path, else one in each directory of PATH.
+def _list_places(program: str, working_directory: str, path: str) -> tuple[str, ...]:
+    """Return the paths where a program may be: one if it is named by a path, else one in each directory of PATH.
 
-    A text that is too long for a path names no file.
+    A text that is too long for a path cannot name a file.
     """
-    if len(where) + len(program) > LONGEST:
+    if len(working_directory) + len(program) > LONGEST:
         return ()
     if isabs(program):
         return (program,)
     if "/" in program or not path:
-        return (mount_point(join(where, program)),)
-    return tuple(join(where, directory, program) for directory in path[:LONGEST].split(":"))
+        return (mount_point(join(working_directory, program)),)
+    return tuple(join(working_directory, directory, program) for directory in path[:LONGEST].split(":"))
 
 
-def _expanded(text: str, container: Mapping[str, Any]) -> str:
-    """Expand the variables of the pod spec in a text that may be a path, once: what is longer is none."""
+def _expand(text: str, container: Mapping[str, Any]) -> str:
+    """Expand the variables of the pod spec once in a text that may be a path; a longer text is not a path."""
     if "$(" not in text or len(text) > LONGEST:
         return text
     from krm_function.policy.expansion import expand
@@ -596,7 +600,7 @@ def _is_one_of(program: str, names: Argv) -> bool:
 
 
 def _operands(argv: Argv) -> Argv:
-    """Return the arguments from the first one on that is neither an option nor an assignment; () if it is no file."""
+    """Return the arguments from the first one that is neither an option nor an assignment; () if it is not a file."""
     for index, text in enumerate(argv[1:], 1):
         if _is_inline(argv[0], text):
             return ()
@@ -606,18 +610,18 @@ def _operands(argv: Argv) -> Argv:
 
 
 def _is_inline(program: str, option: str) -> bool:
-    """Tell whether a text of the program stands behind an option. A shell takes several letters in one: `-ec`."""
+    """Tell whether an option takes a text of the program. A shell takes several letters in one option: `-ec`."""
     if _is_one_of(program, SHELLS):
         return option.startswith("-") and not option.startswith("--") and "c" in option
     return option in INLINE
 
 
-def _of_text(argv: Argv) -> list[str]:
-    """Return the programs named by a path that a text for a shell starts, as far as a look at its words tells."""
+def _find_inline_programs(argv: Argv) -> list[str]:
+    """Return the programs named by a path that a text for a shell starts, as far as its words show."""
     if not _is_one_of(argv[0], SHELLS):
         return []
-    behind = [argv[index + 1] for index, one in enumerate(argv[:-1]) if index and _is_inline(argv[0], one)]
-    return re.findall(_STARTED, behind[0]) if behind else []
+    scripts = [argv[index + 1] for index, option in enumerate(argv[:-1]) if index and _is_inline(argv[0], option)]
+    return re.findall(_STARTED, scripts[0]) if scripts else []
 
 
 def _texts(value: Any) -> Argv:
@@ -628,10 +632,9 @@ def _texts(value: Any) -> Argv:
 #
 # Sources: docs/facts/contrast.md#initializer, docs/facts/contrast.md#service-mesh.
 #
-# Rule: the firewall of a Contrast VM denies what comes in until the service mesh proxy sets its own rules,
-# or an initializer with CONTRAST_SERVICE_MESH_DISABLED takes that rule away. The pod is judged as it will run, so a
-# container written by hand counts like an injected one; it is known by its image, or by the name that Contrast gives
-# it.
+# Rule: the firewall of a Contrast VM denies incoming traffic until the service mesh proxy sets its own rules, or an
+# initializer with CONTRAST_SERVICE_MESH_DISABLED removes that rule. The check is about the pod as it will run, so a
+# container written by hand counts like an injected one, by its image or by the name that Contrast gives it.
 #
 #     init containers of the pod                   answer
 #     a proxy, and an initializer                  nothing
@@ -643,7 +646,7 @@ def _texts(value: Any) -> Argv:
 # The coordinator has neither and needs neither.
 
 
-def closed_networks(workload: Workload, options: Generate) -> Iterator[Finding]:
+def check_networks(workload: Workload, options: Generate) -> Iterator[Finding]:
     """Yield CC0286 or CC0287 for a workload whose containers are injected, by the truth table above."""
     if workload.is_coordinator:
         return
@@ -657,25 +660,25 @@ def closed_networks(workload: Workload, options: Generate) -> Iterator[Finding]:
             yield finding("CC0286.skipped" if skipped else "CC0286.configured", workload.ref, path)
         else:
             yield finding("CC0287.skipped" if skipped else "CC0287.configured", workload.ref, path)
-    elif proxy is None and not _opens(initializer.container):
+    elif proxy is None and not _opens_firewall(initializer.container):
         left_out = asks_for_mesh(workload.annotations) and not options.service_mesh
         code = "CC0287.mesh" if left_out else "CC0287.variable"
         yield finding(code, workload.ref, initializer.path, container=initializer.name)
 
 
 def _init_container(workload: Workload, name: str, image: str) -> PodContainer | None:
-    """Return the init container of this name, or one whose image is this one of Contrast's, in any registry."""
+    """Return the init container of this name, or one that runs this image of Contrast's from any registry."""
     ending = image.partition(":")[0].split("/", 1)[1].removeprefix("edgelesssys/")
-    for each in workload.all_containers:
-        if not each.is_init or each.name == PVC_HOLDER:  # which has the initializer's image, and is none
+    for container in workload.all_containers:
+        if not container.is_init or container.name == PVC_HOLDER:  # has the initializer's image, but is not one
             continue
-        parsed = parse_image(str(each.container.get("image") or ""))
-        if each.name == name or (not isinstance(parsed, str) and parsed.name.endswith(f"/{ending}")):
-            return each
+        parsed = parse_image(str(container.container.get("image") or ""))
+        if container.name == name or (not isinstance(parsed, str) and parsed.name.endswith(f"/{ending}")):
+            return container
     return None
 
 
-def _opens(container: dict[str, Any]) -> bool:
-    """Whether an initializer is told that no mesh will open the firewall; a value that only the cluster knows may."""
-    found = [one for one in maps(container.get("env")) if one.get("name") == MESH_DISABLED]
-    return bool(found) and ("valueFrom" in found[-1] or found[-1].get("value") == "true")
+def _opens_firewall(container: dict[str, Any]) -> bool:
+    """Tell whether an initializer is told that no mesh will open the firewall; a value from the cluster may tell so."""
+    values = [variable for variable in maps(container.get("env")) if variable.get("name") == MESH_DISABLED]
+    return bool(values) and ("valueFrom" in values[-1] or values[-1].get("value") == "true")

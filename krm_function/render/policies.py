@@ -12,7 +12,7 @@ from krm_function.findings import Finding, has_errors
 from krm_function.kubernetes.resource import Outcome, Resource
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.render.read import read, read_values
-from krm_function.render.stages import is_unreadable, with_findings, with_outcome
+from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
 
 if TYPE_CHECKING:
     from krm_function.policy.genpolicy import Engine
@@ -59,10 +59,10 @@ def _with_policy(workload: Workload, sealer: "Sealer", *, look: bool = False) ->
     """Seal one workload. look: at one with errors as well, for the errors that its policy would have."""
     if workload.failed:
         findings = sealer(workload).findings if look and not is_unreadable(workload) else ()
-        return with_findings(workload, [finding for finding in findings if has_errors([finding])])
+        return add_findings(workload, [finding for finding in findings if has_errors([finding])])
     sealing = sealer(workload)
     notes = workload.notes + sealing.notes
-    workload = with_outcome(workload, Outcome(sealing.edits, sealing.findings))
+    workload = apply_outcome(workload, Outcome(sealing.edits, sealing.findings))
     return workload._replace(digest=sealing.digest, open=sealing.open, notes=notes)
 
 
@@ -73,7 +73,7 @@ def with_existing_digest(workload: Workload) -> Workload:
     from krm_function.render.sealing import existing_digest
 
     sealing = existing_digest(workload)
-    return with_findings(workload, sealing.findings)._replace(digest=sealing.digest)
+    return add_findings(workload, sealing.findings)._replace(digest=sealing.digest)
 
 
 def _options_without_policy(config: Config) -> tuple[Finding, ...]:

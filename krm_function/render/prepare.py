@@ -13,23 +13,27 @@ from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import ObjectEdits, Resource, with_kinds
 from krm_function.kubernetes.workload import Workload, may_have_devices
 from krm_function.record import NamedTuple
-from krm_function.render.copies import duplicates, with_copies
-from krm_function.render.deployment_checks import coordinator_service, injected_afterwards, renamed_references
-from krm_function.render.make_manifest import with_base_of_input
+from krm_function.render.copies import add_copies, find_duplicates
+from krm_function.render.deployment_checks import (
+    check_coordinator_service,
+    find_late_injections,
+    find_renamed_references,
+)
+from krm_function.render.make_manifest import read_base_of_input
 from krm_function.render.read import ReadResources, read
 from krm_function.render.rendered import Log, Stop
 from krm_function.render.roles import identify
 from krm_function.render.select import Selected, select_all
 from krm_function.render.stages import (
+    add_findings,
+    apply_outcome,
+    check_namespaces,
     inject_containers,
     is_unreadable,
-    namespace_findings,
-    passed_gpus,
+    list_passed_gpus,
     resolve_workload,
-    with_findings,
-    with_outcome,
 )
-from krm_function.render.unsealed import applied_configuration, only_the_coordinator
+from krm_function.render.unsealed import check_only_coordinator, find_applied_configuration
 
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
@@ -38,8 +42,8 @@ NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contr
 class Injected(NamedTuple):
     """The workloads with their containers, those with errors as far as they got. config: with the base of the input.
 
-    identities: what the manifest gives to the workloads; identity_findings: what is wrong with the configuration of
-    these. claims: the edits of PersistentVolumeClaims, with the positions of their resources.
+    identities: of the workloads in the manifest; identity_findings: about the configuration of these. claims: the edits
+    of PersistentVolumeClaims, with the positions of their resources.
     """
 
     config: Config
@@ -51,7 +55,7 @@ class Injected(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """The beginning of a render. resources: as they were read, or as they were given if nothing was.
+    """The beginning of a render. resources: those that were read, or those of the input if none could be.
 
     injected: None if there is nothing to render, or an error about all of it.
     """
@@ -71,41 +75,41 @@ def prepare(
 ) -> Prepared:
     """Prepare the workloads of one deployment; findings and skipped objects are in the log.
 
-    config, config_findings, live: as for `render`. without: codes of findings about pods that the caller is there to
-    cure; they are left out, and stop no workload.
+    config, config_findings, live: as for `render`. without: codes of findings about pods that the caller is going to
+    fix; they are left out, and stop no workload.
     """
     log, resources = Log(), with_kinds(resources, config.generate.kinds if config else SHIPPED)
     try:
         log.add(_before_reading(config_findings), stop=True)
-        resources, findings = _read(with_copies(resources) if live else resources, config)
+        resources, findings = _read(add_copies(resources) if live else resources, config)
         log.add(findings)
         selected = select_all(resources, findings, config, live=live)
         log.add(selected.findings)
         log.plan = selected.skipped
-        log.add(_idle_rules(selected, config))
+        log.add(_find_idle_rules(selected, config))
         if has_errors(findings) or not (selected.workloads or selected.classes):
             log.stop()
-        log.add(only_the_coordinator(selected.workloads, [pod.ref for pod in selected.skipped if pod.is_plain]))
-        log.add((*selected.stray, *duplicates(resources), *config_findings))
+        log.add(check_only_coordinator(selected.workloads, [pod.ref for pod in selected.skipped if pod.is_plain]))
+        log.add((*selected.stray, *find_duplicates(resources), *config_findings))
         if config is None:
             log.stop()
-        config, problems = with_base_of_input(config, resources)
+        config, problems = read_base_of_input(config, resources)
         log.add(problems, stop=True)
 
-        log.add((*applied_configuration(resources), *injected_afterwards(resources, selected.workloads)))
-        log.add(namespace_findings(resources, selected.workloads, config.generate.namespace))
+        log.add((*find_applied_configuration(resources), *find_late_injections(resources, selected.workloads)))
+        log.add(check_namespaces(resources, selected.workloads, config.generate.namespace))
         if any(workload.made_by for workload in selected.workloads):
-            log.add(renamed_references(resources, selected.workloads))
+            log.add(find_renamed_references(resources, selected.workloads))
         resolved = [resolve_workload(workload, config, without) for workload in selected.workloads]
         reasons = {skipped.ref: skipped.skipped for skipped in selected.skipped}
         complete = not has_errors(selected.findings)
         identified, identities, namespace, about_config = identify(resolved, config, reasons, complete=complete)
         coordinator = next((workload.ref for workload in identified if workload.is_chosen), None)
-        log.add(coordinator_service(resources, coordinator, namespace))
-        rewritten, claims = _rewritten(identified, resources, config)
-        gpus = passed_gpus(config)
+        log.add(check_coordinator_service(resources, coordinator, namespace))
+        rewritten, claims = _apply_rules(identified, resources, config)
+        gpus = list_passed_gpus(config)
         injected = [inject_containers(workload, config, namespace, gpus, without) for workload in rewritten]
-        workloads = _with_claim_modes(injected, resources, config, [edits.ref for _, edits in claims])
+        workloads = _check_claim_modes(injected, resources, config, [edits.ref for _, edits in claims])
     except Stop:
         return Prepared(log, resources)
     return Prepared(log, resources, Injected(config, selected, identities, about_config, workloads, claims))
@@ -120,16 +124,16 @@ def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources
     return read(resources, more=(CLAIM_KIND,), keep_plain=True)
 
 
-def _idle_rules(selected: Selected, config: Config | None) -> tuple[Finding, ...]:
-    """Return CC0840 for what `spec.volumes` names in vain; an input with errors may have what it names."""
+def _find_idle_rules(selected: Selected, config: Config | None) -> tuple[Finding, ...]:
+    """Return CC0840 for unused names in `spec.volumes`; nothing after errors, since the rest may use them."""
     if config is None or not config.generate.volumes.names_something or has_errors(selected.findings):
         return ()
-    from krm_function.render.volume_rules import idle_entries
+    from krm_function.render.volume_rules import find_idle_entries
 
-    return idle_entries(selected.workloads, config)
+    return find_idle_entries(selected.workloads, config)
 
 
-def _rewritten(
+def _apply_rules(
     workloads: list[Workload], resources: Sequence[Resource], config: Config
 ) -> tuple[list[Workload], Sequence[tuple[int, ObjectEdits]]]:
     """Apply the rules of `spec.gpus` and `spec.volumes`, if there are any."""
@@ -138,20 +142,20 @@ def _rewritten(
 
         names = config.generate.gpus.rename
         workloads = [
-            workload if is_unreadable(workload) else with_outcome(workload, rename_gpus(workload, names))
+            workload if is_unreadable(workload) else apply_outcome(workload, rename_gpus(workload, names))
             for workload in workloads
         ]
     if not any(config.generate.volumes):
         return workloads, ()
-    from krm_function.render.volume_rules import with_volume_rules
+    from krm_function.render.volume_rules import apply_volume_rules
 
-    return with_volume_rules(workloads, resources, config)
+    return apply_volume_rules(workloads, resources, config)
 
 
-def _with_claim_modes(
+def _check_claim_modes(
     workloads: list[Workload], resources: Sequence[Resource], config: Config, made_block: Sequence[Ref]
 ) -> list[Workload]:
-    """Check the claims that pods have as block devices. made_block: those that this render makes so."""
+    """Check the claims that pods use as block devices. made_block: those that this render converts."""
     if not any(may_have_devices(workload) for workload in workloads if not is_unreadable(workload)):
         return workloads
     from krm_function.adapt.secure_pv import claim_modes, claim_objects
@@ -160,7 +164,7 @@ def _with_claim_modes(
     return [
         workload
         if is_unreadable(workload)
-        else with_findings(workload, claim_modes(workload, claims, config.generate.namespace))
+        else add_findings(workload, claim_modes(workload, claims, config.generate.namespace))
         for workload in workloads
     ]
 
@@ -170,8 +174,8 @@ def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]
 
     If a file could not be read, the release may be in it, so a missing release is not reported.
     """
-    errors = tuple(finding for finding in config_findings if finding.code != NO_RELEASE)
+    errors = tuple(problem for problem in config_findings if problem.code != NO_RELEASE)
     if not has_errors(errors):
         return ()
-    unread = any(finding.code in UNREAD or finding.code[:4] in UNREAD for finding in errors)
+    unread = any(problem.code in UNREAD or problem.code[:4] in UNREAD for problem in errors)
     return errors if unread else config_findings

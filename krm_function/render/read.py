@@ -1,9 +1,9 @@
-"""Read: parse the documents that can matter, and undo what an earlier render did.
+"""Read: parse the documents that can matter, and undo the changes of an earlier render.
 
-Rule of this file: render = restore + render, so a second render starts where the first one did. What a render did to an
-object is in the object's own annotation `contrast-krm.dev/original` as inverse changes; objects that a render added
-carry `contrast-krm.dev/emitted`. Any author of the input can write both: `emitted` counts only on an object of the form
-that a render adds, and what a record restores is a claim, which `prove` checks.
+Rule of this file: render = restore + render, so a second render starts where the first one did. An object carries the
+inverse of its changes in its own annotation `contrast-krm.dev/original`; objects that a render added carry
+`contrast-krm.dev/emitted`. Any author of the input can write both: `emitted` counts only on an object of the form that
+a render adds, and `prove` checks the restored object.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,36 +40,35 @@ def read(
 ) -> ReadResources:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    kinds: None for those with pods, and those that a render reads to find out whether they concern it. more: further
-    ones. keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources
-    that were read before are kept as they are. Objects that a controller made keep their records.
+    kinds: None for those with pods, and those that may concern a render by their content. more: further kinds.
+    keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources that
+    were read before stay as they are. Objects that a controller made keep their records.
     """
-    wanted = (KINDS_BY_CONTENT if kinds is None else frozenset(kinds)).union(more)
-    every: list[Resource] = []
+    expected = (KINDS_BY_CONTENT if kinds is None else frozenset(kinds)).union(more)
+    parsed: list[Resource] = []
     findings: list[Finding] = []
     for position, resource in enumerate(resources):
-        is_wanted = resource.may_be(wanted) or (kinds is None and resource.may_have_pods)
-        if resource.state == "unread" and (is_wanted or may_have_render_annotation(resource)):
-            read_one, problems = _read(resource, position, keep_plain)
-            every.append(read_one)
+        is_expected = resource.may_be(expected) or (kinds is None and resource.may_have_pods)
+        if resource.state == "unread" and (is_expected or may_have_render_annotation(resource)):
+            read_resource, problems = _read(resource, position, keep_plain)
+            parsed.append(read_resource)
             findings += problems
         else:
-            every.append(resource)
-    return ReadResources(tuple(every), tuple(findings))
+            parsed.append(resource)
+    return ReadResources(tuple(parsed), tuple(findings))
 
 
 def _read(resource: Resource, position: int, keep_plain: bool) -> tuple[Resource, Sequence[Finding]]:
-    """Parse one resource, and undo what a render did to it; it stays unread if it cannot be parsed."""
     try:
         document = (not keep_plain and _parse_without_positions(resource)) or parse(resource.text, line=resource.line)
     except YamlError as problem:
         return resource, [yaml_finding(problem, resource)]
     added = dig(document.value, ("metadata", "annotations", EMITTED)) is not None
-    given = resource._replace(position=position, state="added" if added else "given", document=document)
-    findings = _not_emitted(given, document)
+    marked = resource._replace(position=position, state="added" if added else "given", document=document)
+    findings = _not_emitted(marked, document)
     if added:
-        return given, findings
-    restored, problems = _restored(given, document)
+        return marked, findings
+    restored, problems = _restore(marked, document)
     return restored, (*findings, *problems) if findings else problems
 
 
@@ -110,7 +109,7 @@ def _parse_without_positions(resource: Resource) -> Document | None:
 
 
 def _step(value: Any, part: str | int) -> Any:
-    """Return an entry of a map, empty if it is missing, or of a list; None for anything else."""
+    """Return an entry of a map, {} if it is missing, or of a list; None for anything else."""
     if isinstance(value, dict):
         return value.get(part, {})
     return value[part] if isinstance(value, list) and isinstance(part, int) else None
@@ -121,24 +120,24 @@ def _outline(value: dict[str, Any], kind: str, template: Path) -> dict[str, Any]
     outline: Any = {}
     for part in reversed((*template, "spec")):
         outline = {part: outline} if isinstance(part, str) else [outline]
-    named = mapping(value.get("metadata"))
-    metadata = {key: named[key] for key in ("name", "namespace", "generateName") if key in named}
+    full = mapping(value.get("metadata"))
+    metadata = {key: full[key] for key in ("name", "namespace", "generateName") if key in full}
     return {"apiVersion": value.get("apiVersion"), "kind": kind, "metadata": metadata, **outline}
 
 
 def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
     """Return CC0116 for each object that claims to be added by a render, and has another form."""
-    found = dict(emitted_objects(document.value))
+    candidates = dict(emitted_objects(document.value))
     if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
-        found[()] = document.value  # a `kind: List` as a whole, which no render adds
-    if not found:
+        candidates[()] = document.value  # a `kind: List` as a whole, which no render adds
+    if not candidates:
         return ()
     from krm_function.hosts.emitted import no_addition
 
     return tuple(
-        resource.placed(finding(wrong, reference(value), _annotation(root, EMITTED)))
-        for root, value in found.items()
-        if (wrong := no_addition(value))
+        resource.placed(finding(code, reference(value), _annotation(root, EMITTED)))
+        for root, value in candidates.items()
+        if (code := no_addition(value))
     )
 
 
@@ -146,7 +145,7 @@ def _annotation(root: Path, key: str) -> Path:
     return (*root, "metadata", "annotations", key)
 
 
-def _restored(resource: Resource, document: Document) -> tuple[Resource, tuple[Finding, ...]]:
+def _restore(resource: Resource, document: Document) -> tuple[Resource, tuple[Finding, ...]]:
     """Restore the objects of a resource to their state before any render, the last first."""
     marked = [
         (root, reference(value), path)
@@ -169,8 +168,8 @@ def _restored(resource: Resource, document: Document) -> tuple[Resource, tuple[F
         if undo is None:
             continue
         if ref.kind not in UNDONE and resource.kinds.of(ref) is None:
-            wrong = finding("CC0115.change", ref, path, field="a kind that no render edits")
-            return resource, (resource.placed(wrong),)
+            stray = finding("CC0115.change", ref, path, field="a kind that no render edits")
+            return resource, (resource.placed(stray),)
         members.append(MemberUndo(root, undo))
         refs.append(ref)
     if not members:

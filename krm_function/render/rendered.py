@@ -16,8 +16,8 @@ from krm_function.record import NamedTuple
 class Rendered(NamedTuple):
     """The result of a render: a text for every input resource (None: dropped), and the objects to add.
 
-    plan: the workloads, also those that were skipped. release: the version of the Contrast release that it was made
-    for, "" when no configuration could be made.
+    plan: the workloads, including skipped ones. release: the version of the Contrast release of the render, "" if the
+    configuration has errors.
     """
 
     texts: tuple[str | None, ...]
@@ -51,13 +51,13 @@ class Log:
         self.plan: tuple[Workload, ...] = ()
 
     def add(self, findings: Sequence[Finding], *, stop: bool = False) -> None:
-        """Keep findings. stop: raise Stop if there is an error among them."""
+        """Add findings. stop: raise Stop if one of them is an error."""
         self.findings += tuple(findings)
         if stop and has_errors(tuple(findings)):
             self.stop()
 
     def located(self, config: Config | None) -> tuple[Finding, ...]:
-        """All findings; those about the configuration with their positions in its files."""
+        """Return all findings; those about the configuration with their positions in its files."""
         return tuple(map(config.placed, self.findings)) if config else self.findings
 
     def stop(self) -> NoReturn:

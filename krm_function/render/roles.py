@@ -20,64 +20,66 @@ from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.workload import POD_ROLE, PREFIX, Workload
 from krm_function.record import NamedTuple
-from krm_function.render.stages import with_findings
+from krm_function.render.stages import add_findings
 from krm_function.schema.nearest import nearest
 
-# --- Base entries: find which entries of the base manifest are of workloads of this render, and may be replaced
+# --- Base entries: find the entries of the base manifest that belong to workloads of this render, and may be replaced
 #
-# Rule: what resources write about themselves, an id or a name, proves nothing. An entry is of a workload
-# only if its WorkloadSecretID is the one that Contrast derives of this object, or if the configuration says so.
+# Rule: an id or a name that resources state about themselves proves nothing. An entry belongs to a workload only if its
+# WorkloadSecretID is the one that Contrast derives from this object, or if the configuration assigns it.
 #
-#   WorkloadSecretID of the entry        it is of
-#   derived of a workload of now         that workload
-#   under spec.manifest.sharedSecrets    the workload under it that is named as the entry, or else the only one under it
-#   none, as of old releases             the workload named so whose full key is under spec.manifest.policies
+#   WorkloadSecretID of the entry        it belongs to
+#   derived from a workload of now       that workload
+#   under spec.manifest.sharedSecrets    the workload under it with the name of the entry, or else the only one under it
+#   none, as of old releases             the workload of that name whose full key is under spec.manifest.policies
 #   any other                            none of this render: it is kept
 
 
-def owned_entries(workloads: Sequence[Identity], options: ManifestOptions) -> tuple[BaseEntry, ...]:
-    """Read the entries of the base, each with the workload of this render that it is proven to be of."""
-    by_derived = {one.derived: one.ref for one in workloads}
-    by_key = {key: one.ref for one in workloads for key in one.keys}
-    shared = {one.id: one.workloads for one in options.shared_secrets}
-    named: dict[str, list[Ref]] = {}
-    for one in workloads:
-        if one.named:
-            named.setdefault(one.ref.name, []).append(one.ref)
+def read_owned_entries(workloads: Sequence[Identity], options: ManifestOptions) -> tuple[BaseEntry, ...]:
+    """Read the entries of the base, each with the workload of this render that provably owns it."""
+    by_derived = {identity.derived: identity.ref for identity in workloads}
+    by_key = {key: identity.ref for identity in workloads for key in identity.keys}
+    shared = {secret.id: secret.workloads for secret in options.shared_secrets}
+    by_name: dict[str, list[Ref]] = {}
+    for identity in workloads:
+        if identity.named:
+            by_name.setdefault(identity.ref.name, []).append(identity.ref)
 
     def owner(entry: BaseEntry) -> Ref | None:
         if entry.secret in shared:
             keys = shared[entry.secret]
             alike = [key for key in keys if key.rpartition("/")[2].partition("#")[0] == entry.own_name]
-            mine = alike or keys
-            return by_key.get(mine[0]) if len(mine) == 1 else None
+            keys_of_entry = alike or keys
+            return by_key.get(keys_of_entry[0]) if len(keys_of_entry) == 1 else None
         if entry.secret:
             return by_derived.get(entry.secret)
-        alike_named = named.get(entry.own_name, [])
+        alike_named = by_name.get(entry.own_name, [])
         return alike_named[0] if len({ref.whole for ref in alike_named}) == 1 else None
 
     return tuple(entry._replace(owner=owner(entry)) for entry in base_entries(options.base))
 
 
-def unproven_names(workloads: Sequence[Workload], kept: Sequence[BaseEntry]) -> tuple[Finding, ...]:
+def find_unproven_names(workloads: Sequence[Workload], unowned: Sequence[BaseEntry]) -> tuple[Finding, ...]:
     """Return CC0724 for each workload that has the name of an entry without a WorkloadSecretID.
 
-    Whether the entry is of this object cannot be known. kept: the entries that are of no workload of this render.
+    Nothing shows whether the entry belongs to this object. unowned: the entries of no workload of this render.
     """
-    entries = {entry.own_name: entry for entry in kept if not entry.secret}
-    found = []
-    for one in workloads:
-        if one.ref.name and one.ref.name in entries:
-            setting = f"policies: {{{quoted(object_key(one.ref))}: {{}}}}"
-            path = (*one.root, "metadata", "name")
-            found.append(finding("CC0724.name", one.ref, path, entry=entries[one.ref.name], setting=setting))
-    return tuple(found)
+    entries = {entry.own_name: entry for entry in unowned if not entry.secret}
+    findings = []
+    for workload in workloads:
+        if workload.ref.name and workload.ref.name in entries:
+            setting = f"policies: {{{quoted(object_key(workload.ref))}: {{}}}}"
+            path = (*workload.root, "metadata", "name")
+            findings.append(
+                finding("CC0724.name", workload.ref, path, entry=entries[workload.ref.name], setting=setting)
+            )
+    return tuple(findings)
 
 
 # --- Coordinator: decide which workload has the role, and where the initializers find it
 #
-# Rule: a label is written by whoever writes the object, so it gives the role to one StatefulSet at most
-# and never against the configuration or the base manifest. Source: docs/facts/contrast.md#selection.
+# Rule: the author of an object writes its label, so the label gives the role to one StatefulSet at most, and never
+# against the configuration or the base manifest. Source: docs/facts/contrast.md#selection.
 #
 #     the label is on                 spec.manifest.coordinator names    answer
 #     one StatefulSet                 nothing                            the coordinator; CC0720 if the base has another
@@ -102,19 +104,20 @@ def choose_coordinator(
 ) -> ChosenCoordinator:
     """Choose the coordinator by the truth table above.
 
-    base: the entries of the base manifest, with their owners. complete: whether `workloads` are all; if not, nothing
-    is called absent.
+    base: the entries of the base manifest, with their owners. complete: whether `workloads` are all; otherwise nothing
+    is reported as absent.
     """
-    named = config.generate.manifest.coordinator
-    labelled = {one.ref: one for one in workloads if one.labels.get(POD_ROLE) == COORDINATOR}
-    elsewhere = config.generate.namespace
-    if named is not None:
-        chosen = next((ref for ref in labelled if object_key(ref) == named.key), None)
-        others = [one for ref, one in labelled.items() if ref != chosen]
-        findings = [_at_label("CC0720.other", one, configured=named.key) for one in others]
+    configured = config.generate.manifest.coordinator
+    labelled = {workload.ref: workload for workload in workloads if workload.labels.get(POD_ROLE) == COORDINATOR}
+    if configured is not None:
+        chosen = next((ref for ref in labelled if object_key(ref) == configured.key), None)
+        rest = [workload for ref, workload in labelled.items() if ref != chosen]
+        findings = [_at_label("CC0720.other", workload, configured=configured.key) for workload in rest]
         if chosen is None and complete:
-            findings += _without_label(workloads, base, config)
-        return ChosenCoordinator(chosen, named.namespace, (*findings, *_lost(labelled, workloads, base)))
+            findings += _check_configured(workloads, base, config)
+        return ChosenCoordinator(
+            chosen, configured.namespace, (*findings, *_find_lost_roles(labelled, workloads, base))
+        )
     findings = _ambiguous_label(list(labelled.values()))
     chosen = next(iter(labelled), None)
     if chosen and not findings:
@@ -123,41 +126,42 @@ def choose_coordinator(
             for entry in base
             if entry.role == COORDINATOR and entry.owner != chosen
         ]
-    found = chosen.namespace if chosen else elsewhere
-    return ChosenCoordinator(chosen, found or "default", (*findings, *_lost(labelled, workloads, base)))
+    namespace = chosen.namespace if chosen else config.generate.namespace
+    return ChosenCoordinator(chosen, namespace or "default", (*findings, *_find_lost_roles(labelled, workloads, base)))
 
 
 def _ambiguous_label(labelled: Sequence[Workload]) -> list[Finding]:
-    """Find what keeps the label from deciding: it is there more than once, or on another kind than a StatefulSet."""
+    """Find why the label cannot decide: it occurs more than once, or on another kind than a StatefulSet."""
     if len(labelled) == 1 and labelled[0].ref.kind != "StatefulSet":
         return [_at_label("CC0720.kind", labelled[0], configured=_line(labelled[0].ref))]
     if len(labelled) < 2:
         return []
-    names = listed([object_key(one.ref) for one in labelled])
-    return [_at_label("CC0720.several", one, names=names) for one in labelled]
+    names = listed([object_key(workload.ref) for workload in labelled])
+    return [_at_label("CC0720.several", workload, names=names) for workload in labelled]
 
 
-def _without_label(workloads: Sequence[Workload], base: Sequence[BaseEntry], config: Config) -> list[Finding]:
-    """Find what keeps the configured coordinator from being one, when no workload of that key has the label."""
-    named = config.generate.manifest.coordinator
-    if named is None:
+def _check_configured(workloads: Sequence[Workload], base: Sequence[BaseEntry], config: Config) -> list[Finding]:
+    """Find why the configured coordinator cannot be one, when no workload of that key has the label."""
+    configured = config.generate.manifest.coordinator
+    if configured is None:
         return []
-    for one in workloads:
-        if object_key(one.ref) == named.key:
-            return [finding("CC0720.unlabelled", one.ref, _label(one), configured=named.key)]
+    for workload in workloads:
+        if object_key(workload.ref) == configured.key:
+            return [finding("CC0720.unlabelled", workload.ref, _label(workload), configured=configured.key)]
     for entry in base:
-        if entry.role == COORDINATOR and (key_of_derived(entry.secret) or named.key) == named.key:
+        if entry.role == COORDINATOR and (key_of_derived(entry.secret) or configured.key) == configured.key:
             return []
     path = ("spec", "manifest", "coordinator")
-    return [finding("CC0720.absent", config.generate.ref, path, configured=named.key)]
+    return [finding("CC0720.absent", config.generate.ref, path, configured=configured.key)]
 
 
-def _lost(labelled: dict[Ref, Workload], workloads: Sequence[Workload], base: Sequence[BaseEntry]) -> list[Finding]:
-    """Find workloads that have the role in the base and would lose it without another that takes it."""
+def _find_lost_roles(
+    labelled: dict[Ref, Workload], workloads: Sequence[Workload], base: Sequence[BaseEntry]
+) -> list[Finding]:
     if labelled:
         return []
     owners = {entry.owner for entry in base if entry.role == COORDINATOR and entry.owner}
-    return [finding("CC0720.lost", one.ref, _label(one)) for one in workloads if one.ref in owners]
+    return [finding("CC0720.lost", workload.ref, _label(workload)) for workload in workloads if workload.ref in owners]
 
 
 def _at_label(code: str, workload: Workload, **values: Any) -> Finding:
@@ -173,34 +177,34 @@ def _line(ref: Ref) -> str:
     return f"coordinator: {{namespace: {ref.namespace or 'default'}, kind: {ref.kind}, name: {ref.name}}}"
 
 
-# --- Certificate names: give each workload the names that the configuration adds, and check that nobody has another's
+# --- Certificate names: give each workload the names that the configuration adds, and check that none has another's
 #
-# Rule: a workload has its own name in its certificate, as with Contrast, and no other that it did not get
-# from the configuration. Its own name is a claim as well: one that is another's, in this render or in the base, needs
-# the full key of the workload under `spec.manifest.policies`.
+# Rule: a workload has its own name in its certificate, as with Contrast, and other names only from the configuration.
+# Its own name is a claim as well: if another workload of this render or of the base has it, it needs the full key of
+# the workload under `spec.manifest.policies`.
 #
-#     key under spec.manifest.policies    is of
+#     key under spec.manifest.policies    belongs to
 #     NAME                                the one workload of this name; CC0721 if there are several, or one in the base
 #     KIND/NAMESPACE/NAME                 this object, so all of its pod templates
 #     KIND/NAMESPACE/NAME#TEMPLATE        this pod template
 #     a key of none                       CC0708
 
 
-def with_configured_names(identities: Sequence[Identity], config: Config) -> tuple[Identity, ...]:
-    """Return the identities with the names of their keys, and of their bare names where no other workload has them."""
+def add_configured_names(identities: Sequence[Identity], config: Config) -> tuple[Identity, ...]:
+    """Add the names of the keys of each identity, and of its bare name where no other workload has that."""
     policies = config.generate.manifest.policies
     objects: dict[str, set[Ref]] = {}
-    for one in identities:
-        objects.setdefault(one.ref.name, set()).add(one.ref.whole)
-    made = []
-    for one in identities:
-        keys = (*one.keys, *((one.ref.name,) if len(objects[one.ref.name]) == 1 else ()))
+    for identity in identities:
+        objects.setdefault(identity.ref.name, set()).add(identity.ref.whole)
+    extended = []
+    for identity in identities:
+        keys = (*identity.keys, *((identity.ref.name,) if len(objects[identity.ref.name]) == 1 else ()))
         sans = tuple(dict.fromkeys(san for key in keys if key in policies for san in policies[key].sans))
-        made.append(one._replace(sans=sans, named=any(key in policies for key in one.keys)))
-    return tuple(made)
+        extended.append(identity._replace(sans=sans, named=any(key in policies for key in identity.keys)))
+    return tuple(extended)
 
 
-def name_findings(
+def check_names(
     workloads: Sequence[Workload],
     identities: Identities,
     config: Config,
@@ -208,78 +212,81 @@ def name_findings(
     *,
     complete: bool = True,
 ) -> tuple[Finding, ...]:
-    """Return CC0722 for workloads with a name of another, and what is wrong with the keys of spec.manifest.policies.
+    """Return CC0722 for workloads with a name of another, and problems of the keys of spec.manifest.policies.
 
-    skipped: the objects with a pod template that are no Contrast workloads, with the reason. complete: whether
-    `workloads` are all; if not, no key is called absent.
+    skipped: the objects with a pod template that are not Contrast workloads, with the reason. complete: whether
+    `workloads` are all; otherwise no key is reported as absent.
     """
     ambiguous = list(_ambiguous_names(identities, config))
-    bare = {found.path[-1] for found in ambiguous}
-    taken = _taken([one for one in workloads if one.ref.name not in bare], identities, config)
-    return (*taken, *ambiguous, *(_absent(identities, config, skipped) if complete else ()))
+    bare = {problem.path[-1] for problem in ambiguous}
+    claims = _check_own_names([workload for workload in workloads if workload.ref.name not in bare], identities, config)
+    return (*claims, *ambiguous, *(_find_absent_keys(identities, config, skipped) if complete else ()))
 
 
-def _taken(workloads: Sequence[Workload], identities: Identities, config: Config) -> Iterator[Finding]:
+def _check_own_names(workloads: Sequence[Workload], identities: Identities, config: Config) -> Iterator[Finding]:
     """Yield CC0722 for each workload whose own name is a name of another one, unless the configuration has its key."""
     names = Names()
-    for one in identities.workloads:
-        for name in one.names:
-            names.add(name, one.key)
+    for identity in identities.workloads:
+        for name in identity.names:
+            names.add(name, identity.key)
     for entry in identities.base:
         for name in entry.names:
             names.add(name, str(entry) if entry.owner is None else object_key(entry.owner))
     templates: dict[Ref, set[str]] = {}  # the keys of all pod templates of an object
-    for one in identities.workloads:
-        templates.setdefault(one.ref.whole, set()).add(one.key)
-    told: dict[tuple[str, str], set[str]] = {}  # by name and secret: what CC0723 and CC0724 are about
-    shared = {one.id for one in config.generate.manifest.shared_secrets}
+    for identity in identities.workloads:
+        templates.setdefault(identity.ref.whole, set()).add(identity.key)
+    reported: dict[tuple[str, str], set[str]] = {}  # by name and secret: what CC0723 and CC0724 are about
+    shared = {secret.id for secret in config.generate.manifest.shared_secrets}
     for entry in identities.kept:
         if entry.secret in shared:
-            continue  # who may have the secret need not have the name
-        told.setdefault((entry.own_name, entry.secret), set()).add(str(entry))
+            continue  # a workload that may have the secret need not have the name
+        reported.setdefault((entry.own_name, entry.secret), set()).add(str(entry))
     for workload in workloads:
-        me = identities.by_ref[workload.ref]
-        if me.named or not me.ref.name:
+        claimant = identities.by_ref[workload.ref]
+        if claimant.named or not claimant.ref.name:
             continue
-        known = {object_key(me.ref.whole)}.union(
-            templates[me.ref.whole],
-            told.get((me.ref.name, me.secret), ()),
-            told.get((me.ref.name, ""), ()),
+        allowed = {object_key(claimant.ref.whole)}.union(
+            templates[claimant.ref.whole],
+            reported.get((claimant.ref.name, claimant.secret), ()),
+            reported.get((claimant.ref.name, ""), ()),
         )
-        others = [holder for holder in names.holders(me.ref.name) if holder not in known]
-        if others:
+        holders = [holder for holder in names.holders(claimant.ref.name) if holder not in allowed]
+        if holders:
             alike = dict.fromkeys(
-                object_key(one.ref.whole) for one in identities.workloads if one.ref.name == me.ref.name
+                object_key(identity.ref.whole)
+                for identity in identities.workloads
+                if identity.ref.name == claimant.ref.name
             )
             setting = f"policies: {{{', '.join(f'{quoted(key)}: {{}}' for key in alike)}}}"
             path = (*workload.root, "metadata", "name")
-            yield finding("CC0722", workload.ref, path, name=me.ref.name, others=listed(others), setting=setting)
+            yield finding("CC0722", workload.ref, path, name=claimant.ref.name, others=listed(holders), setting=setting)
 
 
 def _ambiguous_names(identities: Identities, config: Config) -> Iterator[Finding]:
     """Yield CC0721 for each bare name that several workloads have, or one of them and an entry of the base."""
     for name in config.generate.manifest.policies:
-        mine = list(dict.fromkeys(object_key(one.ref.whole) for one in identities.workloads if one.ref.name == name))
-        before = [str(entry) for entry in identities.kept if entry.own_name == name]
-        if mine and len(mine) + len(before) > 1:
+        refs = [identity.ref.whole for identity in identities.workloads if identity.ref.name == name]
+        workload_keys = list(dict.fromkeys(map(object_key, refs)))
+        entries = [str(entry) for entry in identities.kept if entry.own_name == name]
+        if workload_keys and len(workload_keys) + len(entries) > 1:
             path = ("spec", "manifest", "policies", name)
-            owners, keys = listed([*mine, *before]), " or ".join(mine[:5])
+            owners, keys = listed([*workload_keys, *entries]), " or ".join(workload_keys[:5])
             yield finding("CC0721", config.generate.ref, path, name=name, owners=owners, keys=keys)
 
 
-def _absent(identities: Identities, config: Config, skipped: Mapping[Ref, str]) -> Iterator[Finding]:
-    """Yield CC0708 for each key that is of no Contrast workload."""
-    names = sorted({one.ref.name for one in identities.workloads})
-    keys = sorted({key for one in identities.workloads for key in one.keys})
+def _find_absent_keys(identities: Identities, config: Config, skipped: Mapping[Ref, str]) -> Iterator[Finding]:
+    """Yield CC0708 for each key that belongs to no Contrast workload."""
+    names = sorted({identity.ref.name for identity in identities.workloads})
+    keys = sorted({key for identity in identities.workloads for key in identity.keys})
     for name in config.generate.manifest.policies:
-        known = keys if "/" in name else names
-        if name not in known:
-            left = {ref: why for ref, why in skipped.items() if name in {ref.name, object_key(ref)}}
-            yield _unknown_name(config.generate.ref, name, known, left)
+        candidates = keys if "/" in name else names
+        if name not in candidates:
+            matches = {ref: reason for ref, reason in skipped.items() if name in {ref.name, object_key(ref)}}
+            yield _unknown_name(config.generate.ref, name, candidates, matches)
 
 
 def _unknown_name(options: Ref, name: str, names: Sequence[str], skipped: Mapping[Ref, str]) -> Finding:
-    """Make CC0708 for one key. skipped: the objects of this name that are no Contrast workloads."""
+    """Make CC0708 for a key. skipped: the objects of this name that are not Contrast workloads."""
     path = ("spec", "manifest", "policies", name)
     for ref, reason in skipped.items():
         return finding("CC0708.skipped", options, path, name=name, reason=reason, workload=f"{ref.kind}/{ref}")
@@ -289,106 +296,114 @@ def _unknown_name(options: Ref, name: str, names: Sequence[str], skipped: Mappin
     return finding("CC0708.absent", options, path, name=name, suggestion=suggestion)
 
 
-# --- Secret ids: check that nobody shares or takes over a workload secret unless the configuration says so
+# --- Secret ids: check that no workload shares or takes over a workload secret without the configuration's consent
 #
-# Rule: the annotation `workload-secret-id` is written by whoever writes the object. An id is a workload's
-# own if no other workload of this render or of the base has it and Contrast derives it of no other object. Any other
-# one needs `spec.manifest.sharedSecrets`.
+# Rule: the author of an object writes its annotation `workload-secret-id`. An id is a workload's own if no other
+# workload of this render or of the base has it and Contrast derives it from no other object. Any other id needs
+# `spec.manifest.sharedSecrets`.
 
 
 SECRET_ID = PREFIX + "workload-secret-id"
 
 
-def secret_id_findings(
+def check_secret_ids(
     workloads: Sequence[Workload], identities: Identities, config: Config, *, complete: bool = True
 ) -> tuple[Finding, ...]:
-    """Return CC0723 for each id that is not its workload's own, and CC0725 for shared secrets that nothing has.
+    """Return CC0723 for each id that is not its workload's own, and CC0725 for shared secrets without a user.
 
-    complete: whether `workloads` are all; if not, nothing is called absent.
+    complete: whether `workloads` are all; otherwise nothing is reported as absent.
     """
-    shared = {one.id: one for one in config.generate.manifest.shared_secrets}
+    shared = {secret.id: secret for secret in config.generate.manifest.shared_secrets}
     users: dict[str, list[Identity]] = {}
-    for one in identities.workloads:
-        users.setdefault(one.secret, []).append(one)
-    before: dict[str, list[str]] = {}
+    for identity in identities.workloads:
+        users.setdefault(identity.secret, []).append(identity)
+    base_users: dict[str, list[str]] = {}
     for entry in identities.kept:
         if entry.secret:
-            before.setdefault(entry.secret, []).append(key_of_derived(entry.secret) or entry.own_name)
+            base_users.setdefault(entry.secret, []).append(key_of_derived(entry.secret) or entry.own_name)
     findings = []
     for workload in workloads:
-        me = identities.by_ref[workload.ref]
-        if me.chosen and me.chosen != me.derived:
-            findings += _foreign(workload, me, users[me.chosen], before.get(me.chosen, []), shared.get(me.chosen))
-    return (*findings, *(_unused(identities, before, config) if complete else ()))
+        identity = identities.by_ref[workload.ref]
+        if identity.chosen and identity.chosen != identity.derived:
+            secret_id = identity.chosen
+            findings += _check_foreign_id(
+                workload, identity, users[secret_id], base_users.get(secret_id, []), shared.get(secret_id)
+            )
+    return (*findings, *(_find_unused_secrets(identities, base_users, config) if complete else ()))
 
 
-def _foreign(
-    workload: Workload, me: Identity, users: Sequence[Identity], before: Sequence[str], shared: SharedSecret | None
+def _check_foreign_id(
+    workload: Workload,
+    identity: Identity,
+    users: Sequence[Identity],
+    base_users: Sequence[str],
+    shared: SharedSecret | None,
 ) -> list[Finding]:
-    """Return CC0723 if the id that a workload chose is anybody else's.
+    """Return CC0723 if the id that a workload chose belongs to another.
 
-    users: the workloads of this render with this id. before: who has it in the base, as far as entries are kept.
+    users: the workloads of this render with this id. base_users: those in the kept entries of the base.
     """
-    derived = key_of_derived(me.chosen)
-    keys = {one.key for one in users} | ({derived} if derived in before else set())
+    derived = key_of_derived(identity.chosen)
+    keys = {user.key for user in users} | ({derived} if derived in base_users else set())
     allowed = set(shared.workloads) if shared else set()
-    mine = [one for one in users if allowed.isdisjoint(one.keys)]
-    elsewhere = any(one.chosen for one in mine)  # which has the finding
-    keys -= {one.key for one in users if not allowed.isdisjoint(one.keys)}
-    if not allowed.isdisjoint(me.keys) and (elsewhere or keys <= allowed):
+    strangers = [user for user in users if allowed.isdisjoint(user.keys)]
+    is_reported = any(user.chosen for user in strangers)  # a stranger has the finding
+    keys -= {user.key for user in users if not allowed.isdisjoint(user.keys)}
+    if not allowed.isdisjoint(identity.keys) and (is_reported or keys <= allowed):
         return []
-    others = [
-        one for one in dict.fromkeys((derived, *sorted(keys), *before, *sorted(allowed))) if one not in {"", me.key}
-    ]
-    if not others:
+    keys_of_id = dict.fromkeys((derived, *sorted(keys), *base_users, *sorted(allowed)))
+    holders = [key for key in keys_of_id if key not in {"", identity.key}]
+    if not holders:
         return []
-    code = "CC0723.derived" if derived else "CC0723.base" if before else "CC0723.shared"
-    wanted = sorted({*keys, me.key, *allowed, *([derived] if derived else ())})
-    setting = f"sharedSecrets: [{{id: {quoted(me.chosen)}, workloads: [{', '.join(map(quoted, wanted))}]}}]"
+    code = "CC0723.derived" if derived else "CC0723.base" if base_users else "CC0723.shared"
+    listed_keys = sorted({*keys, identity.key, *allowed, *([derived] if derived else ())})
+    setting = f"sharedSecrets: [{{id: {quoted(identity.chosen)}, workloads: [{', '.join(map(quoted, listed_keys))}]}}]"
     path = (*workload.metadata_path, "annotations", SECRET_ID)
-    return [finding(code, workload.ref, path, id=short(me.chosen), others=listed(others), setting=setting)]
+    return [finding(code, workload.ref, path, id=short(identity.chosen), others=listed(holders), setting=setting)]
 
 
-def _unused(identities: Identities, before: Mapping[str, Sequence[str]], config: Config) -> list[Finding]:
-    """Return CC0725 for each shared secret that no workload has, and for workloads under it that have another one."""
-    known = {one.key: one for one in identities.workloads}
+def _find_unused_secrets(
+    identities: Identities, base_users: Mapping[str, Sequence[str]], config: Config
+) -> list[Finding]:
+    """Return CC0725 for each shared secret that no workload has, and for workloads under it that have another."""
+    by_key = {identity.key: identity for identity in identities.workloads}
     replaced = {entry.secret for entry in identities.base}
     findings = []
     for index, secret in enumerate(config.generate.manifest.shared_secrets):
         path = ("spec", "manifest", "sharedSecrets", index)
-        here = [known[key] for key in secret.workloads if key in known]
-        wrong = [one.key for one in here if one.secret != secret.id]
-        names, ours = listed(wrong or secret.workloads), config.generate.ref
-        if wrong:
-            findings.append(finding("CC0725.other", ours, (*path, "workloads"), id=short(secret.id), names=names))
-        elif not here and secret.id not in before and secret.id not in replaced:
-            findings.append(finding("CC0725.absent", ours, path, id=short(secret.id), names=names))
+        members = [by_key[key] for key in secret.workloads if key in by_key]
+        strangers = [identity.key for identity in members if identity.secret != secret.id]
+        names, ref = listed(strangers or secret.workloads), config.generate.ref
+        if strangers:
+            findings.append(finding("CC0725.other", ref, (*path, "workloads"), id=short(secret.id), names=names))
+        elif not members and secret.id not in base_users and secret.id not in replaced:
+            findings.append(finding("CC0725.absent", ref, path, id=short(secret.id), names=names))
     return findings
 
 
 # --- Decide which role, names and secret each workload has, before any of them is edited
 #
-# Rule: the configuration decides; what workloads say of themselves counts where it takes nothing from
-# another one. It is decided for all workloads at once, since each decision is about two of them.
+# Rule: the configuration decides; a statement of a workload counts where it takes nothing from another one. The
+# decision is for all workloads at once, since each conflict is between two of them.
 
 
 def identify(
     workloads: Sequence[Workload], config: Config, skipped: Mapping[Ref, str], *, complete: bool
 ) -> tuple[list[Workload], Identities, str, tuple[Finding, ...]]:
-    """Decide for all workloads. skipped: as in name_findings. complete: whether no workload is left out by an error.
+    """Decide for all workloads. skipped: as in check_names. complete: whether no workload is left out by an error.
 
-    Returns the workloads with their findings, what they are in the manifest, the namespace in which the initializers
+    Returns the workloads with their findings, their identities in the manifest, the namespace in which the initializers
     find the coordinator, and the findings about the configuration.
     """
     first = list({workload.ref: workload for workload in workloads}.values())  # a duplicate is CC0118 already
     complete = complete and bool(first)
-    identities = identities_of(first, config)
+    identities = read_identities(first, config)
     coordinator = choose_coordinator(first, identities.base, config, complete=complete)
     findings = (
         *coordinator.findings,
-        *name_findings(first, identities, config, skipped, complete=complete),
-        *unproven_names(first, identities.kept),
-        *secret_id_findings(first, identities, config, complete=complete),
+        *check_names(first, identities, config, skipped, complete=complete),
+        *find_unproven_names(first, identities.kept),
+        *check_secret_ids(first, identities, config, complete=complete),
     )
     by_ref: dict[Ref | None, list[Finding]] = {}
     for problem in findings:
@@ -398,56 +413,55 @@ def identify(
     for workload in workloads:
         identity = sentences.get(workload.ref, ())
         identified.append(
-            with_findings(workload, by_ref.get(workload.ref, ()))._replace(
+            add_findings(workload, by_ref.get(workload.ref, ()))._replace(
                 is_chosen=workload.is_chosen or workload.ref == coordinator.ref,
                 identity=identity,
                 notes=identity + workload.notes,
             )
         )
-    about_config = tuple(finding for finding in findings if finding.ref == config.generate.ref)
+    about_config = tuple(problem for problem in findings if problem.ref == config.generate.ref)
     return identified, identities, coordinator.namespace, about_config
 
 
-def identities_of(workloads: Sequence[Workload], config: Config) -> Identities:
-    """Read what each workload says of itself and what the configuration adds, beside the entries of the base."""
-    own = [Identity(one.ref, str(one.labels.get(POD_ROLE) or ""), _chosen_id(one)) for one in workloads]
-    made = with_configured_names(own, config)
-    return Identities(made, owned_entries(made, config.generate.manifest))
+def read_identities(workloads: Sequence[Workload], config: Config) -> Identities:
+    """Read the identities that workloads state and the configuration adds, and the entries of the base."""
+    stated = [Identity(item.ref, str(item.labels.get(POD_ROLE) or ""), _chosen_id(item)) for item in workloads]
+    extended = add_configured_names(stated, config)
+    return Identities(extended, read_owned_entries(extended, config.generate.manifest))
 
 
 def _chosen_id(workload: Workload) -> str:
-    """Return the id that a workload chose by its annotation, "" for none."""
     value = workload.annotations.get(SECRET_ID)
     return value if isinstance(value, str) else ""
 
 
 def _notes(identities: Identities) -> Iterator[tuple[Ref, tuple[str, ...]]]:
-    """Yield for each workload what a reader of the plan must know: what it shares, what changes against the base."""
+    """Yield for each workload the notes of the plan: whom it shares a secret with, and changes against the base."""
     users: dict[str, list[str]] = {}
-    for one in identities.workloads:
-        users.setdefault(one.secret, []).append(one.key)
+    for identity in identities.workloads:
+        users.setdefault(identity.secret, []).append(identity.key)
     for entry in identities.kept:
         if entry.secret:
             users.setdefault(entry.secret, []).append(str(entry))
-    for one in identities.workloads:
-        others = [key for key in users[one.secret] if key != one.key]
-        shared = (f"shares the workload secret {one.secret} with {listed(others)}",) if others else ()
-        yield one.ref, (*shared, *(_against_base(one, identities) if identities.base else ()))
+    for identity in identities.workloads:
+        sharers = [key for key in users[identity.secret] if key != identity.key]
+        shared = (f"shares the workload secret {identity.secret} with {listed(sharers)}",) if sharers else ()
+        yield identity.ref, (*shared, *(_compare_with_base(identity, identities) if identities.base else ()))
 
 
-def _against_base(one: Identity, identities: Identities) -> Iterator[str]:
-    """Yield what the manifest gives to a workload and the base does not."""
-    before = [entry for entry in identities.base if entry.owner and entry.owner.whole == one.ref.whole]
-    if not before:
-        yield f"new in the manifest: names {', '.join(one.names)}; workload secret {one.secret}"
-    if before and one.secret not in {entry.secret for entry in before}:
-        yield f"workload secret {one.secret} instead of {before[0].secret or 'none'}"
-    had = {name for entry in before for name in entry.names}
-    added = [name for name in one.names if name not in had]
-    if before and added:
+def _compare_with_base(identity: Identity, identities: Identities) -> Iterator[str]:
+    """Yield what the manifest gives to a workload in addition to the base."""
+    old = [entry for entry in identities.base if entry.owner and entry.owner.whole == identity.ref.whole]
+    if not old:
+        yield f"new in the manifest: names {', '.join(identity.names)}; workload secret {identity.secret}"
+    if old and identity.secret not in {entry.secret for entry in old}:
+        yield f"workload secret {identity.secret} instead of {old[0].secret or 'none'}"
+    old_names = {name for entry in old for name in entry.names}
+    added = [name for name in identity.names if name not in old_names]
+    if old and added:
         yield f"new names in its certificate: {', '.join(added)}"
-    roles = {entry.role for entry in before}
-    if one.role and one.role not in roles:
-        yield f"new role in the manifest: {one.role}"
-    if before and not one.role and roles - {""}:
+    roles = {entry.role for entry in old}
+    if identity.role and identity.role not in roles:
+        yield f"new role in the manifest: {identity.role}"
+    if old and not identity.role and roles - {""}:
         yield f"no longer {listed(sorted(roles - {''}))} in the manifest"

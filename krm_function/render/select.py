@@ -1,4 +1,4 @@
-"""Select: which objects are workloads of Contrast, and what the configuration chooses of them."""
+"""Select: which objects are workloads of Contrast, and which of them the configuration chooses."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,17 +14,23 @@ from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Copy, Edit, ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.record import NamedTuple
-from krm_function.render.classes import runtime_class_objects
-from krm_function.render.copies import controllers, known_controllers
+from krm_function.render.classes import find_class_objects
+from krm_function.render.copies import find_owners, index_controllers
 from krm_function.render.read import read_values
-from krm_function.render.unsealed import UnknownPods, stray_annotations, unknown_pods, unsealed, unsealed_finding
+from krm_function.render.unsealed import (
+    UnknownPods,
+    find_stray_annotations,
+    find_unknown_pods,
+    find_unsealed,
+    report_unsealed_class,
+)
 from krm_function.schema.values import a_type, type_name
 from krm_function.text.changes import ABSENT
 
 # --- Select: find the objects that are Contrast workloads, and the reason why each other one is not
 #
-# Rule: a pod is Contrast's by its runtimeClassName alone (docs/facts/contrast.md#selection); nothing is
-# ever guessed from text. Every object with a pod template is selected, skipped with a reason, or has a finding.
+# Rule: a pod is Contrast's by its runtimeClassName alone (docs/facts/contrast.md#selection), never by a guess. Every
+# object with a pod template is selected, skipped with a reason, or has a finding.
 
 
 class Selection(NamedTuple):
@@ -36,9 +42,9 @@ class Selection(NamedTuple):
 
 
 def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPPED) -> Selection:
-    """Find the workloads of one document (plain data). resource: where it stands, which places the findings.
+    """Find the workloads of a document (plain data). resource: its source, which places the findings.
 
-    kinds: those with pod templates, if there is no resource that says so.
+    kinds: those with pod templates, if there is no resource, which has its own.
     """
     kinds = resource.kinds if resource else kinds
     workloads: list[Workload] = []
@@ -46,7 +52,7 @@ def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPP
     findings: list[Finding] = []
     for root, value in objects(document):
         ref = reference(value)
-        problem = _ambiguous(document, root, ref, kinds)
+        problem = _check_ambiguity(document, root, ref, kinds)
         if problem is not None:
             findings.append(problem)
             continue
@@ -56,22 +62,22 @@ def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPP
                 skipped.append(Workload({}, root, ref, (), resource, skipped=reason))
             continue
         for workload in workloads_of(value, root, ref, resource, kinds):
-            match _classified(document, workload):
+            match _classify(document, workload):
                 case str() as reason:
                     skipped.append(workload._replace(skipped=reason, owned=controller_of(value) is not None))
-                case Finding() as wrong:
-                    findings.append(wrong)
+                case Finding() as invalid:
+                    findings.append(invalid)
                 case None:
                     workloads.append(workload)
-    placed = findings if resource is None else map(resource.placed, findings)
-    return Selection(tuple(workloads), tuple(skipped), tuple(placed))
+    located = findings if resource is None else map(resource.placed, findings)
+    return Selection(tuple(workloads), tuple(skipped), tuple(located))
 
 
-def _classified(document: Any, workload: Workload) -> str | Finding | None:
-    """Return why a pod template is left alone, or what is wrong with it; None if it is Contrast's."""
-    wrong = _wrong_shape(document, workload.root, (*workload.template, "spec"))
-    if wrong is not None:
-        path, actual = wrong
+def _classify(document: Any, workload: Workload) -> str | Finding | None:
+    """Return why a pod template is left alone, or a finding if it is invalid; None if it is Contrast's."""
+    invalid = _wrong_shape(document, workload.root, (*workload.template, "spec"))
+    if invalid is not None:
+        path, actual = invalid
         return finding("CC0207", workload.ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual))
     name = workload.pod_spec.get("runtimeClassName")
     if name is None:
@@ -83,7 +89,7 @@ def _classified(document: Any, workload: Workload) -> str | Finding | None:
     return None if is_contrast_name(name) else f"runtime class {name or '(empty)'} is not Contrast's"
 
 
-def _ambiguous(document: Any, root: Path, ref: Ref, kinds: Kinds) -> Finding | None:
+def _check_ambiguity(document: Any, root: Path, ref: Ref, kinds: Kinds) -> Finding | None:
     """Report an object that only some readers take for a pod, because of its items or of the kind of its list."""
     if ref.kind in EDITED or kinds.of(ref):
         return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
@@ -94,11 +100,11 @@ def _ambiguous(document: Any, root: Path, ref: Ref, kinds: Kinds) -> Finding | N
         )
     if not root or ref.kind or ref.api_version:
         return None
-    around = reference(dig(document, root[:-2])).kind
-    kind = around.removesuffix("List")
+    list_kind = reference(dig(document, root[:-2])).kind
+    kind = list_kind.removesuffix("List")
     if kind not in EDITED:
         return None
-    return finding("CC0113", ref._replace(kind=kind), (*root, "kind"), list=around, kind=kind)
+    return finding("CC0113", ref._replace(kind=kind), (*root, "kind"), list=list_kind, kind=kind)
 
 
 def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:
@@ -107,24 +113,23 @@ def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | N
     for index, part in enumerate(steps):
         path = (*path, part)
         value = dig(document, path)
-        into_list = index + 1 < len(steps) and isinstance(steps[index + 1], int)  # which is there, or has no entries
+        into_list = index + 1 < len(steps) and isinstance(steps[index + 1], int)  # the list exists, or has no entries
         if value is not None and not isinstance(value, dict) and not into_list:
             return path, type_name(value)
     return None
 
 
-# --- Choose: what `spec.workloads` of the configuration makes of the pod templates that select has found
+# --- Choose: apply `spec.workloads` of the configuration to the pod templates that select has found
 #
-# Rule: the configuration selects and the input cannot deselect, so nothing of an object counts but its
-# kind, namespace and name, and the runtimeClassName that it has. An entry and a class of the pod's own must say the
-# same:
+# Rule: the configuration selects and the input cannot deselect, so only kind, namespace, name and runtimeClassName of
+# an object count. An entry and the pod's own class must agree:
 #
 #     runtimeClassName of the pod           an entry with platform P    without platform    plain
 #     absent, null, ""                      P's placeholder             contrast-cc         stays plain
 #     contrast-cc, kata-cc-isolation        P's placeholder             stays               CC0253.plain
 #     contrast-cc-P, a handler of P         stays                       stays               CC0253.plain
 #     the same of another platform          CC0253.platform             stays               CC0253.plain
-#     no name that is understood            stays, and is refused       the same            CC0253.plain
+#     an unknown name of Contrast's         stays, and is refused       the same            CC0253.plain
 #     another runtime class                 CC0253.other                CC0253.other        stays plain
 
 
@@ -138,17 +143,17 @@ class Chosen(NamedTuple):
 
 
 def choose(skipped: Iterable[Workload], workloads: Iterable[Workload], generate: Generate) -> Chosen:
-    """Apply the entries. skipped: pod templates without a class of Contrast's; workloads: those that have one."""
-    chosen = Chosen([], [], [], [finding for workload in workloads for finding in _own_class(workload, generate)])
+    """Apply the entries. skipped: pod templates without a class of Contrast's; workloads: those with one."""
+    chosen = Chosen([], [], [], [finding for workload in workloads for finding in _check_own_class(workload, generate)])
     for template in skipped:
-        wrong = contradiction(template.ref, generate)
-        entry = entry_of(template.ref, generate)
-        if wrong:
-            chosen.findings.append(template.placed(wrong._replace(path=template.spec_path)))
+        conflict = find_contradiction(template.ref, generate)
+        entry = find_entry(template.ref, generate)
+        if conflict:
+            chosen.findings.append(template.placed(conflict._replace(path=template.spec_path)))
         elif entry is None:
             chosen.unnamed.append(template)
         elif entry.plain:
-            chosen.plain.append(template._replace(skipped=plain_reason(template.ref, generate)))
+            chosen.plain.append(template._replace(skipped=explain_plain(template.ref, generate)))
         elif template.runtime_class:
             chosen.findings.append(_wrong_class("CC0253.other", template, entry, template.runtime_class))
         elif not isinstance(template.at(template.spec_path), dict):
@@ -158,77 +163,79 @@ def choose(skipped: Iterable[Workload], workloads: Iterable[Workload], generate:
     return chosen
 
 
-def with_chosen_class(workload: Workload, generate: Generate) -> Workload:
+def write_class(workload: Workload, generate: Generate) -> Workload:
     """Write the placeholder of its entry into a workload."""
-    entry = entry_of(workload.ref, generate)
+    entry = find_entry(workload.ref, generate)
     if entry is None or entry.plain:
         return workload
-    own = workload.runtime_class
-    if own and not (entry.platform and isinstance(parse_runtime_class(own), Bare)):
+    present = workload.runtime_class
+    if present and not (entry.platform and isinstance(parse_runtime_class(present), Bare)):
         return workload
-    before = workload.pod_spec.get(FIELD, ABSENT)
+    old = workload.pod_spec.get(FIELD, ABSENT)
     reason = f"spec.workloads of the configuration names {entry.text}"
-    edit = Edit("set", (*workload.spec_path, FIELD), before, entry.placeholder, "CC0250", reason)
+    edit = Edit("set", (*workload.spec_path, FIELD), old, entry.placeholder, "CC0250", reason)
     return workload.after((edit,))
 
 
-def chosen_note(workload: Workload, generate: Generate) -> tuple[str, ...]:
-    """Return the sentence for the plan about the entries that name a workload."""
-    found = naming(generate.workloads, workload.ref, generate.namespace)
-    said = [f"spec.workloads[{index}] ({entry.text})" for index, entry in found]
-    return (f"named by {listed(said)}",) if said else ()
+def note_entries(workload: Workload, generate: Generate) -> tuple[str, ...]:
+    """Return the note of the plan about the entries that name a workload."""
+    entries = naming(generate.workloads, workload.ref, generate.namespace)
+    texts = [f"spec.workloads[{index}] ({entry.text})" for index, entry in entries]
+    return (f"named by {listed(texts)}",) if texts else ()
 
 
-def entry_of(ref: Ref, generate: Generate) -> WorkloadEntry | None:
-    """Return the first entry that names an object; others say the same, or `contradiction` tells."""
-    found = naming(generate.workloads, ref, generate.namespace)
-    return found[0][1] if found else None
+def find_entry(ref: Ref, generate: Generate) -> WorkloadEntry | None:
+    """Return the first entry that names an object; `find_contradiction` reports others with another meaning."""
+    entries = naming(generate.workloads, ref, generate.namespace)
+    return entries[0][1] if entries else None
 
 
 def is_confidential(ref: Ref, generate: Generate) -> bool:
     """Tell whether the configuration gives the pods of an object a runtime class where they have none."""
-    entry = entry_of(ref, generate)
+    entry = find_entry(ref, generate)
     return entry is not None and not entry.plain
 
 
-def plain_reason(ref: Ref, generate: Generate) -> str:
-    """Return why an object is plain, "" if no entry says so."""
+def explain_plain(ref: Ref, generate: Generate) -> str:
+    """Return why an object is plain, "" if no entry makes it so."""
     for index, entry in naming(generate.workloads, ref, generate.namespace):
         if entry.plain:
             return f"plain by spec.workloads[{index}] ({entry.text}): {entry.plain}"
     return ""
 
 
-def contradiction(ref: Ref, generate: Generate) -> Finding | None:
-    """Return CC0252 if two entries name an object and say different things of it."""
-    found = naming(generate.workloads, ref, generate.namespace)
-    if len({entry.placeholder for _, entry in found}) < 2:
+def find_contradiction(ref: Ref, generate: Generate) -> Finding | None:
+    """Return CC0252 if entries that name an object contradict each other."""
+    entries = naming(generate.workloads, ref, generate.namespace)
+    if len({entry.placeholder for _, entry in entries}) < 2:
         return None
-    said = [
+    texts = [
         f"spec.workloads[{index}] ({entry.text}): {'plain' if entry.plain else entry.placeholder}"
-        for index, entry in found
+        for index, entry in entries
     ]
-    return finding("CC0252", ref, entries=listed(said))
+    return finding("CC0252", ref, entries=listed(texts))
 
 
-def idle_entries(refs: Sequence[Ref], generate: Generate) -> Iterator[Finding]:
+def find_idle_entries(refs: Sequence[Ref], generate: Generate) -> Iterator[Finding]:
     """Yield CC0251 for each entry that names none of the objects of the input."""
     used = {index for ref in refs for index, _ in naming(generate.workloads, ref, generate.namespace)}
     for index, entry in enumerate(generate.workloads):
         if not isinstance(entry, str) and index not in used:
             alike = [ref for ref in refs if _is_elsewhere(entry, ref)]
             code = "CC0251.namespace" if alike else "CC0251.none"
-            where = alike[0].namespace or generate.namespace if alike else ""
+            namespace = alike[0].namespace or generate.namespace if alike else ""
             path = ("spec", "workloads", index)
-            yield finding(code, generate.ref, path, index=index, entry=entry.text, namespace=where or "no namespace")
+            yield finding(
+                code, generate.ref, path, index=index, entry=entry.text, namespace=namespace or "no namespace"
+            )
 
 
-def unnamed_pods(workload: Workload) -> Finding:
+def report_unnamed_pods(workload: Workload) -> Finding:
     """Make CC0255 for a pod template that is neither confidential nor named as plain."""
-    return workload.placed(not_named(workload.ref)._replace(path=workload.spec_path))
+    return workload.placed(report_unnamed(workload.ref)._replace(path=workload.spec_path))
 
 
-def not_named(ref: Ref) -> Finding:
+def report_unnamed(ref: Ref) -> Finding:
     """Make CC0255 for an object."""
     return finding("CC0255", ref, entry=f"{{kind: {ref.kind or 'KIND'}, name: {ref.name or 'NAME'}}}")
 
@@ -238,34 +245,33 @@ def _is_elsewhere(entry: WorkloadEntry, ref: Ref) -> bool:
     return bool(entry.namespace) and bool(naming((entry._replace(namespace=""),), ref, ""))
 
 
-def _own_class(workload: Workload, generate: Generate) -> Iterator[Finding]:
-    """Yield what keeps a workload with a class of Contrast's from being what its entries say."""
-    wrong = contradiction(workload.ref, generate)
-    if wrong:
-        yield workload.placed(wrong._replace(path=workload.spec_path))
+def _check_own_class(workload: Workload, generate: Generate) -> Iterator[Finding]:
+    """Yield the conflicts between a workload's own class of Contrast's and its entries."""
+    conflict = find_contradiction(workload.ref, generate)
+    if conflict:
+        yield workload.placed(conflict._replace(path=workload.spec_path))
         return
-    entry = entry_of(workload.ref, generate)
+    entry = find_entry(workload.ref, generate)
     if entry is None:
         return
-    own = workload.runtime_class
+    present = workload.runtime_class
     if entry.plain:
-        yield _wrong_class("CC0253.plain", workload, entry, own)
-    parsed = parse_runtime_class(own)
+        yield _wrong_class("CC0253.plain", workload, entry, present)
+    parsed = parse_runtime_class(present)
     if entry.platform and isinstance(parsed, Platform) and parsed.name != entry.platform:
-        yield _wrong_class("CC0253.platform", workload, entry, own)
+        yield _wrong_class("CC0253.platform", workload, entry, present)
 
 
-def _wrong_class(code: str, workload: Workload, entry: WorkloadEntry, own: str) -> Finding:
+def _wrong_class(code: str, workload: Workload, entry: WorkloadEntry, present: str) -> Finding:
     path = (*workload.spec_path, FIELD)
-    wanted = entry.placeholder or "plain"
-    return workload.placed(finding(code, workload.ref, path, own=own, entry=entry.text, wanted=wanted))
+    expected = entry.placeholder or "plain"
+    return workload.placed(finding(code, workload.ref, path, own=present, entry=entry.text, wanted=expected))
 
 
-# --- Apply `spec.workloads` of the configuration to what was selected
+# --- Apply `spec.workloads` of the configuration to the selection
 #
-# Rule: it runs only where the configuration has entries. What controllers made of workloads is judged as
-# what it was made of, and gets no class by itself; an entry that names it is an error, since anybody can write an
-# owner.
+# Rule: this runs only where the configuration has entries. An object that a controller made is judged like its origin
+# and gets no class by itself; an entry that names it is an error, since anybody can write an owner.
 
 
 def choose_all(
@@ -277,15 +283,15 @@ def choose_all(
     failed: bool,
     live: bool,
 ) -> Selection:
-    """Choose among the pod templates of the input. failed: some of it has errors, so an entry may name what has one.
+    """Choose among the pod templates of the input. failed: an object has errors, and an entry may name that object.
 
     All workloads are in the order of the input.
     """
-    owners = known_controllers(read_values(resources)) if live else {}
+    owners = index_controllers(read_values(resources)) if live else {}
     copies: list[Workload] = []
     originals: list[Workload] = []
     for template in skipped:
-        is_copy = bool(template.object) and bool(controllers(template.object, owners))
+        is_copy = bool(template.object) and bool(find_owners(template.object, owners))
         (copies if is_copy else originals).append(template)
     chosen = choose([template for template in originals if template.object], workloads, generate)
     reasons = {template.ref: template.skipped for template in chosen.plain}
@@ -295,67 +301,69 @@ def choose_all(
     for template in skipped:
         if template.object and (template.place, template.template) in sealed:
             continue
-        reason = reasons.get(template.ref, "") if template.object else plain_reason(template.ref, generate)
+        reason = reasons.get(template.ref, "") if template.object else explain_plain(template.ref, generate)
         plain.append(template._replace(skipped=reason or template.skipped))
-    findings += [wrong for one in originals if not one.object for wrong in _other_version(one.ref, generate)]
-    findings += [wrong for copy in copies for wrong in _named_copy(copy, generate)]
+    findings += [
+        problem for template in originals if not template.object for problem in _check_version(template.ref, generate)
+    ]
+    findings += [problem for copy in copies for problem in _check_named_copy(copy, generate)]
     refs = [template.ref for template in (*workloads, *skipped)]
     if any(
         isinstance(entry, str) or entry.kind not in KINDS or entry.kind in CATALOGUED for entry in generate.workloads
     ):
-        for unknown in unknown_pods(resources):
+        for unknown in find_unknown_pods(resources):
             if isinstance(unknown, UnknownPods):
                 refs.append(unknown.ref)
-                findings += _unknown(unknown, generate)
+                findings += _check_unknown(unknown, generate)
             else:
                 findings += [unknown] if generate.requires_all else []
     if generate.requires_all:
-        findings += map(unnamed_pods, chosen.unnamed)
-        findings += [unnamed_pods(copy) for copy in copies if not _is_plain(copy, owners, generate)]
+        findings += map(report_unnamed_pods, chosen.unnamed)
+        findings += [report_unnamed_pods(copy) for copy in copies if not _is_plain(copy, owners, generate)]
     if not failed:
-        findings += idle_entries(refs, generate)
-    every = sorted((*workloads, *chosen.confidential), key=lambda workload: (*workload.place, workload.template))
-    return Selection(tuple(every), tuple(plain), tuple(findings))
+        findings += find_idle_entries(refs, generate)
+    ordered = sorted((*workloads, *chosen.confidential), key=lambda workload: (*workload.place, workload.template))
+    return Selection(tuple(ordered), tuple(plain), tuple(findings))
 
 
-def _named_copy(workload: Workload, generate: Generate) -> Iterator[Finding]:
-    """Yield CC0220 if an entry names what a controller made, or what says so to be left alone."""
+def _check_named_copy(workload: Workload, generate: Generate) -> Iterator[Finding]:
+    """Yield CC0220 if an entry names an object that a controller made, or that claims so to be left alone."""
     owner = controller_of(workload.object)
     if owner is not None and is_confidential(workload.ref, generate):
         path = (*workload.root, "metadata", "ownerReferences")
         yield workload.placed(finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name))
 
 
-def _other_version(ref: Ref, generate: Generate) -> Iterator[Finding]:
-    """Yield what is wrong with an object of one of the kinds that no render seals, for its group or version."""
-    entry = entry_of(ref, generate)
-    if wrong := contradiction(ref, generate):
-        yield wrong
+def _check_version(ref: Ref, generate: Generate) -> Iterator[Finding]:
+    """Yield the problems of an object of a sealed kind whose group or version no render seals."""
+    entry = find_entry(ref, generate)
+    if conflict := find_contradiction(ref, generate):
+        yield conflict
     elif entry is None:
         if generate.requires_all:
-            yield not_named(ref)
+            yield report_unnamed(ref)
     elif not entry.plain:
         yield finding("CC0254", ref, kind=f"{ref.api_version} {ref.kind}".strip(), version=KINDS[ref.kind][0])
 
 
-def _unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding]:
-    """Yield what is wrong with an object of another kind: it has pods that nobody seals, and no entry says so.
+def _check_unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding]:
+    """Yield the problem of an object of another kind: no entry declares plain the pods in it, which no render seals.
 
-    Or an entry says that they are confidential, of a kind of which that is not so in every group and version.
+    Or an entry declares them confidential, although no render seals them in this group and version.
     """
-    entry = entry_of(unknown.ref, generate)
+    entry = find_entry(unknown.ref, generate)
     if entry is not None and not entry.plain:
         place = (*unknown.root, *(unknown.pod or ()), FIELD)
-        wrong = unsealed_finding(unknown.ref, place, entry.placeholder, unknown.resource.kinds, unknown.root)
-        yield unknown.resource.placed(wrong)
+        problem = report_unsealed_class(unknown.ref, place, entry.placeholder, unknown.resource.kinds, unknown.root)
+        yield unknown.resource.placed(problem)
     elif generate.requires_all and unknown.pod is not None and entry is None:
-        yield unknown.resource.placed(not_named(unknown.ref)._replace(path=(*unknown.root, "kind")))
+        yield unknown.resource.placed(report_unnamed(unknown.ref)._replace(path=(*unknown.root, "kind")))
 
 
-def _is_plain(copy: Workload, known: Mapping[Controller, Any], generate: Generate) -> bool:
-    """Tell whether what a controller made was made of a workload that an entry names as plain."""
-    owners = controllers(copy.object, known) or ()
-    return any(plain_reason(reference(owner), generate) for owner in owners[-1:])
+def _is_plain(copy: Workload, controllers: Mapping[Controller, Any], generate: Generate) -> bool:
+    """Tell whether an object that a controller made comes from a workload that an entry names as plain."""
+    owners = find_owners(copy.object, controllers) or ()
+    return any(explain_plain(reference(owner), generate) for owner in owners[-1:])
 
 
 # --- Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips
@@ -374,16 +382,16 @@ class Selected(NamedTuple):
 def select_all(
     resources: Sequence[Resource], read_findings: tuple[Finding, ...], config: Config | None, *, live: bool
 ) -> Selected:
-    """Select in every resource that was read. Without configuration no RuntimeClass is known to be of the release.
+    """Select in every resource that was read; RuntimeClasses of the release only with a configuration.
 
-    read_findings: of reading them. live: the copies that controllers made are skipped; else every object that a
+    read_findings: of reading them. live: the copies that controllers made are skipped; otherwise every object that a
     controller owns is CC0220.
     """
-    read = [resource for resource in resources if resource.document is not None and resource.state != "added"]
-    selections = [select(resource.value, resource) for resource in read]
+    parsed = [resource for resource in resources if resource.document is not None and resource.state != "added"]
+    selections = [select(resource.value, resource) for resource in parsed]
     workloads = [workload for selection in selections for workload in selection.workloads]
     skipped = [template for selection in selections for template in selection.skipped]
-    findings = [finding for selection in selections for finding in selection.findings]
+    findings = [problem for selection in selections for problem in selection.findings]
     if config and config.generate.workloads:
         failed = has_errors((*read_findings, *findings))
         originals = [workload for workload in workloads if not (live and _copy(workload))]
@@ -393,30 +401,29 @@ def select_all(
         findings += chosen.findings
     if live:
         copied = [(workload, _copy(workload)) for workload in workloads]
-        skipped += [workload._replace(skipped=_made(copy), owned=True) for workload, copy in copied if copy]
+        skipped += [workload._replace(skipped=_describe_copy(copy), owned=True) for workload, copy in copied if copy]
         workloads = [workload for workload, copy in copied if not copy]
     else:
-        findings += [workload.placed(found) for workload in workloads for found in _owned(workload)]
+        findings += [workload.placed(problem) for workload in workloads for problem in _check_owner(workload)]
     unsealable: tuple[Finding, ...] = ()
-    if not has_errors(read_findings):  # else it would repeat them
+    if not has_errors(read_findings):  # otherwise this would repeat them
         handlers = [facts.handler for facts in config.release.platforms.values()] if config else []
-        chosen_places = {(*one.place, one.template) for one in workloads}
-        unsealable = unsealed(resources, handlers, chosen_places)
+        chosen_places = {(*workload.place, workload.template) for workload in workloads}
+        unsealable = find_unsealed(resources, handlers, chosen_places)
     return Selected(
         tuple(workloads),
-        tuple(runtime_class_objects(read, config.release)) if config else (),
+        tuple(find_class_objects(parsed, config.release)) if config else (),
         tuple(skipped),
         (*findings, *unsealable),
-        stray_annotations(resources, workloads) if workloads else (),
+        find_stray_annotations(resources, workloads) if workloads else (),
     )
 
 
 def _copy(workload: Workload) -> Copy | None:
-    """Return what a controller made the workload of, None if it is nobody's copy."""
     return workload.resource.copies.get(workload.root) if workload.resource else None
 
 
-def _owned(workload: Workload) -> Iterator[Finding]:
+def _check_owner(workload: Workload) -> Iterator[Finding]:
     """Return CC0220 for a workload that a controller owns: its pods would be sealed, and run as something else."""
     owner = controller_of(workload.object)
     if owner is not None:
@@ -424,7 +431,7 @@ def _owned(workload: Workload) -> Iterator[Finding]:
         yield finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name)
 
 
-def _made(copy: Copy) -> str:
+def _describe_copy(copy: Copy) -> str:
     ref = reference(copy.origin)
-    said = {"": "with the same policy", "earlier": "of an earlier template"}.get(copy.retired, "and runs no pod")
-    return f"made by {ref.kind} {ref.name}, {said}"
+    state = {"": "with the same policy", "earlier": "of an earlier template"}.get(copy.retired, "and runs no pod")
+    return f"made by {ref.kind} {ref.name}, {state}"

@@ -37,14 +37,14 @@ from krm_function.render.inject import inject
 from krm_function.render.pod_checks import (
     check_after_injection,
     check_before_injection,
-    closed_networks,
-    gpu_checks,
-    host_mounts,
+    check_gpus,
+    check_host_mounts,
+    check_networks,
 )
 from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT
 
-# --- Namespace: give the configured namespace to the workloads that name none, and report objects without one
+# --- Namespace: set the configured namespace on workloads without one, and report other objects without one
 #
 # Rule: a workload that names a namespace keeps it, and objects of other kinds are never edited. Source:
 # docs/facts/kubernetes.md#namespaces.
@@ -67,34 +67,34 @@ NAMESPACED = frozenset(
 )
 
 
-def in_namespace(workload: Workload, namespace: str) -> Workload:
+def set_namespace(workload: Workload, namespace: str) -> Workload:
     """Write the namespace into a workload that names none."""
     metadata = workload.object.get("metadata", ABSENT)
-    before = mapping(metadata).get("namespace", ABSENT)
-    if not namespace or not (before is ABSENT or before is None or before == ""):
+    old = mapping(metadata).get("namespace", ABSENT)
+    if not namespace or not (old is ABSENT or old is None or old == ""):
         return workload
     reason = f"the configuration gives {namespace} to workloads that name no namespace"
     path = (*workload.root, *NAMESPACE)
-    edit = Edit("set", path, before, namespace, "CC0209", reason)
+    edit = Edit("set", path, old, namespace, "CC0209", reason)
     if not isinstance(metadata, dict):
         edit = Edit("set", path[:-1], metadata, {"namespace": namespace}, "CC0209", reason)
     return workload.after((edit,))._replace(ref=workload.ref._replace(namespace=namespace))
 
 
-def namespace_findings(
+def check_namespaces(
     resources: Iterable[Resource], workloads: Iterable[Workload], namespace: str
 ) -> tuple[Finding, ...]:
     """Return one warning if workloads name no namespace: CC0210 if none is configured; else CC0211 for other objects.
 
-    workloads: as they stand in the input.
+    workloads: as in the input.
     """
-    unnamed = list({one.place: one.ref for one in workloads if not _names_namespace(one.object)}.values())
+    unnamed = list({item.place: item.ref for item in workloads if not _names_namespace(item.object)}.values())
     if not unnamed:
         return ()
     if not namespace:
         return (finding("CC0210", names=_names(unnamed)),)
-    others = [ref for ref in _others(resources) if ref not in unnamed]
-    return (finding("CC0211", names=_names(others), namespace=namespace),) if others else ()
+    rest = [ref for ref in _others(resources) if ref not in unnamed]
+    return (finding("CC0211", names=_names(rest), namespace=namespace),) if rest else ()
 
 
 def _names_namespace(value: Any) -> bool:
@@ -102,7 +102,7 @@ def _names_namespace(value: Any) -> bool:
 
 
 def _others(resources: Iterable[Resource]) -> Iterator[Ref]:
-    """Yield the objects of the input that name no namespace and come into one when they are applied."""
+    """Yield the objects of the input that name no namespace and get one when they are applied."""
     kinds = NAMESPACED | KINDS_BY_CONTENT
     for resource in resources:
         for _, _, ref, value in resource.objects if resource.may_be(kinds) else ():
@@ -111,7 +111,7 @@ def _others(resources: Iterable[Resource]) -> Iterator[Ref]:
 
 
 def _is_not_applied(value: Any) -> bool:
-    """Tell whether an object is local to the package, or was added by a render and is made again by this one."""
+    """Tell whether an object is local to the package, or was added by a render, so that this one makes it again."""
     annotations = mapping(dig(value, ("metadata", "annotations")))
     return annotations.get(LOCAL_CONFIG) == "true" or EMITTED in annotations
 
@@ -136,40 +136,40 @@ class IdBlocks(NamedTuple):
     problem: str = ""
 
 
-def id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]) -> IdBlocks:
+def make_id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Mapping[str, Any]]) -> IdBlocks:
     """Make the SNP ID blocks of all pods with this platform and vCPU count (docs/facts/contrast-manifest.md#id-block).
 
     reference_values: the manifest's `snp` entries. One product may fail (its entry may have been deleted), not both.
     """
-    wanted: list[tuple[str, str, str]] = []
+    annotations: list[tuple[str, str, str]] = []
     problems: list[str] = []
     for product in PRODUCTS if platform.tee == "snp" else ():
-        found = _entry(reference_values, platform, product)
-        if isinstance(found, str):
-            problems.append(found)
+        entry = _entry(reference_values, platform, product)
+        if isinstance(entry, str):
+            problems.append(entry)
             continue
         try:
-            made_of = _annotations(found, product, vcpus)
+            values = _make_annotations(entry, product, vcpus)
         except ValueError as problem:  # a base manifest is free to hold anything of the right type
             problems.append(f"{product}: {problem}")
             continue
         reason = f"launch digest of a {product} VM with {vcpus_text(vcpus)}"
-        wanted += [(key, value, reason) for key, value in made_of.items()]
-    return IdBlocks(platform.name, tuple(wanted), "" if wanted else "; ".join(problems))
+        annotations += [(key, value, reason) for key, value in values.items()]
+    return IdBlocks(platform.name, tuple(annotations), "" if annotations else "; ".join(problems))
 
 
-def measure(workload: Workload, made: IdBlocks) -> Outcome:
-    """Give one pod its ID blocks; stale ones of another render are removed."""
-    if made.problem:
+def measure(workload: Workload, blocks: IdBlocks) -> Outcome:
+    """Give a pod its ID blocks, and remove stale ones of another render."""
+    if blocks.problem:
         path = workload.metadata_path
-        wrong = finding("CC0608", workload.ref, path, platform=made.platform, problem=made.problem)
-        return Outcome(findings=(wrong,))
-    edits = list(workload.annotate(made.annotations, "CC0607"))
-    written = {key for key, _, _ in made.annotations}
-    for key, before in workload.annotations.items():
+        problem = finding("CC0608", workload.ref, path, platform=blocks.platform, problem=blocks.problem)
+        return Outcome(findings=(problem,))
+    edits = list(workload.annotate(blocks.annotations, "CC0607"))
+    written = {key for key, _, _ in blocks.annotations}
+    for key, value in workload.annotations.items():
         if key.startswith(ID_BLOCKS) and key not in written:
             path = (*workload.metadata_path, "annotations", key)
-            edits.append(Edit("remove", path, before, ABSENT, "CC0607", "belongs to another platform or product"))
+            edits.append(Edit("remove", path, value, ABSENT, "CC0607", "belongs to another platform or product"))
     return Outcome(tuple(edits))
 
 
@@ -183,8 +183,7 @@ def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, pr
     return f"no entry for {product}"
 
 
-def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
-    """Make the three annotations of one product."""
+def _make_annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
     policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
     block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
@@ -192,7 +191,6 @@ def _annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str
 
 
 def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
-    """Make ID block and ID auth in base64."""
     block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
     return _base64(block), _base64(id_auth(block))
 
@@ -203,38 +201,38 @@ def _base64(data: bytes) -> str:
 
 # --- Run the stages for one workload: namespace, resolve, inject, schedule, measure
 #
-# Rule: each function adds the edits and findings of its stages. A workload with errors gets no ID block
-# and no policy, but every later stage looks at it and says what is new, so that one round shows all errors; one whose
-# types are wrong is looked at no further, since the stages trust them.
+# Rule: each function adds the edits and findings of its stages. A workload with errors gets no ID block and no policy,
+# but every later stage checks it and adds new findings, so that one round shows all errors. A workload with values of
+# wrong types goes no further, since the stages trust the types.
 
 
-def with_findings(workload: Workload, findings: Iterable[Finding]) -> Workload:
-    """Return the workload with findings about it as it is now; those that repeat an error of it are left out."""
-    placed = tuple(map(workload.placed, findings))
-    if workload.failed and placed:
-        placed = news(placed, workload.findings, workload.written or workload)
-    return workload._replace(findings=workload.findings + placed) if placed else workload
+def add_findings(workload: Workload, findings: Iterable[Finding]) -> Workload:
+    """Return the workload with findings about its present state; those that repeat one of its errors are left out."""
+    located = tuple(map(workload.placed, findings))
+    if workload.failed and located:
+        located = news(located, workload.findings, workload.written or workload)
+    return workload._replace(findings=workload.findings + located) if located else workload
 
 
-def with_outcome(workload: Workload, outcome: Outcome) -> Workload:
-    """Return the workload after one more stage, whose findings are about it as it was before the edits."""
-    return with_findings(workload, outcome.findings).after(outcome.edits)
+def apply_outcome(workload: Workload, outcome: Outcome) -> Workload:
+    """Return the workload after one more stage, whose findings are about its state before the edits."""
+    return add_findings(workload, outcome.findings).after(outcome.edits)
 
 
 def is_unreadable(workload: Workload) -> bool:
-    """Tell whether it has no containers, or values of a wrong type, so that no later stage can read it."""
-    return any(finding.code in UNREADABLE for finding in workload.findings)
+    """Tell whether a workload has no containers, or values of a wrong type, so that no later stage can read it."""
+    return any(problem.code in UNREADABLE for problem in workload.findings)
 
 
 def resolve_workload(workload: Workload, config: Config, without: Collection[str] = ()) -> Workload:
-    """Give one workload its namespace and its configured class, verify it as the user wrote it, resolve its class.
+    """Set the namespace and the configured class of a workload, check it as the user wrote it, resolve its class.
 
     without: codes of findings that are left out, as if there were no such rule.
     """
     generate = config.generate
-    workload = in_namespace(workload, generate.namespace)
-    workload = _with_moved_annotations(_with_configured_class(workload, generate), generate)
-    workload = _with_least_vcpus(workload, generate)
+    workload = set_namespace(workload, generate.namespace)
+    workload = _move_annotations(_set_configured_class(workload, generate), generate)
+    workload = _raise_vcpus(workload, generate)
     platform, outcome = resolve(workload, config.release, generate.platform)
     count = vcpus(workload)
     workload = workload._replace(
@@ -244,21 +242,20 @@ def resolve_workload(workload: Workload, config: Config, without: Collection[str
         notes=workload.notes + _templates_note(workload, generate),
     )
     workload = workload._replace(written=workload)
-    findings = _kept(check_before_injection(workload, config.release.images) + outcome.findings, without)
-    return with_outcome(workload, Outcome(() if has_errors(findings) else outcome.edits, findings))
+    findings = _leave_out(check_before_injection(workload, config.release.images) + outcome.findings, without)
+    return apply_outcome(workload, Outcome(() if has_errors(findings) else outcome.edits, findings))
 
 
-def _with_configured_class(workload: Workload, generate: Generate) -> Workload:
+def _set_configured_class(workload: Workload, generate: Generate) -> Workload:
     """Write the class into a workload that `spec.workloads` names, and a note for the plan."""
     if not generate.workloads:
         return workload
-    from krm_function.render.select import chosen_note, with_chosen_class
+    from krm_function.render.select import note_entries, write_class
 
-    return with_chosen_class(workload, generate)._replace(notes=chosen_note(workload, generate))
+    return write_class(workload, generate)._replace(notes=note_entries(workload, generate))
 
 
-def _with_moved_annotations(workload: Workload, generate: Generate) -> Workload:
-    """Move annotations that stand on the object, if the configuration says so."""
+def _move_annotations(workload: Workload, generate: Generate) -> Workload:
     if generate.object_annotations != "move":
         return workload
     from krm_function.adapt.moved_annotations import move_annotations
@@ -266,8 +263,7 @@ def _with_moved_annotations(workload: Workload, generate: Generate) -> Workload:
     return workload.after(move_annotations(workload))
 
 
-def _with_least_vcpus(workload: Workload, generate: Generate) -> Workload:
-    """Raise the cpu limit of the pod, if the configuration says so."""
+def _raise_vcpus(workload: Workload, generate: Generate) -> Workload:
     if not generate.vcpus:
         return workload
     from krm_function.adapt.least_vcpus import least_vcpus
@@ -291,44 +287,44 @@ def inject_containers(
     gpus: tuple[str, ...],
     without: Collection[str] = (),
 ) -> Workload:
-    """Inject the containers and volumes that one workload gets, and verify the result.
+    """Inject the containers and volumes of a workload, and verify the result.
 
-    gpus: `passed_gpus` of the configuration. without: as in `resolve_workload`.
+    gpus: `list_passed_gpus` of the configuration. without: as in `resolve_workload`.
     """
     if is_unreadable(workload):
         return workload
     images = config.images or EMPTY
     outcome = inject(workload, config.generate, config.release, coordinator_namespace, images)
-    workload = with_findings(workload.after(outcome.edits), _kept(outcome.findings, without))
+    workload = add_findings(workload.after(outcome.edits), _leave_out(outcome.findings, without))
     settings = config.generate.policy.settings or config.release.policy_settings
     explicit = not isinstance(parse_runtime_class(workload.placeholder), Bare)
     findings = (
         *check_after_injection(workload, config.release.version),
-        *closed_networks(workload, config.generate),
-        *host_mounts(workload, images, settings),
-        *gpu_checks(workload, PLATFORMS.get(workload.platform), gpus, explicit=explicit),
+        *check_networks(workload, config.generate),
+        *check_host_mounts(workload, images, settings),
+        *check_gpus(workload, PLATFORMS.get(workload.platform), gpus, explicit=explicit),
     )
-    return with_findings(workload, _kept(findings, without))
+    return add_findings(workload, _leave_out(findings, without))
 
 
-def passed_gpus(config: Config) -> tuple[str, ...]:
-    """Return the names of GPUs that the policies of a render pass."""
+def list_passed_gpus(config: Config) -> tuple[str, ...]:
+    """Return the names of the GPUs that the policies of a render pass."""
     options = config.generate.policy
     profile, _ = chosen_profile(options.profile, config.release, config.generate.name)
     return passed_names(options.settings or config.release.policy_settings, profile)
 
 
-def _kept(findings: tuple[Finding, ...], without: Collection[str]) -> tuple[Finding, ...]:
+def _leave_out(findings: tuple[Finding, ...], without: Collection[str]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.code not in without) if without else findings
 
 
 def schedule_workload(workload: Workload, classes: RuntimeClasses) -> Workload:
-    """Check one pod against the RuntimeClass that it will have; a DaemonSet gets its scheduling in the template."""
+    """Check a pod against the RuntimeClass that it will have; the template of a DaemonSet gets its scheduling."""
     if not workload.platform:
         return workload
     runtime_class = classes.classes.get(workload.runtime_class)
-    workload = with_outcome(workload, schedule(workload, runtime_class))._replace(scheduled=runtime_class)
-    return workload if workload.failed else with_outcome(workload, schedule_daemon_set(workload, runtime_class))
+    workload = apply_outcome(workload, schedule(workload, runtime_class))._replace(scheduled=runtime_class)
+    return workload if workload.failed else apply_outcome(workload, schedule_daemon_set(workload, runtime_class))
 
 
 def measure_all(workloads: Iterable[Workload], values: ReferenceValues, release: Release) -> list[Workload]:
@@ -336,21 +332,21 @@ def measure_all(workloads: Iterable[Workload], values: ReferenceValues, release:
 
     A workload whose number of vCPUs has no RTMR0 in the release gets CC0609.
     """
-    checked = [with_findings(workload, _without_rtmr0(workload, release)) for workload in workloads]
+    checked = [add_findings(workload, _check_rtmr0(workload, release)) for workload in workloads]
     if has_errors(values.findings):
         return checked
 
-    blocks = cache(lambda platform, count: id_blocks(PLATFORMS[platform], count, values.merged.get("snp", ())))
+    blocks = cache(lambda platform, count: make_id_blocks(PLATFORMS[platform], count, values.merged.get("snp", ())))
     return [
         workload
         if workload.failed or not workload.platform
-        else with_outcome(workload, measure(workload, blocks(workload.platform, workload.vcpus)))
+        else apply_outcome(workload, measure(workload, blocks(workload.platform, workload.vcpus)))
         for workload in checked
     ]
 
 
-def _without_rtmr0(workload: Workload, release: Release) -> tuple[Finding, ...]:
-    """Return CC0609 if a VM of this size is in no reference value."""
+def _check_rtmr0(workload: Workload, release: Release) -> tuple[Finding, ...]:
+    """Return CC0609 if no reference value covers VMs of this size."""
     platform = PLATFORMS.get(workload.platform)
     if platform is None or not platform.rtmr0_by_vcpus or not workload.vcpus or platform.name not in release.platforms:
         return ()
@@ -360,7 +356,7 @@ def _without_rtmr0(workload: Workload, release: Release) -> tuple[Finding, ...]:
     return (finding("CC0609", workload.ref, workload.spec_path, vcpus=size, platform=platform.name),)
 
 
-def used_platforms(workloads: Sequence[Workload], default: str) -> set[Platform]:
+def find_platforms(workloads: Sequence[Workload], default: str) -> set[Platform]:
     """Find every platform whose reference values the manifest needs. default: the configured one, "" for none.
 
     For a GPU on an explicit platform without one Contrast adds those of the GPU variant; here it is CC0409.
@@ -369,8 +365,8 @@ def used_platforms(workloads: Sequence[Workload], default: str) -> set[Platform]
     return used | {PLATFORMS[default]} if default and workloads else used
 
 
-def vcpu_counts(workloads: Iterable[Workload], platforms: Iterable[Platform]) -> Mapping[str, list[int]]:
-    """Collect by name of the platform the vCPU count of each of its pods."""
+def collect_vcpu_counts(workloads: Iterable[Workload], platforms: Iterable[Platform]) -> Mapping[str, list[int]]:
+    """Collect the vCPU counts of the pods by the name of their platform."""
     return {
         platform.name: [workload.vcpus for workload in workloads if workload.platform == platform.name]
         for platform in platforms

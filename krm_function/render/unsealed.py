@@ -1,4 +1,4 @@
-"""Refuse what asks for Contrast where no render seals it, and name the pods that stay plain."""
+"""Refuse requests for Contrast where no render seals a pod, and name the pods that stay plain."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -21,13 +21,12 @@ from krm_function.kubernetes.workload import EMITTED, LOCAL_CONFIG, POD_ROLE, PR
 from krm_function.record import NamedTuple
 from krm_function.text.errors import YamlError
 
-# --- Unsealed: refuse what asks for a Contrast runtime class, or for anything of Contrast's, where no render seals it
+# --- Unsealed: refuse requests for a Contrast runtime class, or for anything of Contrast's, where no render seals a pod
 #
-# Rule: whatever asks for a class of Contrast's is sealed or refused; `generate` and `check` ask this one
-# function. A kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom
-# resource.
+# Rule: every request for a class of Contrast's is sealed or refused; `generate` and `check` call this one function. A
+# kind is one of the eight by its group and version as well: `apps/v1beta1` is as foreign as a custom resource.
 #
-#     in an object                  what asks                                                        answer
+#     in an object                  the request                                                      answer
 #     of the eight kinds, with a    a placeholder, as a value or a key, anywhere                     CC0240
 #     pod that has no class of      any name of Contrast's below a key like runtimeClassName         CC0240
 #     Contrast's                    an annotation or label of Contrast's on object or pod            CC0241
@@ -36,17 +35,17 @@ from krm_function.text.errors import YamlError
 #     or of spec.podTemplates       of another kind
 #     of another kind               a placeholder, or a name below such a key; in its metadata, the  CC1109
 #                                   latter alone, because a name or a label may read like a class
-#     CustomResourceDefinition      nothing: a schema describes what others ask for
+#     CustomResourceDefinition      nothing: a schema describes the requests of others
 #     RuntimeClass of node.k8s.io   as of another kind, in its own fields as in the metadata
-#     ConfigMap, Secret             nothing: they hold text, and are no pod by any reading
+#     ConfigMap, Secret             nothing: they hold text, and no reader takes them for a pod
 #     of contrast-krm.dev           nothing: configuration
 #
-# The node installer is no confidential pod, and carries the keys of `OF_THE_INSTALLER`.
+# The node installer is not a confidential pod, but carries the keys of `OF_THE_INSTALLER`.
 
 
 CLASSES = ("List", KIND)  # kinds of documents that may have a RuntimeClass
 CLASS_GROUP = "node.k8s.io/"
-CLASS_FIELDS = ("handler", "overhead", "scheduling")  # what a RuntimeClass has; `check_handler` compares the first
+CLASS_FIELDS = ("handler", "overhead", "scheduling")  # of a RuntimeClass; `check_handler` compares the first
 TEXT_KINDS = ("ConfigMap", "Secret")
 SCHEMA = "apiextensions.k8s.io/"
 OWN_GROUP = "contrast-krm.dev/"
@@ -62,14 +61,14 @@ OF_KUBERNETES = frozenset(
 OF_THE_INSTALLER = (PREFIX + "platform", POD_ROLE)  # the role counts if it is the coordinator's
 
 
-def unsealed(
+def find_unsealed(
     resources: Iterable[Resource],
     handlers: Container[str] = (),
     sealed: Container[tuple[int, Path, Path]] = (),
 ) -> tuple[Finding, ...]:
-    """Return CC0240, CC0241 and CC1109 for what is asked for in vain, CC1116 for each class that leads elsewhere.
+    """Return CC0240, CC0241 and CC1109 for unsealed requests, CC1116 for each class with a foreign handler.
 
-    handlers: of the release, whose classes are compared with it elsewhere. sealed: the pods that a render seals, also
+    handlers: of the release; another stage compares their classes. sealed: the pods that a render seals, even those
     without a class of their own: position of the resource, path of the object in it, path of the template in that. A
     document that cannot be parsed and may ask for a class is an error, too.
     """
@@ -77,7 +76,7 @@ def unsealed(
     asked: list[Finding] = []
     for resource in resources:
         if resource.document is not None and resource.may_be(CLASSES):
-            findings += _other_handlers(resource, handlers)
+            findings += _check_handlers(resource, handlers)
         may = may_name_contrast if resource.may_have_pods else may_ask_for_contrast
         if resource.state == "added" or _holds_text(resource) or not may(resource.text):
             continue
@@ -86,18 +85,18 @@ def unsealed(
         except YamlError as problem:
             asked.append(yaml_finding(problem, resource))
             continue
-        asked += resource.all_placed(_asked(resource, document, sealed))
+        asked += resource.all_placed(_check_resource(resource, document, sealed))
     return (*findings, *asked)
 
 
-def _asked(resource: Resource, document: Any, sealed: Container[tuple[int, Path, Path]]) -> Iterator[Finding]:
+def _check_resource(resource: Resource, document: Any, sealed: Container[tuple[int, Path, Path]]) -> Iterator[Finding]:
     for _, root, ref, _ in resource.objects:
-        yield from misplaced(document, root, resource.position, sealed, kinds=resource.kinds)
-        classes = list(unsealed_classes(document, root, resource.kinds))
-        yield from unsealed_findings(ref, classes, root, resource)
+        yield from find_misplaced(document, root, resource.position, sealed, kinds=resource.kinds)
+        classes = list(list_unsealed_classes(document, root, resource.kinds))
+        yield from report_unsealed(ref, classes, root, resource)
 
 
-def misplaced(
+def find_misplaced(
     document: Any,
     root: Path,
     position: int = -1,
@@ -105,61 +104,61 @@ def misplaced(
     *,
     kinds: Kinds = SHIPPED,
 ) -> Iterator[Finding]:
-    """Yield what asks for Contrast in vain in one object of a kind whose pods are sealed: CC0240 and CC0241.
+    """Yield CC0240 and CC0241 for unsealed requests in an object of a kind whose pods are sealed.
 
     position: of the resource. sealed: as for `unsealed`. kinds: those with pods.
     """
     value = dig(document, root)
     ref = reference(value)
     if kinds.of(ref) is None or controller_of(value):
-        return  # what a controller made is as its owner
+        return  # an object that a controller made is like its owner
     pods = workloads_of(value, root, ref, kinds=kinds)
-    plain = [one for one in pods if _is_plain(one) and (position, root, one.template) not in sealed]
+    plain = [pod for pod in pods if _is_plain(pod) and (position, root, pod.template) not in sealed]
     if not plain:
         return
     home = ".".join(map(str, (*plain[0].template, "spec", FIELD)))
-    homes = [(*one.spec_path, FIELD) for one in pods]
-    elsewhere = [path for path, _ in unsealed_classes(document, root, kinds)]
+    homes = [(*pod.spec_path, FIELD) for pod in pods]
+    unsealed_paths = [path for path, _ in list_unsealed_classes(document, root, kinds)]
     for path, name in contrast_names_in(value, root):
-        if path in homes or path in elsewhere:
-            continue  # the class of another pod of the object, or one of a template that nobody knows
+        if path in homes or path in unsealed_paths:
+            continue  # the class of another pod of the object, or of an unknown template
         yield finding("CC0240", ref, path, name=name, home=home)
     for workload in plain:
-        yield from _without_effect(workload, home)
+        yield from _find_idle_keys(workload, home)
 
 
 def _is_plain(workload: Workload) -> bool:
-    """Tell whether a pod asks for no class of Contrast's. A class that is no text is an error of `render/select.py`."""
+    """Tell whether a pod has no class of Contrast's. A class that is not text is an error of `render/select.py`."""
     name = workload.pod_spec.get(FIELD)
     return name is None or (isinstance(name, str) and not is_contrast_name(name))
 
 
-def _without_effect(workload: Workload, home: str) -> Iterator[Finding]:
-    """Yield CC0241 for each annotation and label of Contrast's on a pod that is not confidential, and on its object."""
+def _find_idle_keys(workload: Workload, home: str) -> Iterator[Finding]:
+    """Yield CC0241 for each annotation and label of Contrast's on a plain pod, and on its object."""
     for metadata in dict.fromkeys(((*workload.root, "metadata"), workload.metadata_path)):
-        for what in ("annotation", "label"):
-            for key, value in mapping(workload.at((*metadata, f"{what}s"))).items():
+        for noun in ("annotation", "label"):
+            for key, value in mapping(workload.at((*metadata, f"{noun}s"))).items():
                 of_the_installer = key in OF_THE_INSTALLER and value != "coordinator"
                 if is_contrast_key(str(key)) and not of_the_installer:
-                    yield finding("CC0241", workload.ref, (*metadata, f"{what}s", key), what=what, home=home)
+                    yield finding("CC0241", workload.ref, (*metadata, f"{noun}s", key), what=noun, home=home)
 
 
-def _other_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Finding]:
+def _check_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Finding]:
     for _, root, ref, value in resource.objects:
         added = dig(value, ("metadata", "annotations", EMITTED)) is not None  # a render makes it again
         if ref.kind == KIND and ref.name not in handlers and not added:
             yield from map(resource.placed, check_handler(ref, root, value))
 
 
-def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Iterator[tuple[Path, str]]:
-    """Yield the path and the name of each class of Contrast's in one object where no render seals a pod of its kind.
+def list_unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the name of each class of Contrast's in an object that no render seals there.
 
-    Members of a list are objects of their own. Of a custom resource, what is in its known pod templates is left out.
+    Members of a list are objects of their own. The known pod templates of a custom resource are left out.
     """
     value = dig(document, root)
     ref = reference(value)
-    known = kinds.of(ref)
-    if (known and known.source == "built-in") or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
+    entry = kinds.of(ref)
+    if (entry and entry.source == "built-in") or (ref.api_version == "v1" and ref.kind in TEXT_KINDS):
         return
     if ref.api_version.startswith((SCHEMA, OWN_GROUP)):
         return
@@ -175,7 +174,7 @@ def unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Itera
 
 
 def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
-    """Tell whether a RuntimeClass has a name of Contrast's and another handler, or the other way round.
+    """Return CC1116 if only one of the name and the handler of a RuntimeClass is Contrast's, or they differ.
 
     A pod that names such a class runs in a VM of Contrast's without a policy, or has a policy and runs in no VM.
     """
@@ -186,42 +185,40 @@ def check_handler(ref: Ref, root: Path, value: Any) -> tuple[Finding, ...]:
     return (finding("CC1116", ref, (*root, "handler"), name=ref.name, handler=handler or "nothing"),)
 
 
-def unsealed_findings(
-    ref: Ref, asked: Sequence[tuple[Path, str]], root: Path, resource: Resource
-) -> tuple[Finding, ...]:
-    """Make the findings of all classes that are asked for in vain in one object. root: of it, in its document."""
+def report_unsealed(ref: Ref, asked: Sequence[tuple[Path, str]], root: Path, resource: Resource) -> tuple[Finding, ...]:
+    """Make the findings about all unsealed classes of an object. root: of the object, in its document."""
     paths = [path for path, _ in asked]
-    return tuple(unsealed_finding(ref, path, name, resource.kinds, root, paths) for path, name in asked)
+    return tuple(report_unsealed_class(ref, path, name, resource.kinds, root, paths) for path, name in asked)
 
 
-def unsealed_finding(
-    ref: Ref, path: Path, name: str, kinds: Kinds = SHIPPED, root: Path = (), others: Sequence[Path] = ()
+def report_unsealed_class(
+    ref: Ref, path: Path, name: str, kinds: Kinds = SHIPPED, root: Path = (), paths: Sequence[Path] = ()
 ) -> Finding:
-    """Make the finding of a class that is asked for in vain. root: of the object, in its document.
+    """Make the finding about an unsealed class. root: of the object, in its document.
 
-    others: the paths of all classes in the object, whose pod templates an entry has to name together.
+    paths: of all classes in the object, whose pod templates an entry has to name together.
     """
-    known = kinds.entry(ref)
+    entry = kinds.entry(ref)
     group, _, version = ref.api_version.rpartition("/")
     values: dict[str, Any] = {"kind": f"{ref.api_version} {ref.kind}".strip(), "name": name}
-    if known and known.refused:
-        return finding("CC1109.refused", ref, path, **values, reason=known.refused, instead=known.instead)
+    if entry and entry.refused:
+        return finding("CC1109.refused", ref, path, **values, reason=entry.refused, instead=entry.instead)
     if "." not in group or not ref.kind or group in OF_KUBERNETES or ref.api_version.startswith(OWN_GROUP):
         return finding("CC1109.kind", ref, path, **values)
-    if known and known.versions and version not in known.versions:
-        return finding("CC1109.version", ref, path, **values, versions=listed(known.versions))
+    if entry and entry.versions and version not in entry.versions:
+        return finding("CC1109.version", ref, path, **values, versions=listed(entry.versions))
     if not _template_of(path[len(root) :]):
         return finding("CC1109.bare", ref, path, **values)
-    fields = dict.fromkeys(_template_of(one[len(root) :]) for one in (others or (path,)))
+    fields = dict.fromkeys(_template_of(class_path[len(root) :]) for class_path in (paths or (path,)))
     templates = ", ".join(f"{{path: '{field}'}}" for field in fields if field)
-    if known:
+    if entry:
         return finding("CC1109.more", ref, path, **values, entry=templates)
-    entry = f"podTemplates: [{{group: {group}, kind: {ref.kind}, templates: [{templates}]}}]"
-    return finding("CC1109.template", ref, path, **values, entry=entry)
+    setting = f"podTemplates: [{{group: {group}, kind: {ref.kind}, templates: [{templates}]}}]"
+    return finding("CC1109.template", ref, path, **values, entry=setting)
 
 
 def _template_of(place: Path) -> str:
-    """Return the path of an entry for the pod template that a class stands in, "" if it stands in none."""
+    """Return the path of an entry for the pod template of a class, "" if it is not in a template."""
     steps = place[:-2]
     if place[-2:] != ("spec", FIELD) or not steps:
         return ""
@@ -230,17 +227,17 @@ def _template_of(place: Path) -> str:
 
 
 def _holds_text(resource: Resource) -> bool:
-    """Tell whether a resource is certainly of a kind that holds nothing but text."""
+    """Tell whether a resource is certainly of a kind that holds only text."""
     return resource.certain and resource.kind in TEXT_KINDS and plain_api_version(resource.api_version) == "v1"
 
 
 # --- Unknown pods: find the objects whose pods no render seals and that have a pod template all the same
 #
-# Rule: what a pod is in an object of unknown kind, `kubernetes/objects.py` says.
+# Rule: `kubernetes/objects.py` decides what is a pod in an object of unknown kind.
 
 
 class UnknownPods(NamedTuple):
-    """An object with pods that no render edits. pod: where the first of them is seen in it, None if none is."""
+    """An object with pods that no render edits. pod: the path of the first one, None if none is visible."""
 
     resource: Resource
     root: Path
@@ -248,10 +245,10 @@ class UnknownPods(NamedTuple):
     pod: Path | None
 
 
-def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Finding]:
+def find_unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Finding]:
     """Yield the objects of other kinds than the eight; a finding for a document that cannot be read.
 
-    Of those of catalogue and configuration, only what has a pod beside the templates that are known.
+    Of the kinds of catalogue and configuration, only objects with a pod outside of the known templates.
     """
     for resource in resources:
         if resource.state == "added" or (resource.certain and resource.kind in WITHOUT_PODS):
@@ -259,44 +256,46 @@ def unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Findin
         if resource.certain and resource.kind in KINDS and resource.kind not in CATALOGUED:
             continue
         try:
-            read = resource.parsed()
+            parsed = resource.parsed()
         except YamlError as problem:
             yield yaml_finding(problem, resource)
             continue
-        for _, root, ref, value in read.objects:
-            known = ref.kind in KINDS and resource.kinds.entry(ref) is None
-            if known or ref.kind in WITHOUT_PODS:
+        for _, root, ref, value in parsed.objects:
+            is_foreign = ref.kind in KINDS and resource.kinds.entry(ref) is None
+            if is_foreign or ref.kind in WITHOUT_PODS:
                 continue
             templates = resource.kinds.paths(ref, value)
-            others = (pod for pod in pod_specs(value) if not any(pod[: len(one)] == one for one in templates))
-            pod = next(others, None)
+            unlisted = (
+                pod for pod in pod_specs(value) if not any(pod[: len(template)] == template for template in templates)
+            )
+            pod = next(unlisted, None)
             if pod is not None or resource.kinds.of(ref) is None:
-                yield UnknownPods(read, root, ref, pod)
+                yield UnknownPods(parsed, root, ref, pod)
 
 
-# --- Placeholders in text: name those that stand within a text, which somebody else makes an object of
+# --- Placeholders in text: report those within a text from which another program makes an object
 #
-# A chart in a ConfigMap, a patch of Flux, a profile of an operator: what is made of it is not in the input, so its pods
-# are not sealed. Whether it is a mistake is not known, so it is a warning, of `check` and `assess`.
+# A chart in a ConfigMap, a patch of Flux, a profile of an operator: the resulting object is not in the input, so its
+# pods are not sealed. It may be a mistake or not, so `check` and `assess` warn.
 #
-# Rule: a text of data, or one of several words. What is all of a value is a finding of its own, as in
-# unsealed.py, but for the data of a ConfigMap, which that leaves alone.
+# Rule: a text of data, or one of several words. A placeholder that is all of a value is a finding of its own (above),
+# except in the data of a ConfigMap.
 
 
 TEXTS = {"ConfigMap": ("data",), "Secret": ("stringData",)}  # of v1: where text is
 NAME = re.compile(r"(?<![A-Za-z0-9-])(?:contrast-cc[a-z0-9-]*|kata-cc-isolation)(?![A-Za-z0-9])")
 
 
-def placeholders_in_text(resources: Iterable[Resource]) -> tuple[Finding, ...]:
+def find_placeholders(resources: Iterable[Resource]) -> tuple[Finding, ...]:
     """Return CC0285 for each text of an input with a placeholder in it."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for resource in resources:
         if any(word in resource.text for word in PLACEHOLDERS):
-            found += resource.all_placed(finding for item in resource.objects for finding in _in_object(item))
-    return tuple(found)
+            findings += resource.all_placed(problem for item in resource.objects for problem in _search_object(item))
+    return tuple(findings)
 
 
-def _in_object(item: ObjectAt) -> Iterator[Finding]:
+def _search_object(item: ObjectAt) -> Iterator[Finding]:
     _, root, ref, value = item
     annotations = mapping(dig(value, ("metadata", "annotations")))
     if (
@@ -314,7 +313,7 @@ def _in_object(item: ObjectAt) -> Iterator[Finding]:
 
 
 def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield every text in a value with its path, but for commands and variables of pods."""
+    """Yield every text in a value with its path, except commands and variables of pods."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, list):
@@ -328,27 +327,27 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 # --- Name the pods that run outside of a VM, and warn where they are all but the coordinator
 #
-# Rule: a pod is plain because nobody has said otherwise, which is no error; but nobody may believe that it
-# is protected. `generate`, `check` and `plan` name the plain pods, and an input whose only confidential pod is the
-# coordinator is a warning: its application has not been made confidential. Output that has none at all, and is checked
-# with the configuration of a render, is an error: a chart may have lost its runtimeClassName.
+# Rule: a pod is plain by default, which is not an error; but no user may believe that it is protected. `generate`,
+# `check` and `plan` name the plain pods, and an input whose only confidential pod is the coordinator is a warning: its
+# application is not confidential. Output without a confidential pod that is checked with the configuration of a render
+# is an error: a chart may have lost its runtimeClassName.
 
 
-def plain_line(plain: Iterable[Ref]) -> str:
+def describe_plain(plain: Iterable[Ref]) -> str:
     """Write `not confidential: Deployment/shop/a, ... and 3 more` as a line, "" if there is none."""
     names = _names(plain)
     return f"not confidential: {names}\n" if names else ""
 
 
-def only_the_coordinator(workloads: Sequence[Workload], plain: Sequence[Ref]) -> tuple[Finding, ...]:
+def check_only_coordinator(workloads: Sequence[Workload], plain: Sequence[Ref]) -> tuple[Finding, ...]:
     """Return CC0242 if coordinators are the only confidential pods, and others are plain."""
     if not plain or not workloads or not all(workload.is_coordinator for workload in workloads):
         return ()
     return (finding("CC0242", names=_names(plain)),)
 
 
-def none_confidential(plain: Sequence[Ref], generate: Generate) -> tuple[Finding, ...]:
-    """Return CC0291 if nobody has said of a pod that it is plain on purpose. plain: all pods of an input are so."""
+def check_none_confidential(plain: Sequence[Ref], generate: Generate) -> tuple[Finding, ...]:
+    """Return CC0291 if no entry makes some of the pods plain on purpose. plain: all pods of the input."""
     if not generate.workloads:
         return (finding("CC0291", names=_names(plain)),) if plain else ()
 
@@ -367,12 +366,12 @@ def _names(plain: Iterable[Ref]) -> str:
 
 # --- Stray annotations: report annotations of Contrast's domain on objects that have no pod, where nothing reads them
 #
-# Rule: an annotation that a Contrast workload of the input has on its pod template, with the same value,
-# is no mistake: kustomize's commonAnnotations writes it to every object. Source: docs/facts/contrast.md#annotations.
+# Rule: an annotation that a Contrast workload of the input has on its pod template, with the same value, is not a
+# mistake: kustomize's commonAnnotations writes it to every object. Source: docs/facts/contrast.md#annotations.
 
 
-def stray_annotations(resources: Iterable[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
-    """Return CC0202 or CC0203 for each annotation that has no effect where it stands.
+def find_stray_annotations(resources: Iterable[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
+    """Return CC0202 or CC0203 for each annotation without effect.
 
     Objects that an earlier render added are skipped.
     """
@@ -382,32 +381,32 @@ def stray_annotations(resources: Iterable[Resource], workloads: Iterable[Workloa
         certain_pod = resource.certain and resource.kind in KINDS
         if PREFIX not in resource.text or resource.state == "added" or certain_pod:
             continue
-        findings += resource.all_placed(_stray(resource, common))
+        findings += resource.all_placed(_find_stray(resource, common))
     return tuple(findings)
 
 
-def _stray(resource: Resource, common: set[tuple[str, str]]) -> Iterator[Finding]:
+def _find_stray(resource: Resource, common: set[tuple[str, str]]) -> Iterator[Finding]:
     for _, root, ref, value in resource.objects:
         if ref.kind in KINDS or resource.kinds.of(ref):
             continue  # render/pod_checks.py, if it is Contrast's
         for key, text in mapping(dig(value, ("metadata", "annotations"))).items():
-            known = ref.kind == "Service" and is_known(str(key), "Service annotation")
-            if is_contrast_key(str(key)) and not known and not (isinstance(text, str) and (key, text) in common):
+            is_read = ref.kind == "Service" and is_known(str(key), "Service annotation")
+            if is_contrast_key(str(key)) and not is_read and not (isinstance(text, str) and (key, text) in common):
                 path = (*root, "metadata", "annotations", key)
                 yield unread(ref, path, "annotation", str(key), f"a {ref.kind or 'nameless kind'}, which has no pod")
 
 
-# --- Find configuration that would be applied to a cluster: an object of ours that no host takes out of its output
+# --- Find configuration that would be applied to a cluster: an object of ours that no host removes from its output
 #
-# Rule: kustomize and kpt keep an object out of a cluster if it has the annotation
-# `config.kubernetes.io/local-config: "true"`, and nothing else tells them to. No cluster has our kinds, so that one of
-# them stops an apply half way. Source: docs/facts/krm-functions.md#bookkeeping-annotations.
+# Rule: kustomize and kpt keep an object out of a cluster only if it has the annotation
+# `config.kubernetes.io/local-config: "true"`. No cluster has our kinds, so such an object stops an apply half way.
+# Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 
 
 ANNOTATION = ("metadata", "annotations", LOCAL_CONFIG)
 
 
-def applied_configuration(resources: Iterable[Resource]) -> tuple[Finding, ...]:
+def find_applied_configuration(resources: Iterable[Resource]) -> tuple[Finding, ...]:
     """Return CC0912 for each object of our kinds that a host would apply."""
     return tuple(
         item.placed(finding("CC0912", item.ref, (*item.root, "metadata"), kind=item.ref.kind))

@@ -1,7 +1,7 @@
 """Apply the rules of `spec.volumes` to the workloads of a render, and to the claims that become block devices.
 
 Rule of this file: it runs only where a rule is on, between resolve and inject, in this order, since a cache may be
-mounted by subPath, and a VOLUME is covered by what the others leave:
+mounted by subPath, and a mount that another rule leaves may cover a VOLUME:
 
     hostPathCaches -> splitSubPaths -> securePV -> imageVolumes
 """
@@ -28,28 +28,28 @@ from krm_function.kubernetes.lookup import mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
-from krm_function.render.stages import is_unreadable, with_outcome
+from krm_function.render.stages import apply_outcome, is_unreadable
 from krm_function.schema.table import EMPTY
 
 
-def idle_entries(workloads: Sequence[Workload], config: Config) -> tuple[Finding, ...]:
+def find_idle_entries(workloads: Sequence[Workload], config: Config) -> tuple[Finding, ...]:
     """Return CC0840 for each claim and path of the configuration that names nothing in the input."""
     return (*idle_claims(workloads, config.generate), *idle_paths(workloads, config.generate))
 
 
-def with_volume_rules(
+def apply_volume_rules(
     workloads: Sequence[Workload], resources: Sequence[Resource], config: Config
 ) -> tuple[list[Workload], list[tuple[int, ObjectEdits]]]:
     """Apply the rules to all workloads that can be read.
 
     Also returns the edits of claim objects, with the positions of their resources.
     """
-    pods = pods_of(resources, config) if config.generate.volumes.secure_claims else Pods((), ())
+    pods = find_claims(resources, config) if config.generate.volumes.secure_claims else Pods((), ())
     rewritten: list[Workload] = []
     blocks: dict[tuple[int, Path], ObjectAt] = {}
     for workload in workloads:
-        after, claims = (workload, ()) if is_unreadable(workload) else _rewritten(workload, pods, config)
-        rewritten.append(after)
+        result, claims = (workload, ()) if is_unreadable(workload) else _rewrite(workload, pods, config)
+        rewritten.append(result)
         blocks |= {(claim.resource.position, claim.root): claim for claim in claims}
     edits = [
         (position, ObjectEdits(root, claim.ref, (made_block(claim),))) for (position, root), claim in blocks.items()
@@ -57,25 +57,25 @@ def with_volume_rules(
     return rewritten, edits
 
 
-def _rewritten(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, Sequence[ObjectAt]]:
+def _rewrite(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, Sequence[ObjectAt]]:
     """Apply the rules to one workload; also returns the claims that become block devices with it."""
     rules = config.generate.volumes
     claims: Sequence[ObjectAt] = ()
     if rules.cache_paths:
-        workload = with_outcome(workload, host_path_caches(workload, rules.cache_paths))
+        workload = apply_outcome(workload, host_path_caches(workload, rules.cache_paths))
     if rules.split_sub_paths:
-        workload = with_outcome(workload, split_sub_paths(workload, divide=rules.split_sub_paths == DIVIDE))
+        workload = apply_outcome(workload, split_sub_paths(workload, divide=rules.split_sub_paths == DIVIDE))
     if rules.secure_claims:
         encrypted = secure_pv(workload, rules.secure_claims, pods, initializer=config.generate.initializer)
-        workload = with_outcome(workload, encrypted.outcome)._replace(notes=workload.notes + encrypted.notes)
+        workload = apply_outcome(workload, encrypted.outcome)._replace(notes=workload.notes + encrypted.notes)
         claims = encrypted.blocks
     if rules.image_volumes:
-        workload = with_outcome(workload, image_volumes(workload, config.images or EMPTY, config.release.images))
+        workload = apply_outcome(workload, image_volumes(workload, config.images or EMPTY, config.release.images))
     return workload, claims
 
 
-def pods_of(resources: Sequence[Resource], config: Config | None) -> Pods:
-    """Return the claims of an input, and which pods of the known kinds name one."""
+def find_claims(resources: Sequence[Resource], config: Config | None) -> Pods:
+    """Return the claims of an input, and the pods that name one."""
     users: list[tuple[Ref, str]] = []
     for resource in resources:
         if resource.document is None or resource.state == "added":
@@ -89,18 +89,18 @@ def pods_of(resources: Sequence[Resource], config: Config | None) -> Pods:
     return Pods(claim_objects(resources), users, config.generate.namespace if config else "")
 
 
-def volume_choices(workload: Workload, config: Config, resources: Sequence[Resource]) -> tuple[RuleChoice, ...]:
-    """Say what each rule would do for a workload that is not rewritten yet, as if those before it were chosen.
+def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[Resource]) -> tuple[RuleChoice, ...]:
+    """Return the rules that would help a workload before any rewriting, each as if those before it were chosen.
 
-    config: for images and namespace; the rules in it do not count. resources: of the input, as they were read.
+    config: for images and namespace; its own rules do not count. resources: of the input, as they were read.
     """
     if type_findings(workload):
         return ()  # the stages trust the types
     choices = list(cache_choices(workload))
-    caches = [str(one.value) for one in choices]
+    caches = [str(choice.value) for choice in choices]
     workload = workload.after(host_path_caches(workload, caches).edits)
     choices += split_choices(workload)
     workload = workload.after(split_sub_paths(workload, divide=True).edits)
-    choices += secure_pv_choices(workload, pods_of(resources, config))
+    choices += secure_pv_choices(workload, find_claims(resources, config))
     choices += image_volume_choices(workload, config.images or EMPTY, config.release.images)
     return tuple(choices)

@@ -20,18 +20,18 @@ from krm_function.text.splice import EditedMember, MemberChanges, splice, splice
 
 # --- Measure an object as `kubectl apply` keeps it in an annotation, and as etcd stores it
 #
-# Rule: a warning from nine tenths of a limit on, and one for each object: of the larger limit that it
-# comes near. kubectl writes the object as Go writes JSON, with `<`, `>` and `&` as six characters each; etcd gets less
-# than that, so its limit is met a little later than here. Source: docs/facts/kubernetes.md#limits.
+# Rule: a warning from nine tenths of a limit on, one for each object: about the larger limit it comes near. kubectl
+# writes the object as Go writes JSON, with `<`, `>` and `&` as six characters each; etcd gets less than that, so its
+# limit is a little further than assumed here. Source: docs/facts/kubernetes.md#limits.
 
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-STORED = 3 << 19  # bytes of a request that etcd takes, unless it is told otherwise
+STORED = 3 << 19  # bytes of a request that etcd accepts by default
 NEARLY = 90  # per cent
-ESCAPED = "<>&\u2028\u2029"  # which Go writes as six characters
+ESCAPED = "<>&\u2028\u2029"  # Go writes each as six characters
 
 
-def size_findings(ref: Ref, path: Path, value: Any) -> Iterator[Finding]:
+def check_object_size(ref: Ref, path: Path, value: Any) -> Iterator[Finding]:
     """Yield CC0715 if an object comes near a limit. path: of its metadata, in its document."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     size = len(text.encode("utf-8", "replace"))
@@ -39,7 +39,7 @@ def size_findings(ref: Ref, path: Path, value: Any) -> Iterator[Finding]:
     if size * 100 >= STORED * NEARLY:
         yield finding("CC0715.etcd", ref, path, name=name, size=size, limit=STORED)
         return
-    size += sum((6 - len(one.encode("utf-8"))) * text.count(one) for one in ESCAPED) + len("\n")
+    size += sum((6 - len(character.encode("utf-8"))) * text.count(character) for character in ESCAPED) + len("\n")
     annotations = mapping(dig(value, ("metadata", "annotations")))
     size += annotations_size({**annotations, LAST_APPLIED: ""})
     if size * 100 >= TOTAL * NEARLY:
@@ -48,9 +48,9 @@ def size_findings(ref: Ref, path: Path, value: Any) -> Iterator[Finding]:
 
 # --- Write: splice the edits of every object into its text, and store the undo records of them
 #
-# Rule: text that no edit touches stays byte for byte; the undo records are stored in the object itself, on
-# its own metadata, so that `uninject` needs no configuration. An object that an earlier render added is updated in its
-# place, or dropped if this render does not add it.
+# Rule: text that no edit touches stays byte for byte; an object stores its undo records in its own metadata, so that
+# `uninject` needs no configuration. An object that an earlier render added is updated in its place, or dropped if this
+# render does not add it.
 
 
 EMITTED_FIELDS: tuple[Path, ...] = (
@@ -58,7 +58,7 @@ EMITTED_FIELDS: tuple[Path, ...] = (
     ("metadata", "annotations", LOCAL_CONFIG),  # hosts keep their own annotations beside it
 )
 
-KEPT: Path = ("metadata", "annotations", RESOURCE_POLICY)  # set where it lacks, never removed: it may be the host's
+KEPT: Path = ("metadata", "annotations", RESOURCE_POLICY)  # set if missing, never removed: it may be the host's
 RECORD: Path = ("metadata", "annotations", ORIGINAL)
 Predecessors = dict[Ref, tuple[int, Path]]  # an object that a render added -> its resource and path in it
 
@@ -81,17 +81,17 @@ def write(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]])
     findings: list[Finding] = []
     written: list[Resource] = []
     for resource in resources:
-        one, problems = _edited(resource)
-        written.append(one)
+        edited, problems = _apply_edits(resource)
+        written.append(edited)
         findings += problems
     predecessors = _predecessors(resources)
-    taken = _collisions(resources, predecessors, additions := tuple(additions))
-    added = () if taken else _add(written, predecessors, additions)
-    return WriteResult(tuple(written), added, (*findings, *taken))
+    collisions = _collisions(resources, predecessors, additions := tuple(additions))
+    added = () if collisions else _add(written, predecessors, additions)
+    return WriteResult(tuple(written), added, (*findings, *collisions))
 
 
-def object_edits(workload: Workload) -> tuple[int, ObjectEdits]:
-    """Return the edits of one workload to its object, with the position of its resource."""
+def collect_edits(workload: Workload) -> tuple[int, ObjectEdits]:
+    """Return the edits of a workload to its object, with the position of its resource."""
     position, root = workload.place
     return position, ObjectEdits(root, workload.ref, workload.edits)
 
@@ -101,81 +101,83 @@ def with_edits(resources: Iterable[Resource], edits: Iterable[tuple[int, ObjectE
 
     The workloads of one object each have its own edits, such as that of the namespace: these are made once.
     """
-    found: dict[int, dict[Path, ObjectEdits]] = {}
-    for position, one in edits:
-        if one.edits:
-            objects_of = found.setdefault(position, {})
-            before = objects_of[one.root].edits if one.root in objects_of else ()
-            more = tuple(edit for edit in one.edits if edit not in before)
-            objects_of[one.root] = one._replace(edits=before + more)
+    by_position: dict[int, dict[Path, ObjectEdits]] = {}
+    for position, added in edits:
+        if added.edits:
+            objects_of = by_position.setdefault(position, {})
+            old = objects_of[added.root].edits if added.root in objects_of else ()
+            new = tuple(edit for edit in added.edits if edit not in old)
+            objects_of[added.root] = added._replace(edits=old + new)
     return tuple(
-        one._replace(edits=tuple(found[one.position].values())) if one.position in found else one for one in resources
+        resource._replace(edits=tuple(by_position[resource.position].values()))
+        if resource.position in by_position
+        else resource
+        for resource in resources
     )
 
 
-def _edited(resource: Resource) -> tuple[Resource, list[Finding]]:
-    """Return a resource with its text after the edits of its objects, and a finding for each that cannot be made."""
+def _apply_edits(resource: Resource) -> tuple[Resource, list[Finding]]:
     document, edits = resource.document, resource.edits
     if document is None or resource.state == "added":
         return resource, []
     if not edits:
         return (resource if document.text is resource.text else resource._replace(rendered=document.text)), []
-    members = [MemberChanges(one.root, [edit.change_in(one.root) for edit in one.edits], RECORD) for one in edits]
+    members = [MemberChanges(item.root, [edit.change_in(item.root) for edit in item.edits], RECORD) for item in edits]
     text, outcomes = splice_members(document, members)
     findings: list[Finding] = []
-    for one, outcome in zip(edits, outcomes, strict=True):
+    for item, outcome in zip(edits, outcomes, strict=True):
         if isinstance(outcome, YamlError):
-            findings.append(yaml_finding(outcome, resource, one.ref))
-        elif 4 * len(text) > TOTAL:  # in a shorter text no annotations can be too large, and hardly an object
-            findings += _too_large(one, outcome) or _large(one, outcome)
+            findings.append(yaml_finding(outcome, resource, item.ref))
+        elif 4 * len(text) > TOTAL:  # in a shorter text annotations cannot be too large, and an object hardly
+            findings += _check_annotations_size(item, outcome) or _check_size(item, outcome)
     return resource._replace(rendered=text), findings
 
 
-def collisions(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
-    """Report every addition whose identity is that of an object that no render added."""
+def find_collisions(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """Report every addition with the identity of an object that no render added."""
     return _collisions(resources, _predecessors(resources), additions)
 
 
 def _collisions(
     resources: Sequence[Resource], predecessors: Predecessors, additions: Iterable[Mapping[str, Any]]
 ) -> tuple[Finding, ...]:
-    others = [resource for resource in resources if resource.state != "added"]
+    rest = [resource for resource in resources if resource.state != "added"]
     refs = [reference(value) for value in additions]
     return tuple(
         finding("CC0710", ref, name=f"{ref.kind}/{ref}")
         for ref in refs
-        if ref not in predecessors and any(_contains(one, ref) for one in others)
+        if ref not in predecessors and any(_contains(resource, ref) for resource in rest)
     )
 
 
 def _predecessors(resources: Sequence[Resource]) -> Predecessors:
     """Find the objects that an earlier render added; a host may have put them into a `kind: List` since."""
     listed: Predecessors = {}
-    alone: Predecessors = {}
+    single: Predecessors = {}
     for resource in resources:
         if resource.state == "added":
-            alone[reference(resource.value)] = (resource.position, ())
+            single[reference(resource.value)] = (resource.position, ())
         elif resource.document is not None:
             marked = emitted_objects(resource.document.value)
             listed |= {reference(value): (resource.position, root) for root, value in marked if root}
-    return listed | alone
+    return listed | single
 
 
-def _too_large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
-    """Report an object whose annotations are larger than Kubernetes allows; its undo records count, too."""
+def _check_annotations_size(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
+    """Report an object whose annotations, with its undo records, are larger than Kubernetes allows."""
     path: Path = ("metadata", "annotations")
-    kept = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
-    found = annotations_size(mapping(dig(edited.value, path)) | kept)
-    return [finding("CC0611", edits.ref, edits.root + path, size=found, limit=TOTAL)] if found > TOTAL else []
+    record = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
+    size = annotations_size(mapping(dig(edited.value, path)) | record)
+    return [finding("CC0611", edits.ref, edits.root + path, size=size, limit=TOTAL)] if size > TOTAL else []
 
 
-def _large(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
-    """Report an object that `kubectl apply` or etcd hardly takes, with its undo records."""
+def _check_size(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
+    """Report an object that, with its undo records, is nearly too large for `kubectl apply` or etcd."""
     value = edited.value
     if edited.undo:
         annotations = {**mapping(dig(value, ("metadata", "annotations"))), ORIGINAL: to_json(edited.undo)}
         value = {**mapping(value), "metadata": {**mapping(dig(value, ("metadata",))), "annotations": annotations}}
-    return list(size_findings(edits.ref, (*edits.root, "metadata"), value))
+    return list(check_object_size(edits.ref, (*edits.root, "metadata"), value))
 
 
 def _add(
@@ -213,7 +215,7 @@ def _add(
 
 
 def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> list[Change]:
-    """Return the changes that give an emitted object the fields of its successor, or remove it if it has none."""
+    """Return the changes that give an emitted object the fields of its successor, or remove it without one."""
     if successor is None:
         return [Change(root, "remove")]
     changes = [
@@ -233,6 +235,6 @@ def _contains(resource: Resource, ref: Ref) -> bool:
     try:
         items = resource.parsed().objects
     except YamlError:
-        return True  # fail closed: it cannot be known
+        return True  # fail closed
     alike = [item.ref for item in items if item.ref._replace(namespace="") == ref._replace(namespace="")]
     return any(not near.namespace or not ref.namespace or near.namespace == ref.namespace for near in alike)

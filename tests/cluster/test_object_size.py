@@ -6,7 +6,7 @@ import re
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.render.write import STORED, size_findings
+from krm_function.render.write import STORED, check_object_size
 from tests.cluster.api import Json
 from tests.cluster.control_plane import ControlPlane
 
@@ -26,7 +26,7 @@ def large(length: int) -> Json:
 
 
 def counted(value: Json) -> int:
-    (said,) = size_findings(REF, ("metadata",), value)
+    (said,) = check_object_size(REF, ("metadata",), value)
     (size,) = re.findall(r"(?:takes|has) (\d+)", said.message)
     return int(size)
 

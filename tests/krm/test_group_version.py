@@ -5,7 +5,7 @@ import pytest
 from krm_function.krm import KubeObject, config_map_data, is_gvk
 from krm_function.krm.group_version import GroupVersion, parse_group_version, plain_api_version
 from krm_function.render.select import select
-from krm_function.render.unsealed import unsealed_classes
+from krm_function.render.unsealed import list_unsealed_classes
 from krm_function.text.errors import YamlError
 from krm_function.text.parse import parse
 from tests.krm.spellings import NOT_TAKEN, SPELLINGS, TAKEN, Spelling
@@ -51,7 +51,7 @@ def test_what_an_api_server_takes_is_selected_and_everything_else_refused(spelli
         assert not spelling.taken
         return
     assert bool(select(value).workloads) == spelling.taken
-    assert bool(list(unsealed_classes(value, ()))) != spelling.taken
+    assert bool(list(list_unsealed_classes(value, ()))) != spelling.taken
 
 
 def test_the_table_has_forty_spellings_and_both_verdicts() -> None:

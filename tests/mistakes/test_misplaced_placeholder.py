@@ -13,7 +13,7 @@ from krm_function.kubernetes.kinds import KINDS, template_paths
 from krm_function.kubernetes.lookup import dig
 from krm_function.render.read import read
 from krm_function.render.select import select
-from krm_function.render.unsealed import unsealed
+from krm_function.render.unsealed import find_unsealed
 from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES
 from tests.quick_yaml import safe_load_all
@@ -139,7 +139,7 @@ def test_a_pod_that_only_mentions_contrast_stays_as_it_is(change: Callable[[Json
 
 def test_a_comment_asks_for_nothing() -> None:
     resources = [one._replace(text=f"# runtimeClassName: contrast-cc\n{one.text}") for one in stream(plain())]
-    assert unsealed(read(resources).resources) == ()
+    assert find_unsealed(read(resources).resources) == ()
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -186,7 +186,7 @@ OBJECTS = dict(objects_with_pods())
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_placeholder_at_any_path_of_a_workload_is_sealed_or_found(name: str) -> None:
     value = OBJECTS[name]
-    assert unsealed(read(stream(value)).resources) == (), "what asks for nothing is no error"
+    assert find_unsealed(read(stream(value)).resources) == (), "what asks for nothing is no error"
     silent = []
     for path in paths(value):
         keys = ("runtimeClassName", "runtimeClass", "note") if isinstance(dig(value, path), dict) else ()
@@ -195,6 +195,6 @@ def test_a_placeholder_at_any_path_of_a_workload_is_sealed_or_found(name: str) -
             resources = read(stream(changed)).resources
             chosen = [select(one.value, one) for one in resources if one.document is not None]
             sealed = any(one.workloads or one.findings for one in chosen)
-            if not sealed and not unsealed(resources):
+            if not sealed and not find_unsealed(resources):
                 silent.append((path, key))
     assert silent == []

@@ -11,7 +11,7 @@ import pytest
 from krm_function.contrast.injected import INITIALIZER, MEMORY_DIRECTORY, SECRETS, STATE, initializer
 from krm_function.kubernetes.image import any_image
 from krm_function.kubernetes.workload import ORIGINAL
-from krm_function.render.proof import unexplained
+from krm_function.render.proof import find_unexplained
 from tests.stages.deployment import Json, an_object, pod_spec
 from tests.stages.example import HANDLERS
 
@@ -27,22 +27,22 @@ def pair(now: Json, before: Json) -> tuple[Json, Json]:
 
 
 def test_what_a_render_changes_is_explained() -> None:
-    assert unexplained(*pair({}, {}), any_image) is None
+    assert find_unexplained(*pair({}, {}), any_image) is None
 
 
 @pytest.mark.parametrize("field", ["volumes", "initContainers", "containers"])
 @pytest.mark.parametrize("odd", [{"a": 1}, "text", 7, True], ids=str)
 def test_a_field_that_is_no_list_does_not_go(field: str, odd: Any) -> None:
-    assert unexplained(*pair({field: odd}, {field: None}), any_image) == (*POD, field)
-    assert unexplained(*pair({field: None}, {field: odd}), any_image) == (*POD, field)
+    assert find_unexplained(*pair({field: odd}, {field: None}), any_image) == (*POD, field)
+    assert find_unexplained(*pair({field: None}, {field: odd}), any_image) == (*POD, field)
 
 
 @pytest.mark.parametrize("odd", [{"a": 1}, "text", 7], ids=str)
 def test_mounts_that_are_no_list_do_not_go(odd: Any) -> None:
     now, before = pair({}, {})
     now["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = odd
-    assert unexplained(now, before, any_image) == (*POD, "containers", "web", "volumeMounts")
-    assert unexplained(*pair_of(now, before), any_image) == (*POD, "containers", "web", "volumeMounts")
+    assert find_unexplained(now, before, any_image) == (*POD, "containers", "web", "volumeMounts")
+    assert find_unexplained(*pair_of(now, before), any_image) == (*POD, "containers", "web", "volumeMounts")
 
 
 def pair_of(now: Json, before: Json) -> tuple[Json, Json]:
@@ -60,10 +60,10 @@ def test_a_container_without_a_name_is_named_by_its_place() -> None:
     changed = containers("a", "b")
     changed[1]["tty"] = True
     now, before = pair({"containers": changed}, {"containers": containers("a", "b")})
-    assert unexplained(now, before, any_image) == (*POD, "containers", 1, "tty")
+    assert find_unexplained(now, before, any_image) == (*POD, "containers", 1, "tty")
     changed[1]["tty"], changed[0]["tty"] = False, False
     now, before = pair({"containers": changed}, {"containers": containers("a", "b")})
-    assert unexplained(now, before, any_image) == (*POD, "containers", 0, "tty")
+    assert find_unexplained(now, before, any_image) == (*POD, "containers", 0, "tty")
 
 
 def volume(name: str) -> Json:
@@ -76,8 +76,8 @@ def test_the_volume_that_the_initializer_shares_goes_with_it_and_never_without_i
     container["volumeMounts"] = [*container["volumeMounts"], {"name": "state", "mountPath": STATE}]
     both = {"volumes": [volume(SECRETS), volume("state")], "initContainers": [container]}
     assert container["name"] == INITIALIZER
-    assert unexplained(*pair(both, {}), any_image) is None
+    assert find_unexplained(*pair(both, {}), any_image) is None
     stays = {"initContainers": [container], "volumes": [volume(SECRETS)]}
-    assert unexplained(*pair(both, stays), any_image) == (*POD, "volumes", 1)
+    assert find_unexplained(*pair(both, stays), any_image) == (*POD, "volumes", 1)
     other = {"volumes": [volume(SECRETS), volume("cache")], "initContainers": [container]}
-    assert unexplained(*pair(other, {}), any_image) == (*POD, "volumes", 1)
+    assert find_unexplained(*pair(other, {}), any_image) == (*POD, "volumes", 1)

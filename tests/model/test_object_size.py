@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.findings import Ref
-from krm_function.render.write import LAST_APPLIED, NEARLY, STORED, size_findings
+from krm_function.render.write import LAST_APPLIED, NEARLY, STORED, check_object_size
 from tests.stages.deployment import an_object, pod_spec, run
 
 REF = Ref("apps/v1", "Deployment", "shop", "web")
@@ -19,14 +19,14 @@ def sized(length: int, letter: str = "a") -> dict[str, Any]:
 def test_the_size_is_that_of_the_annotation_as_go_writes_it(letter: str) -> None:
     written = {"a": 1, "<": 6, "ü": 2, "\u2028": 6}[letter]
     around = len('{"metadata":{"annotations":{"a":"b"}},"spec":""}\n') + len("ab") + len(LAST_APPLIED)
-    (said,) = size_findings(REF, ("metadata",), sized(250_000 // written, letter))
+    (said,) = check_object_size(REF, ("metadata",), sized(250_000 // written, letter))
     size = around + 250_000 // written * written
     assert said.message.startswith(f"Deployment/web takes {size} of the 262144 bytes that kubectl apply can keep")
 
 
 @pytest.mark.parametrize(("length", "code"), [(200_000, ""), (240_000, "CC0715"), (STORED * NEARLY // 100, "CC0715")])
 def test_the_warning_comes_from_nine_tenths_on(length: int, code: str) -> None:
-    found = list(size_findings(REF, ("metadata",), sized(length)))
+    found = list(check_object_size(REF, ("metadata",), sized(length)))
     assert [one.code for one in found] == [code] * bool(code)
     assert all(one.severity == "warning" for one in found)
     assert ["etcd takes" in one.message for one in found] == [length > 1_000_000] * bool(code)

@@ -10,7 +10,7 @@ from krm_function.adapt.choices import free_name
 from krm_function.adapt.split_sub_paths import divided
 from krm_function.adapt.undone import lost, made_again
 from krm_function.kubernetes.image import any_image
-from krm_function.render.proof import unexplained
+from krm_function.render.proof import find_unexplained
 
 Json = dict[str, Any]
 NOTE = "contrast.edgeless.systems/secure-pv"
@@ -120,7 +120,7 @@ def test_objects_of_any_shape_raise_nothing(data: st.DataObject) -> None:
         now = changed(now, data.draw(st.sampled_from(places(now))), data.draw(ODD))
         before = changed(before, data.draw(st.sampled_from(places(before))), data.draw(ODD))
         after = changed(after, data.draw(st.sampled_from(places(after))), data.draw(ODD))
-    unexplained(now, before, any_image)
+    find_unexplained(now, before, any_image)
     lost(now, before, after)
 
 

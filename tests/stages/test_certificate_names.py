@@ -8,7 +8,7 @@ from krm_function.config.collect import Config
 from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
 from krm_function.contrast.identity import Names
 from krm_function.findings import Finding
-from krm_function.render.roles import identities_of, name_findings
+from krm_function.render.roles import check_names, read_identities
 from krm_function.render.select import select
 from tests.stages.deployment import an_object, config
 
@@ -24,7 +24,7 @@ def told(*keys: str) -> Config:
 def found(*documents: Any, to: Config, complete: bool = True) -> tuple[Finding, ...]:
     workloads = [one for document in documents for one in select(document).workloads]
     skipped = {template.ref: template.skipped for document in documents for template in select(document).skipped}
-    return name_findings(workloads, identities_of(workloads, to), to, skipped, complete=complete)
+    return check_names(workloads, read_identities(workloads, to), to, skipped, complete=complete)
 
 
 def test_names_of_no_workload_are_errors_with_a_suggestion() -> None:
@@ -57,7 +57,7 @@ def test_an_absent_namespace_is_default() -> None:
 
 def test_both_keys_of_one_workload_count() -> None:
     workloads = select(an_object()).workloads
-    (one,) = identities_of(workloads, told("web", "Deployment/shop/web")).workloads
+    (one,) = read_identities(workloads, told("web", "Deployment/shop/web")).workloads
     assert sorted(one.names) == ["0.example.com", "1.example.com", "web"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.hosts.stream import decode_stream
-from krm_function.render.copies import duplicates
+from krm_function.render.copies import find_duplicates
 from tests import quick_yaml as yaml
 
 POD = {
@@ -33,7 +33,7 @@ def a_list(*items: Any) -> dict[str, Any]:
 def found(*values: Any) -> list[tuple[int, str]]:
     """Line and message of each finding; the documents of a List are parsed before, as a render does."""
     resources = decode_stream(yaml.safe_dump_all(values, sort_keys=False).encode(), "in.yaml").resources
-    said = duplicates([one.given() if one.kind in ("List", "Pod") else one for one in resources])
+    said = find_duplicates([one.given() if one.kind in ("List", "Pod") else one for one in resources])
     assert all((one.code, one.file) == ("CC0118", "in.yaml") for one in said)
     return [(one.line, one.message) for one in said]
 
@@ -103,4 +103,4 @@ def test_different_objects_are_left_alone(name: str) -> None:
 def test_what_cannot_be_read_may_be_the_same_object() -> None:
     text = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {a: 1, a: 2}\n"
     resources = decode_stream(f"{text}---\n{text.replace(', a: 2', '')}".encode()).resources
-    assert [one.code for one in duplicates(resources)] == ["CC0106"]
+    assert [one.code for one in find_duplicates(resources)] == ["CC0106"]

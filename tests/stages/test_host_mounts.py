@@ -7,7 +7,7 @@ import pytest
 from krm_function.config.image_lock import ImageFacts
 from krm_function.kubernetes.mount_points import covers, mount_point, touches
 from krm_function.kubernetes.workload import Workload
-from krm_function.render.pod_checks import PLACES, guarded_place, host_mounts
+from krm_function.render.pod_checks import PLACES, check_host_mounts, find_guarded_place
 from tests.stages.example import WEB, pod_template, workload
 
 CONFIG_MAP = {"configMap": {"name": "scripts"}}
@@ -39,7 +39,7 @@ def pod(path: str = "", source: Any = None, **container: Any) -> Workload:
 
 
 def said(subject: Workload, images: Any = IMAGE) -> list[tuple[str, str]]:
-    return [(one.code, one.message) for one in host_mounts(subject, images)]
+    return [(one.code, one.message) for one in check_host_mounts(subject, images)]
 
 
 def codes(subject: Workload, images: Any = IMAGE) -> list[str]:
@@ -93,10 +93,10 @@ def test_a_tree_is_touched_from_above_and_from_below() -> None:
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.path)
 def test_every_guarded_place_is_guarded_itself_and_from_above(place: Any) -> None:
     path = place.path.replace("*", "3")
-    assert guarded_place(path) is not None
-    assert guarded_place(f"//x/..{path}/") is not None
-    assert guarded_place(path.rpartition("/")[0] or "/") is not None
-    assert (guarded_place(f"{path}/below") is not None) == (place.extent == "tree")
+    assert find_guarded_place(path) is not None
+    assert find_guarded_place(f"//x/..{path}/") is not None
+    assert find_guarded_place(path.rpartition("/")[0] or "/") is not None
+    assert (find_guarded_place(f"{path}/below") is not None) == (place.extent == "tree")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_every_guarded_place_is_guarded_itself_and_from_above(place: Any) -> Non
     ],
 )
 def test_where_honest_charts_mount_is_free(path: str) -> None:
-    assert guarded_place(path) is None
+    assert find_guarded_place(path) is None
     assert said(pod(path)) == []
 
 
@@ -138,7 +138,7 @@ def test_what_is_made_in_the_vm_may(source: str) -> None:
 )
 def test_an_empty_dir_is_the_hosts_where_the_settings_say_so(kind: str, medium: str, given: list[str]) -> None:
     subject = pod("/opt/bin", {"emptyDir": {"medium": medium}})
-    found = host_mounts(subject, IMAGE, {"cluster_config": {"emptydir_type": kind}})
+    found = check_host_mounts(subject, IMAGE, {"cluster_config": {"emptydir_type": kind}})
     assert [one.code for one in found] == given
 
 
@@ -163,7 +163,7 @@ def test_a_claim_template_takes_the_place_of_a_volume() -> None:
     ["/opt/bin/web", "/etc/ld.so.preload", "/contrast/tls-config/mesh-ca.pem", "contrast/x", "/x/../opt/bin/web"],
 )
 def test_the_termination_message_is_a_file_of_the_host(path: str) -> None:
-    (found,) = host_mounts(pod(terminationMessagePath=path), IMAGE)
+    (found,) = check_host_mounts(pod(terminationMessagePath=path), IMAGE)
     assert (found.code, found.path[-1]) == ("CC0820", "terminationMessagePath")
 
 

@@ -8,7 +8,7 @@ from krm_function.config.collect import Config
 from krm_function.config.generate import Generate
 from krm_function.config.manifest_options import ManifestOptions
 from krm_function.config.release import Release
-from krm_function.render.make_manifest import emitted_manifest, size_findings
+from krm_function.render.make_manifest import check_size, make_config_map
 
 ENTRY = '"%064d":{"SANs":["web"],"WorkloadSecretID":"apps/v1/Deployment/shop/web","Role":""},'
 
@@ -18,8 +18,8 @@ def found(policies: int, emit: str = "ConfigMap") -> list[str]:
     json.loads(text)
     options = ManifestOptions(emit=emit)  # type: ignore[arg-type]
     config = Config(Generate(manifest=options), Release("v1.25.0", "v1.25.0"))
-    emitted = emitted_manifest(Generate(manifest=options._replace(emit="ConfigMap")), text.encode(), ())
-    return [one.message for one in size_findings(config, emitted)]
+    emitted = make_config_map(Generate(manifest=options._replace(emit="ConfigMap")), text.encode(), ())
+    return [one.message for one in check_size(config, emitted)]
 
 
 @pytest.mark.parametrize("policies", [1, 500, 1000])

@@ -18,13 +18,13 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, PREFIX, Workload
 from krm_function.render.make_manifest import (
     MadeManifest,
-    emitted_manifest,
     gather_reference_values,
+    make_config_map,
     make_manifest,
-    manifest_of,
+    read_emitted_manifest,
     with_base,
 )
-from krm_function.render.roles import identities_of
+from krm_function.render.roles import read_identities
 from krm_function.render.select import select
 from tests.stages.deployment import APEIP, RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
 from tests.stages.deployment import PLATFORMS as RELEASED
@@ -69,7 +69,7 @@ def made(
     to = to or told()
     values = gathered(to, *platforms, **counts)
     assert values.findings == ()
-    return make_manifest(to, subjects, values, identities_of(subjects, to))
+    return make_manifest(to, subjects, values, read_identities(subjects, to))
 
 
 def errors(of: MadeManifest | ReferenceValues) -> list[str]:
@@ -455,7 +455,7 @@ def test_a_manifest_made_upon_itself_is_the_same() -> None:
 
 
 def emitted(*subjects: Workload, **options: Any) -> Any:
-    return emitted_manifest(Generate(manifest=ManifestOptions(**options)), b'{"a": "\xc3\xa4"}\n', subjects)
+    return make_config_map(Generate(manifest=ManifestOptions(**options)), b'{"a": "\xc3\xa4"}\n', subjects)
 
 
 def test_the_config_map_carries_the_bytes_in_the_coordinators_namespace() -> None:
@@ -471,7 +471,7 @@ def test_the_config_map_carries_the_bytes_in_the_coordinators_namespace() -> Non
         },
         "data": {FILE: '{"a": "\u00e4"}\n'},
     }
-    assert manifest_of(value) == '{"a": "\u00e4"}\n'
+    assert read_emitted_manifest(value) == '{"a": "\u00e4"}\n'
 
 
 @pytest.mark.parametrize("subjects", [(), (sealed(coordinator(namespace="")),), (sealed(an_object()),)])
@@ -493,7 +493,7 @@ def test_the_name_is_the_configured_one_and_local_config_is_marked() -> None:
 
 def test_nothing_is_emitted_without_a_manifest_or_a_wish_for_one() -> None:
     assert emitted(COORDINATOR, emit="none") == ()
-    assert emitted_manifest(Generate(), b"", [COORDINATOR]) == ()
+    assert make_config_map(Generate(), b"", [COORDINATOR]) == ()
 
 
 @pytest.mark.parametrize(
@@ -505,7 +505,7 @@ def test_nothing_is_emitted_without_a_manifest_or_a_wish_for_one() -> None:
     ],
 )
 def test_other_objects_carry_no_manifest(value: Any) -> None:
-    assert manifest_of(value) is None
+    assert read_emitted_manifest(value) is None
 
 
 def test_the_json_of_a_manifest_is_readable_by_anybody() -> None:

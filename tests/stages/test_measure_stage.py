@@ -9,7 +9,7 @@ import pytest
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import Workload
-from krm_function.render.stages import id_blocks, measure
+from krm_function.render.stages import make_id_blocks, measure
 from krm_function.text.changes import ABSENT
 from tests.stages.deployment import APEIP, SEED
 from tests.stages.example import pod_template, workload
@@ -49,7 +49,7 @@ def measured(
 ) -> dict[str, Any]:
     """The annotations after the stage."""
     subject = subject or workload()
-    made = measure(subject, id_blocks(platform, vcpus, entries))
+    made = measure(subject, make_id_blocks(platform, vcpus, entries))
     assert made.findings == ()
     return subject.after(made.edits).annotations
 
@@ -87,7 +87,7 @@ def test_the_launch_digest_is_extended_by_the_products_own_cpu(product: str) -> 
 
 @pytest.mark.parametrize("entries", ["text", ["text"], [None, 5], [[]]])
 def test_reference_values_of_another_shape_never_raise(entries: Any) -> None:
-    assert [found.code for found in measure(workload(), id_blocks(SNP, 1, entries)).findings] == ["CC0608"]
+    assert [found.code for found in measure(workload(), make_id_blocks(SNP, 1, entries)).findings] == ["CC0608"]
 
 
 def test_a_guest_policy_of_another_shape_is_the_default() -> None:
@@ -110,7 +110,7 @@ def test_the_first_entry_of_platform_and_product_counts() -> None:
 def test_the_entries_of_the_gpu_platform_are_not_those_without() -> None:
     gpu = [entry("Milan", "Metal-QEMU-SNP-GPU", GuestPolicy={"SMT": False})]
     assert list(measured(entries=gpu, platform=PLATFORMS["metal-qemu-snp-gpu"])) == names("Milan")
-    assert measure(workload(), id_blocks(SNP, 1, gpu)).findings[0].code == "CC0608"
+    assert measure(workload(), make_id_blocks(SNP, 1, gpu)).findings[0].code == "CC0608"
 
 
 @pytest.mark.parametrize("product, other", [("Milan", "Genoa"), ("Genoa", "Milan")])
@@ -148,7 +148,7 @@ def test_one_product_that_cannot_be_measured_is_tolerated(product: str, other: s
 )
 def test_no_product_at_all_is_an_error_that_says_why_for_each(entries: Any, problem: str) -> None:
     subject = workload("CronJob")
-    made = measure(subject, id_blocks(SNP, 1, entries))
+    made = measure(subject, make_id_blocks(SNP, 1, entries))
     assert made.edits == ()
     (found,) = made.findings
     assert (found.code, found.severity, found.ref) == ("CC0608", "error", subject.ref)
@@ -161,10 +161,10 @@ def stale(*products: str) -> dict[str, str]:
 
 
 def test_a_tdx_pod_gets_no_id_block_and_loses_stale_ones() -> None:
-    assert measure(workload(), id_blocks(TDX, 1, BOTH)) == ((), ())
+    assert measure(workload(), make_id_blocks(TDX, 1, BOTH)) == ((), ())
     before = {**stale("Genoa", "Milan", "Turin"), f"{KATA}snp_id_block": "older", f"{KATA}default_vcpus": "2", "a": "b"}
     subject = workload(template=pod_template(before))
-    made = measure(subject, id_blocks(TDX, 1, BOTH))
+    made = measure(subject, make_id_blocks(TDX, 1, BOTH))
     assert subject.after(made.edits).annotations == {f"{KATA}default_vcpus": "2", "a": "b"}
     assert {edit.op for edit in made.edits} == {"remove"}
     assert {edit.before for edit in made.edits} == {"old", "older"}
@@ -182,7 +182,7 @@ def test_stale_annotations_of_a_product_that_stays_are_replaced() -> None:
 
 
 def test_a_pod_that_cannot_be_measured_is_not_edited() -> None:
-    assert measure(workload(template=pod_template(stale("Milan"))), id_blocks(SNP, 1, ())).edits == ()
+    assert measure(workload(template=pod_template(stale("Milan"))), make_id_blocks(SNP, 1, ())).edits == ()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -192,8 +192,8 @@ def test_a_second_run_makes_no_edit(kind: str, metadata: str) -> None:
     if metadata == "none":
         template["metadata"] = {}
     subject = workload(kind, template)
-    once = subject.after(measure(subject, id_blocks(SNP, 3, BOTH)).edits)
-    assert measure(once, id_blocks(SNP, 3, BOTH)) == ((), ())
+    once = subject.after(measure(subject, make_id_blocks(SNP, 3, BOTH)).edits)
+    assert measure(once, make_id_blocks(SNP, 3, BOTH)) == ((), ())
 
 
 def test_another_vcpu_count_makes_another_block_and_the_same_policy() -> None:
@@ -205,7 +205,7 @@ def test_another_vcpu_count_makes_another_block_and_the_same_policy() -> None:
 
 
 def test_the_edits_say_which_product_and_how_many_vcpus() -> None:
-    reasons = [edit.reason for edit in measure(workload(), id_blocks(SNP, 5, BOTH)).edits]
+    reasons = [edit.reason for edit in measure(workload(), make_id_blocks(SNP, 5, BOTH)).edits]
     assert (
         reasons == ["launch digest of a Genoa VM with 5 vCPUs"] * 3 + ["launch digest of a Milan VM with 5 vCPUs"] * 3
     )

@@ -14,7 +14,7 @@ from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import Workload
 from krm_function.render import classes as stage
 from krm_function.render.classes import resolve
-from krm_function.render.stages import used_platforms
+from krm_function.render.stages import find_platforms
 from krm_function.text.changes import ABSENT
 from tests.stages.example import HANDLERS, RELEASE, WEB, pod_template, workload
 
@@ -52,7 +52,7 @@ def lacking(*names: str) -> Release:
 def outcome(made: SimpleNamespace) -> tuple[str, list[str], list[str]]:
     """Platform, platforms whose reference values the manifest needs, finding codes."""
     name = made.platform.name if made.platform else ""
-    used = used_platforms([workload()._replace(platform=name)], "")
+    used = find_platforms([workload()._replace(platform=name)], "")
     return name, [platform.name for platform in used], [found.code for found in made.findings]
 
 

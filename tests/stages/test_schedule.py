@@ -16,7 +16,7 @@ from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import EMITTED, RESOURCE_POLICY
-from krm_function.render.classes import RuntimeClasses, runtime_classes, schedule
+from krm_function.render.classes import RuntimeClasses, complete_classes, schedule
 from krm_function.text.changes import ABSENT, apply
 from tests.stages.example import HANDLERS, RELEASE, pod_template, workload
 
@@ -122,7 +122,7 @@ def present(value: Any, root: tuple[str | int, ...] = ("items", 1)) -> ObjectAt:
 def run(value: Any, options: Generate | None = None) -> tuple[RuntimeClasses, Any]:
     """The answer for one object in a List, and the object after its edits."""
     copy = deepcopy(value)
-    answer = runtime_classes(options or configured(), RELEASE, {SNP}, [present(value)])
+    answer = complete_classes(options or configured(), RELEASE, {SNP}, [present(value)])
     assert value == copy
     document: Any = {"kind": "List", "items": [{}, value]}
     for position, one in answer.edits:
@@ -219,7 +219,7 @@ def test_overhead_is_the_releases_by_value(overhead: Any, agrees: bool) -> None:
 
 def test_a_release_that_knows_no_overhead_compares_none() -> None:
     release = RELEASE._replace(platforms={"metal-qemu-snp": PlatformRelease(HANDLER)})
-    answer = runtime_classes(Generate(), release, {SNP}, [present(runtime_class(overhead=...))])
+    answer = complete_classes(Generate(), release, {SNP}, [present(runtime_class(overhead=...))])
     assert answer.findings == ()
 
 
@@ -232,7 +232,7 @@ def test_another_handler_under_the_releases_name_is_an_error() -> None:
 
 def test_a_class_of_somebody_else_is_left_alone() -> None:
     other = runtime_class(metadata={"name": "mine"}, scheduling=17)
-    answer = runtime_classes(configured(), RELEASE, set(), [present(other)])
+    answer = complete_classes(configured(), RELEASE, set(), [present(other)])
     assert answer == RuntimeClasses({}, [], (), ())
 
 
@@ -273,7 +273,7 @@ def test_deprecated_node_labels_are_a_warning() -> None:
 
 def test_emit_adds_the_classes_that_are_missing() -> None:
     used: set[Platform] = {TDX, SNP}
-    answer = runtime_classes(configured("emit"), RELEASE, used, [])
+    answer = complete_classes(configured("emit"), RELEASE, used, [])
     assert answer.added == (
         {
             "apiVersion": "node.k8s.io/v1",
@@ -293,13 +293,13 @@ def test_emit_adds_the_classes_that_are_missing() -> None:
     )
     assert [found.code for found in answer.findings] == ["CC0307", "CC0307"]
     # a render of the output finds them there
-    again = runtime_classes(configured("emit"), RELEASE, used, [present(value, ()) for value in answer.added])
+    again = complete_classes(configured("emit"), RELEASE, used, [present(value, ()) for value in answer.added])
     assert (again.added, again.edits, again.findings) == ((), [], ())
     assert again.classes == answer.classes
 
 
 def test_check_holds_pods_against_the_class_as_it_would_be() -> None:
-    answer = runtime_classes(configured(), RELEASE, {SNP}, [])
+    answer = complete_classes(configured(), RELEASE, {SNP}, [])
     assert answer.added == ()
     assert answer.findings == ()
     subject = workload(template=pod_template(nodeSelector={"hardware": "tdx"}))
@@ -307,17 +307,17 @@ def test_check_holds_pods_against_the_class_as_it_would_be() -> None:
 
 
 def test_off_says_and_does_nothing() -> None:
-    answer = runtime_classes(configured("off"), RELEASE, {SNP}, [present(runtime_class(handler="kata"))])
+    answer = complete_classes(configured("off"), RELEASE, {SNP}, [present(runtime_class(handler="kata"))])
     assert answer == RuntimeClasses()
 
 
 def test_a_platform_the_release_lacks_is_not_our_finding() -> None:
     release = RELEASE._replace(platforms={})
-    assert runtime_classes(configured("emit"), release, {SNP}, []) == RuntimeClasses({}, [], (), ())
+    assert complete_classes(configured("emit"), release, {SNP}, []) == RuntimeClasses({}, [], (), ())
 
 
 def test_emitted_objects_share_nothing_with_the_configuration() -> None:
     selector = {"hardware": "sev-snp"}
-    answer = runtime_classes(configured("emit", Scheduling(selector)), RELEASE, {SNP}, [])
+    answer = complete_classes(configured("emit", Scheduling(selector)), RELEASE, {SNP}, [])
     answer.added[0]["scheduling"]["nodeSelector"]["x"] = "y"
     assert selector == {"hardware": "sev-snp"}

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.contrast.class_in_text import may_ask_for_contrast
 from krm_function.contrast.platforms import contrast_names_in
-from krm_function.render.unsealed import unsealed
+from krm_function.render.unsealed import find_unsealed
 from tests.stages.deployment import an_object, codes, config, coordinator, good, manifest, named, pod_spec, run, stream
 
 THING = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "web", "namespace": "shop"}}
@@ -114,7 +114,7 @@ def test_a_text_that_cannot_ask_is_not_parsed(text: str, may: bool) -> None:
 def test_the_documents_that_cannot_ask_are_left_as_they_are() -> None:
     odd = "kind: Thing\na: *nowhere\n"
     (resource,) = stream(THING)
-    assert unsealed([resource._replace(text=odd)], {}) == ()
-    assert [one.code for one in unsealed([resource._replace(text=f"{odd}runtimeClassName: contrast-cc\n")], {})] == [
-        "CC0105"
-    ]
+    assert find_unsealed([resource._replace(text=odd)], {}) == ()
+    assert [
+        one.code for one in find_unsealed([resource._replace(text=f"{odd}runtimeClassName: contrast-cc\n")], {})
+    ] == ["CC0105"]

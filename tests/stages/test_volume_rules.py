@@ -638,14 +638,14 @@ def test_uninject_gives_back_comments_and_styles(rules: VolumeRules, tmp_path: P
 
 def test_the_choices_are_what_the_rules_do() -> None:
     from krm_function.render.read import read
-    from krm_function.render.volume_rules import volume_choices
+    from krm_function.render.volume_rules import offer_volume_rules
     from tests.stages.deployment import stream
 
     to = config(images=DISK_LOCK)
     resources = read(stream(*everything()), keep_plain=True).resources
     subject = an_object(spec=everything()[0]["spec"]["template"]["spec"])
     workload = named(run(subject, to=to), "web")
-    choices = volume_choices(workload, to, resources)
+    choices = offer_volume_rules(workload, to, resources)
 
     assert [(one.rule, one.value) for one in choices] == [
         ("hostPathCaches", "/models"),

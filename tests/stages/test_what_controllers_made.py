@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from krm_function.kubernetes.workload import INITDATA
-from krm_function.render.copies import copies
+from krm_function.render.copies import find_copies
 from tests.stages.deployment import Json, an_object, pod_spec
 from tests.stages.example import HANDLERS
 
@@ -36,10 +36,10 @@ def owned(value: Json, owner: Json) -> Json:
 )
 def test_an_owned_pod_is_a_copy_only_with_the_policy_of_its_owner(initdata: Any, runtime_class: Any) -> None:
     owner = sealed("Job", "report")
-    assert copies([owner, owned(sealed("Pod", "report-1"), owner)])[1] is not None
-    assert copies([owner, owned(sealed("Pod", "report-1", initdata, runtime_class), owner)])[1] is None
+    assert find_copies([owner, owned(sealed("Pod", "report-1"), owner)])[1] is not None
+    assert find_copies([owner, owned(sealed("Pod", "report-1", initdata, runtime_class), owner)])[1] is None
     same_fault = sealed("Job", "report", initdata, runtime_class)
-    both = copies([same_fault, owned(sealed("Pod", "report-1", initdata, runtime_class), same_fault)])[1]
+    both = find_copies([same_fault, owned(sealed("Pod", "report-1", initdata, runtime_class), same_fault)])[1]
     assert (both is not None) == (initdata == "other")
 
 
@@ -57,6 +57,6 @@ def test_an_owned_pod_is_a_copy_only_with_the_policy_of_its_owner(initdata: Any,
 def test_a_job_with_another_policy_has_ended_or_is_of_an_earlier_template(conditions: list[Json], retired: str) -> None:
     owner = sealed("CronJob", "nightly")
     job = owned(sealed("Job", "nightly-1", "other"), owner) | {"status": {"conditions": conditions}}
-    copy = copies([owner, job])[1]
+    copy = find_copies([owner, job])[1]
     assert copy is not None
     assert copy.retired == retired

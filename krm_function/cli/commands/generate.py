@@ -107,7 +107,7 @@ def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tup
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.write_files import NewFile, must_be_regular, sweep, write_files
     from krm_function.render.pipeline import render
-    from krm_function.render.unsealed import plain_line
+    from krm_function.render.unsealed import describe_plain
 
     if options.in_place and (not options.paths or "-" in options.paths):
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
@@ -146,7 +146,7 @@ def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tup
         else:
             _print(stream, vouching)
     seals = any(not planned.skipped for planned in rendered.plan)  # else the stream has nothing to do with Contrast
-    plain = plain_line(planned.ref for planned in rendered.plan if planned.is_plain) if seals else ""
+    plain = describe_plain(planned.ref for planned in rendered.plan if planned.is_plain) if seals else ""
     return print_findings(printed, options.format, options.report, plain)
 
 

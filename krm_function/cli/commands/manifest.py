@@ -56,12 +56,12 @@ def _rendered(inputs: "Inputs") -> bool:
 def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
     """Return the manifest texts of rendered output."""
     from krm_function.contrast.owned import emitted_objects
-    from krm_function.render.make_manifest import manifest_of
+    from krm_function.render.make_manifest import read_emitted_manifest
     from krm_function.render.read import read
 
     resources, findings = read(inputs.resources, ())
     documents = [resource.document.value for resource in resources if resource.document is not None]
-    texts = [manifest_of(value) for document in documents for _, value in emitted_objects(document)]
+    texts = [read_emitted_manifest(value) for document in documents for _, value in emitted_objects(document)]
     return [text for text in texts if text is not None], inputs.findings + findings
 
 

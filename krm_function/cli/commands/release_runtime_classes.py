@@ -33,7 +33,7 @@ def run(options: Namespace) -> int:
     from krm_function.config.collect import collect
     from krm_function.findings import finding, has_errors
     from krm_function.kubernetes.resource import yaml_finding
-    from krm_function.render.cluster_objects import cluster_objects
+    from krm_function.render.cluster_objects import complete_cluster_objects
     from krm_function.render.rendered import Rendered
     from krm_function.text.errors import YamlError
 
@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     findings = [*problems, *unmet, *inputs.findings]
     if config is not None and not has_errors(findings):
         try:
-            made = cluster_objects(inputs.resources, config)
+            made = complete_cluster_objects(inputs.resources, config)
         except YamlError as problem:
             return print_findings([*findings, yaml_finding(problem, "")], options.format, options.report)
         findings += made.findings

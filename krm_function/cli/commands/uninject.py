@@ -52,7 +52,7 @@ def run(options: Namespace) -> int:
     from krm_function.findings import finding, has_errors
     from krm_function.kubernetes.resource import with_kinds
     from krm_function.render.pipeline import unproven
-    from krm_function.render.proof import taken_classes, taken_namespaces
+    from krm_function.render.proof import check_removed_classes, check_removed_namespaces
     from krm_function.render.read import read
 
     if options.in_place and (not options.paths or "-" in options.paths):
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     findings = (*inputs.findings, *configured, *findings)
     findings += unproven(resources, None, rendered=False, seals=False, taken_back=True)
     if not has_errors(findings):
-        findings += (*taken_namespaces(resources, options.namespace), *taken_classes(resources))
+        findings += (*check_removed_namespaces(resources, options.namespace), *check_removed_classes(resources))
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
     restored = tuple(map(_without_additions, resources))
