@@ -2,15 +2,21 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.docs.test_node_pool_page import HOSTS, deployment
 from tests.hosts.documents import pod_templates
-from tests.hosts.running import Machine
+from tests.hosts.running import EXAMPLES, Machine
 
+HOSTS = {  # host -> its example, what of it, where the page has that
+    "kustomize": ("kustomize", "confidential", "shop"),
+    "helm": ("helm", ".", "."),
+    "kpt": ("kpt", ".", "shop"),
+    "files": ("quickstart", ".", "."),
+}
 RENDERS = {
     "kustomize": "kustomize build --enable-alpha-plugins --enable-exec shop > rendered.yaml",
     "helm": "set -o pipefail; helm template shop chart | contrast-krm generate --config config > rendered.yaml",
@@ -19,6 +25,17 @@ RENDERS = {
     "files": "contrast-krm generate resources --config config -o rendered.yaml",
 }
 KEY = r"(workloadOwnerKeys:\n)(?: +- \|\n)(?: +[^ ].*\n)*? +-----END PUBLIC KEY-----\n"  # the first one
+
+
+def deployment(host: str, directory: Path) -> Path:
+    """The example of a host where the page has it; its configuration."""
+    example, part, place = HOSTS[host]
+    top = directory / place if part == "." else directory
+    shutil.copytree(EXAMPLES / example, top, dirs_exist_ok=True, ignore=shutil.ignore_patterns("expected*"))
+    if part != ".":
+        (directory / part).rename(directory / place)
+    (config,) = directory.rglob("contrast.yaml")
+    return config
 
 
 @pytest.mark.parametrize("host", HOSTS)

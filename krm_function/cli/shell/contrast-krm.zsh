@@ -409,7 +409,6 @@ _shtab_contrast_krm_plan_options=(
   "*"{-o,--output}"[text (default), json, mermaid or html, or a file whose name ends in .txt, .json, .mmd or .html]:FORMAT|FILE:(text json mermaid html FILE.html)"
   "*--nodes[what \`kubectl get nodes -o yaml\` printed (repeatable, - is standard input)\; replaces Nodes among PATH]:FILE:_files"
   "--cluster[read the nodes from the cluster of the current kubeconfig context (needs contrast-krm\[cluster\])]"
-  "*--node-facts[Nodes by name, with annotations that say what firmware they have (repeatable)\; beside those of the nodes]:FILE:_files"
   "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
   "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
