@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.nodes import KINDS as NODE_KINDS
-from krm_function.kubernetes.nodes import UNKNOWN, Node, read_nodes
+from krm_function.kubernetes.nodes import Node, read_nodes
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.record import NamedTuple
 from krm_function.text.errors import YamlError
@@ -128,23 +128,6 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         return _named("--nodes", source, (nodes, [*read.findings, *problems]))
     nodes, problems = _from(inputs.resources)
     return KnownNodes(tuple(nodes) if nodes else None, "the resources" if nodes else "", tuple(problems))
-
-
-def with_facts(known: KnownNodes, options: Namespace) -> KnownNodes:
-    """Return the nodes with what the files of --node-facts say of their machines. Raises FileProblem."""
-    if not options.node_facts:
-        return known
-    if "-" in options.node_facts:
-        return known._replace(findings=(*known.findings, finding("CC0909.stdin-resources", option="--node-facts")))
-    if known.nodes is None:  # a cluster that shows none has said so
-        alone = () if options.cluster else (finding("CC0909.facts-alone", option="--node-facts"),)
-        return known._replace(findings=(*known.findings, *alone))
-    read = read_inputs(options.node_facts)
-    nodes, problems = _from(read.resources)
-    facts = _named("--node-facts", "", (nodes, [*read.findings, *problems]))
-    said = {node.name: node.firmware for node in facts.nodes or ()}
-    together = (node._replace(firmware=node.firmware.beside(said.get(node.name, UNKNOWN))) for node in known.nodes)
-    return known._replace(nodes=tuple(together), findings=(*known.findings, *facts.findings))
 
 
 def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> KnownNodes:

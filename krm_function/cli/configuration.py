@@ -10,8 +10,6 @@ from krm_function.config.collect import Config
 from krm_function.config.document import CONFIG_KINDS, GROUP, ConfigDocument, config_reference, is_config
 from krm_function.config.generate import KIND, parse_generate
 from krm_function.contrast.class_in_text import may_hide_words
-from krm_function.contrast.manifest import ManifestError, decode
-from krm_function.contrast.owner_keys import FIELDS, KeyProblem, KnownKey, key_of, of_manifest
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.kubernetes.objects import reference
@@ -127,41 +125,3 @@ def configured_kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
             findings += problems
             kinds = generate.kinds if generate else kinds
     return kinds, findings
-
-
-# --- The owner keys of configuration files and of a manifest, for the commands that list and change them
-#
-# Rule: everything but the keys of a ContrastGenerate is left alone, so neither a release nor a lock has to
-# be there.
-
-
-def configured_keys(paths: Sequence[str], variable: str = "") -> tuple[list[KnownKey], tuple[Finding, ...]]:
-    """Return the keys of the ContrastGenerate in some files, and what is wrong with the files or the keys."""
-    documents, findings = from_files(paths, variable)
-    keys: list[KnownKey] = []
-    for document in documents:
-        if config_reference(document).kind != KIND:
-            continue
-        generate, problems = parse_generate(document)
-        findings += problems
-        if generate is None:
-            continue
-        manifest = generate.manifest
-        pems = {"workload": manifest.workload_owner_keys, "seedshare": manifest.seedshare_owner_keys}
-        for owner, (field, _) in FIELDS.items():
-            for index, pem in enumerate(pems[owner]):
-                try:
-                    keys.append(key_of(pem, owner, index))
-                except KeyProblem as problem:
-                    path = ("spec", "manifest", field, index)
-                    findings += (finding("CC0707", generate.ref, path, problem=str(problem)),)
-    return keys, findings
-
-
-def manifest_keys(path: str) -> tuple[list[KnownKey], tuple[Finding, ...]]:
-    """Return the keys of a manifest's file. Raises FileProblem."""
-    try:
-        return of_manifest(decode(read_file(path))), ()
-    except ManifestError as problem:
-        unread = finding("CC0909.base", option="--manifest", error=str(problem))
-        return [], (unread._replace(line=problem.line, file=path),)

@@ -38,7 +38,6 @@ from krm_function.config.wiring import (
 from krm_function.findings import NOTHING, Finding, finding
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.write_files import NewFile, write_files
-from krm_function.kubernetes.nodes import parse_tcb
 from krm_function.record import NamedTuple
 from krm_function.text.errors import decode, encode
 from krm_function.text.parse import parse
@@ -47,7 +46,13 @@ from krm_function.text.split import split_stream
 # --- Values of the manifest that only an operator knows, out of the options of `init`
 #
 # Rule: a text that is not exactly such a value is a finding. Nothing is guessed and nothing has a default,
-# because a lower number accepts more machines.
+# because a lower number accepts more machines. The four versions of SEV-SNP firmware, by the manifest's own names:
+#
+#     BootloaderVersion=9,TEEVersion=0,SNPVersion=21,MicrocodeVersion=72
+
+
+VERSIONS = ("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion")
+LARGEST = 255
 
 
 def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], list[Finding]]:
@@ -55,7 +60,7 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
     values: dict[str, Any] = {}
     findings: list[Finding] = []
     if minimum_tcb:
-        versions = parse_tcb(minimum_tcb)
+        versions = _versions(minimum_tcb)
         values |= {"snp": {"MinimumTCB": versions}} if versions else {}
         findings += [] if versions else [finding("CC0909.tcb", option="--minimum-tcb")]
     if mr_seam:
@@ -63,6 +68,16 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
         values |= {"tdx": {"MrSeam": mr_seam.lower()}} if good else {}
         findings += [] if good else [finding("CC0909.mr-seam", option="--mr-seam")]
     return values, findings
+
+
+def _versions(text: str) -> dict[str, int] | None:
+    """Return the versions of `Name=number,...` in their order, None if that is not what the text is."""
+    pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
+    versions = {name: int(number) for name, number in pairs}
+    whole = ",".join(f"{name}={number}" for name, number in pairs) == text
+    if not whole or len(pairs) != len(VERSIONS) or versions.keys() != set(VERSIONS) or max(versions.values()) > LARGEST:
+        return None
+    return {name: versions[name] for name in VERSIONS}
 
 
 # --- Copies of the JSON Schemas beside configuration files, for editors

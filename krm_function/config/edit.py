@@ -133,7 +133,7 @@ def with_required_workloads(text: str) -> str:
 
 # --- A public key in a ContrastGenerate
 #
-# Rule: the list is appended to, or one key of it is taken out; all others stay.
+# Rule: the list is appended to; all other text stays.
 
 
 def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
@@ -142,19 +142,6 @@ def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
     Raises YamlError, and ValueError when there is not exactly one ContrastGenerate or a field on the way is no map.
     """
     return changed(data, lambda value: _change(value, ("spec", "manifest", field), pem))
-
-
-def without_owner_key(data: bytes, field: str, index: int) -> bytes:
-    """Take one key out of spec.manifest.<field>; an empty list is left out. Raises like `with_owner_key`."""
-    path: Path = ("spec", "manifest", field)
-
-    def removal(value: Any) -> Change:
-        keys = dig(value, path)
-        if not isinstance(keys, list) or index >= len(keys):
-            raise ValueError(f"{'.'.join(map(str, path))} has no entry {index}")
-        return Change((*path, index), "remove", None) if len(keys) > 1 else Change(path, "remove", None)
-
-    return changed(data, removal)
 
 
 def changed(data: bytes, change_of: Callable[[Any], Change]) -> bytes:

@@ -330,91 +330,6 @@ def _raise(total: Amounts, least: Mapping[str, int]) -> None:
         total[name] = max(total.get(name, 0), amount)
 
 
-# --- The versions of a machine's SEV-SNP firmware as text
-#
-#     BootloaderVersion=9,TEEVersion=0,SNPVersion=21,MicrocodeVersion=72
-#
-# Rule: all four by the manifest's own names, or nothing. A version that is left out is not zero.
-
-
-VERSIONS = ("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion")
-LARGEST = 255
-
-
-def parse_tcb(text: str) -> dict[str, int] | None:
-    """Return the four versions of `Name=number,...` in their order, None if that is not what the text says."""
-    pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
-    versions = {name: int(number) for name, number in pairs}
-    whole = ",".join(f"{name}={number}" for name, number in pairs) == text
-    if not whole or len(pairs) != len(VERSIONS) or versions.keys() != set(VERSIONS) or max(versions.values()) > LARGEST:
-        return None
-    return {name: versions[name] for name in VERSIONS}
-
-
-# --- What a Node says of its machine in annotations: the versions of its firmware, and which chip it is
-#
-# Rule: it reads and never judges. Kubernetes knows nothing of this, so whoever runs the machines writes
-# it: in annotations and not in labels, because a measurement is longer than a label may be. What is not said is
-# unknown.
-
-
-PREFIX = "node.contrast-krm.dev/"
-PRODUCT, TCB, CHIP = PREFIX + "snp-product", PREFIX + "snp-tcb", PREFIX + "snp-chip-id"
-SEAM, PIID = PREFIX + "tdx-mr-seam", PREFIX + "tdx-piid"
-HEXADECIMAL = {
-    CHIP: re.compile("[0-9a-fA-F]{128}"),
-    SEAM: re.compile("[0-9a-fA-F]{96}"),
-    PIID: re.compile("([0-9a-fA-F]{2})+"),
-}
-
-
-class Firmware(NamedTuple):
-    """What is known of a machine. tcb: version by name, None when unknown; the texts are "" then, or lower-case hex.
-
-    product: Milan or Genoa, as in the manifest's ProductName.
-    """
-
-    product: str = ""
-    tcb: Mapping[str, int] | None = None
-    chip_id: str = ""
-    mr_seam: str = ""
-    piid: str = ""
-
-    def beside(self, other: "Firmware") -> "Firmware":
-        """Return what either says; where both do, the other."""
-        return Firmware(
-            other.product or self.product,
-            other.tcb or self.tcb,
-            other.chip_id or self.chip_id,
-            other.mr_seam or self.mr_seam,
-            other.piid or self.piid,
-        )
-
-
-UNKNOWN = Firmware()
-
-
-def read_firmware(annotations: Mapping[Any, Any]) -> tuple[Firmware, list[tuple[str, Cause]]]:
-    """Read the annotations of a Node. Returns also the keys that are not valid, with their CC0314; they are unknown."""
-    said = {str(key): value for key, value in annotations.items() if str(key).startswith(PREFIX)}
-    faults: list[tuple[str, Cause]] = []
-    texts: dict[str, str] = {}
-    for key, value in said.items():
-        if key not in {PRODUCT, TCB, *HEXADECIMAL}:
-            faults.append((key, Cause("CC0314.fact", {"known": ", ".join((PRODUCT, TCB, *HEXADECIMAL))})))
-        elif not isinstance(value, str):
-            faults.append((key, Cause("CC0314.string")))
-        elif key in HEXADECIMAL and not HEXADECIMAL[key].fullmatch(value):
-            faults.append((key, Cause("CC0314.hexadecimal")))
-        else:
-            texts[key] = value.lower() if key in HEXADECIMAL else value
-    tcb = parse_tcb(texts[TCB]) if TCB in texts else None
-    if TCB in texts and tcb is None:
-        faults.append((TCB, Cause("CC0314.tcb")))
-    known = (texts.get(key, "") for key in (CHIP, SEAM, PIID))
-    return Firmware(texts.get(PRODUCT, ""), tcb, *known), faults
-
-
 # --- Nodes as `kubectl get nodes -o yaml` prints them, read for what decides where a pod may run
 #
 # Rule: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
@@ -425,10 +340,7 @@ KINDS = frozenset({"Node", "NodeList"})
 
 
 class Node(NamedTuple):
-    """One node. allocatable: resource name -> nano units, None when unknown. handlers: None when unknown.
-
-    firmware: what its annotations say of the machine.
-    """
+    """One node. allocatable: resource name -> nano units, None when unknown. handlers: None when unknown."""
 
     name: str
     labels: Mapping[str, str]
@@ -436,7 +348,6 @@ class Node(NamedTuple):
     unschedulable: bool = False
     allocatable: Mapping[str, int] | None = None
     handlers: frozenset[str] | None = None
-    firmware: Firmware = UNKNOWN
 
 
 class NodeProblem(NamedTuple):
@@ -470,9 +381,7 @@ def read_nodes(document: Any) -> ReadNodes:
         unschedulable = dig(value, ("spec", "unschedulable"))
         if unschedulable is not None and not isinstance(unschedulable, bool):
             faults.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
-        firmware, wrong = read_firmware(_map(value, ("metadata", "annotations"), faults))
-        faults += [(("metadata", "annotations", key), cause) for key, cause in wrong]
-        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value), firmware))
+        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value)))
         problems += [NodeProblem(name, path + where, cause) for where, cause in faults]
     return ReadNodes(tuple(nodes), tuple(problems))
 

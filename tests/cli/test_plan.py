@@ -17,7 +17,7 @@ import yaml
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run, Zygote, listing
-from tests.failures.world import NOTE, TCB, World, canaries
+from tests.failures.world import NOTE, World, canaries
 
 
 def node(name: str = "snp-1", tee: str = "snp", **status: Any) -> dict[str, Any]:
@@ -185,58 +185,6 @@ def test_mistakes_of_the_command_line(shop: Shop) -> None:
     stdin = shop("plan", "--config", CONFIG, "--nodes", "-", data=b"a: b\n")
     assert stdin.code == 2
     assert "standard input holds the resources" in stdin.stderr
-
-
-# --- firmware
-
-
-GOOD = ",".join(f"{name}={number}" for name, number in TCB.items())
-
-
-def facts(name: str, tcb: str) -> dict[str, Any]:
-    said = {"node.contrast-krm.dev/snp-tcb": tcb, "node.contrast-krm.dev/snp-product": "Milan"}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": said}}
-
-
-def test_nodes_whose_firmware_is_below_the_minimum_are_named_with_the_value(shop: Shop) -> None:
-    name = shop.write("nodes.yaml", listed(node("snp-1"), node("snp-2"), node("snp-3"), node("tdx-1", "tdx")))
-    assert plan(shop, "--nodes", name).stderr == "", "nobody has asked"
-    old = GOOD.replace("219", "218")
-    said = shop.write("facts.yaml", listed(facts("snp-1", GOOD), facts("snp-2", old), facts("gone", old)))
-    run = plan(shop, "--nodes", name, "--node-facts", said, "--format", "json")
-    assert run.code == 0
-    low, unknown = (one for one in run.findings if one["severity"] == "warning")
-    assert (low["code"], low["resource"]["name"], unknown["code"]) == ("CC0326", "snp-2", "CC0327")
-    assert low["message"].endswith("attestation refuses them: MicrocodeVersion is 218, at least 219 is wanted")
-    silent = "on snp-3 is unknown: not known is node.contrast-krm.dev/snp-product, node.contrast-krm.dev/snp-tcb"
-    assert unknown["message"] == f"whether attestation accepts pods of metal-qemu-snp {silent}"
-
-
-def test_firmware_stands_on_the_node_itself_and_a_file_says_it_anew(shop: Shop) -> None:
-    old = node("snp-1")
-    old["metadata"]["annotations"] |= facts("", GOOD.replace("219", "218"))["metadata"]["annotations"]
-    name = shop.write("nodes.yaml", listed(old))
-    alone = plan(shop, "--nodes", name)
-    assert alone.code == 1
-    said = "error CC0328 shop/coordinator spec.template.spec and 1 more: each node that takes the pod has firmware"
-    assert said in alone.stderr
-    renewed = plan(shop, "--nodes", name, "--node-facts", shop.write("facts.yaml", listed(facts("snp-1", GOOD))))
-    assert (renewed.code, renewed.stderr) == (0, "")
-
-
-def test_facts_that_cannot_be_used(shop: Shop) -> None:
-    name = shop.write("nodes.yaml", listed(node()))
-    good = shop.write("facts.yaml", listed(facts("snp-1", GOOD)))
-    for arguments, code, says in (
-        (("--node-facts", good), 2, "no nodes are given"),
-        (("--nodes", name, "--node-facts", "-"), 2, "standard input holds the resources"),
-        (("--nodes", name, "--node-facts", shop.write("wrong.yaml", listed(facts("snp-1", "9")))), 1, "four versions"),
-        (("--nodes", name, "--node-facts", shop.write("none.yaml", "kind: Pod\n")), 2, "there is no Node in it"),
-        (("--nodes", name, "--node-facts", "missing.yaml"), 3, "CC1001"),
-    ):
-        run = plan(shop, *arguments)
-        assert (run.code, run.stdout) == (code, b""), run.stderr
-        assert says in run.stderr
 
 
 # --- where the plan goes

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.contrast.firmware import foreign_labels
+from krm_function.contrast.node_labels import foreign_labels
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.kubernetes.nodes import Node
 from krm_function.kubernetes.objects import reference

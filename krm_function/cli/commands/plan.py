@@ -64,13 +64,6 @@ def add_arguments(parser: Parser) -> None:
         action="store_true",
         help="read the nodes from the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
-    parser.add_argument(
-        "--node-facts",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="Nodes by name, with annotations that say what firmware they have (repeatable); beside those of the nodes",
-    )
     add_config(parser)
     add_namespace(parser)
     add_findings(parser)
@@ -78,7 +71,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    from krm_function.cli.cluster import known_nodes, live_cluster, with_facts
+    from krm_function.cli.cluster import known_nodes, live_cluster
     from krm_function.cli.inputs import read_inputs
     from krm_function.cli.messages import print_findings
     from krm_function.cli.render_inputs import render_inputs
@@ -89,13 +82,13 @@ def run(options: Namespace) -> int:
 
     chosen, file = format_and_file(options.output)
     inputs = read_inputs(options.paths)
-    named = [path for path in (*options.nodes, *options.node_facts) if path != "-"]
+    named = [path for path in options.nodes if path != "-"]
     if file and same_file(
         file, [*(one.path for one in find_files([*options.config, *named])), *(one.file for one in inputs.sources)]
     ):
         overwritten = finding("CC0909.input", option="--output")
         return print_findings([overwritten], options.format, options.report)
-    node_list = with_facts(known_nodes(options, inputs), options)
+    node_list = known_nodes(options, inputs)
     if has_errors(node_list.findings):
         return print_findings(node_list.findings, options.format, options.report)
     rendered = render_inputs(options, inputs, live=True)
@@ -103,7 +96,6 @@ def run(options: Namespace) -> int:
     placements, about = _place(rendered, node_list, classes)
     printed += about
     printed += _labels(rendered, node_list)
-    printed += _firmware(rendered, node_list, placements)
     printed += _refusals(rendered, inputs)
     if node_list.server is not None:
         printed += live_cluster().planned_pods(rendered, inputs.resources, node_list.server)
@@ -181,7 +173,7 @@ def _place(
 
 def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
     """Return the labels that pods select nodes by and that no node of their platform has."""
-    from krm_function.contrast.firmware import foreign_labels
+    from krm_function.contrast.node_labels import foreign_labels
     from krm_function.contrast.platforms import PLATFORMS
 
     return [
@@ -190,19 +182,6 @@ def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
         if workload.platform
         for finding in foreign_labels(workload, PLATFORMS[workload.platform], node_list.nodes)
     ]
-
-
-def _firmware(rendered: "Rendered", node_list: "KnownNodes", placements: "Mapping[int, Placement]") -> "list[Finding]":
-    """Return what attestation with the manifest of this render says to the nodes, if any says what firmware it has."""
-    from krm_function.contrast.firmware import any_firmware, attested_nodes
-
-    if not node_list.nodes or not rendered.manifest or not any_firmware(node_list.nodes):
-        return []
-    placed = [(rendered.plan[index], placement) for index, placement in placements.items()]
-    pods = [
-        (workload, workload.platform, set(placement.fitting)) for workload, placement in placed if workload.platform
-    ]
-    return attested_nodes(pods, node_list.nodes, rendered.manifest)
 
 
 def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":

@@ -50,8 +50,8 @@ function _shtab_contrast_krm_using
   test "$_shtab_contrast_krm_cmdpath" = "$argv"
 end
 
-set -g _shtab_contrast_krm_commands fn post-render assess adopt generate plan explain diff check why upgrade guard uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest manifest-keep manifest-workloads manifest-prune schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' 'keys list' 'keys add' 'keys remove' install completion version help
-set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --confidential --config --engine --files --format --from --function --genpolicy --genpolicy-timeout --helm --host --image --image-replacements --in --input --insecure-registry --jobs --keys --lock --log --manifest --max-layer-size --minimum-tcb --mr-seam --name --namespace --no-weaker --node-facts --nodes --output --plain --platform --pod --policy --public --python --reference-values --release --report --sealed --settings --since --timeout --to --upgrade --validate --vcpus --write-files --write-kustomize --write-values --yes-to -m -o -p -s -w
+set -g _shtab_contrast_krm_commands fn post-render assess adopt generate plan explain diff check why upgrade guard uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest manifest-keep manifest-workloads manifest-prune schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
+set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --confidential --config --engine --files --format --from --function --genpolicy --genpolicy-timeout --helm --host --image --image-replacements --in --input --insecure-registry --jobs --keys --lock --log --manifest --max-layer-size --minimum-tcb --mr-seam --name --namespace --no-weaker --nodes --output --plain --platform --pod --policy --public --python --reference-values --release --report --sealed --settings --timeout --to --upgrade --validate --vcpus --write-files --write-kustomize --write-values --yes-to -m -o -p -s -w
 
 complete -c contrast-krm -e
 complete -c contrast-krm -f
@@ -149,7 +149,6 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -s h -l help -d 'sh
 complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -s o -l output -xka "text json mermaid html FILE.html" -d 'text (default), json, mermaid or html, or a file whose name ends in .txt, .json, .mmd or .html'
 complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -l nodes -xka "(__fish_complete_path (commandline -ct))" -d 'what `kubectl get nodes -o yaml` printed (repeatable, - is standard input); replaces Nodes among PATH'
 complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -l cluster -d 'read the nodes from the cluster of the current kubeconfig context (needs contrast-krm[cluster])'
-complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -l node-facts -xka "(__fish_complete_path (commandline -ct))" -d 'Nodes by name, with annotations that say what firmware they have (repeatable); beside those of the nodes'
 complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable; default: $CONTRAST_KRM_CONFIG, paths with : between them)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
 complete -c contrast-krm -n '_shtab_contrast_krm_using plan' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
@@ -400,7 +399,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using init' -l color -xka "auto
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init' -s q -l quiet -d 'print nothing but errors in text'
 complete -c contrast-krm -n '_shtab_contrast_krm_using init; and test $_shtab_contrast_krm_npos -eq 0' -ka "(__fish_complete_directories)" -d 'the outermost overlay, the package, or a directory for the configuration; made if need be'
-complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a keys -d 'Make owner keys, and list, add and remove them in a configuration.'
+complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a keys -d 'Make owner keys.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys; and test $_shtab_contrast_krm_npos -eq 0' -a new -d 'Make the key pair of an owner; the public key goes to standard output. The private key goes into a new file that only you can read. An existing file is never overwritten.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys new' -s h -l help -d 'show this help message and exit'
@@ -415,35 +414,6 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using keys new' -l report -xka 
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys new' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys new' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using keys new' -s q -l quiet -d 'print nothing but errors in text'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys; and test $_shtab_contrast_krm_npos -eq 0' -a list -d 'Show the owner keys of a configuration and of a manifest, by name, date and fingerprint. Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a manifest, such as the one that was set last.'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -s h -l help -d 'show this help message and exit'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable; default: $CONTRAST_KRM_CONFIG, paths with : between them)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -l manifest -xka "(__fish_complete_path (commandline -ct))" -d 'also show the keys of this manifest.json'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -s o -l output -xka "text json" -d 'output format'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys list' -s q -l quiet -d 'print nothing but errors in text'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys; and test $_shtab_contrast_krm_npos -eq 0' -a add -d 'Add an owner'"'"'s public key to a configuration, with its name and date. An ECDSA key becomes a workload owner'"'"'s, an RSA key a seedshare owner'"'"'s. KEY may be the file of a private key as well; only its public half is used.'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -s h -l help -d 'show this help message and exit'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -l to -xka "(__fish_complete_path (commandline -ct))" -d 'the file with the ContrastGenerate'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -l name -x -d 'whose key it is, such as alice'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -l since -x -d 'since when, as 2026-11-25 (default: today)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys add' -s q -l quiet -d 'print nothing but errors in text'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys; and test $_shtab_contrast_krm_npos -eq 0' -a remove -d 'Remove an owner'"'"'s public key from a configuration. Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. The coordinator accepts the key until the next manifest is set.'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -s h -l help -d 'show this help message and exit'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -l from -xka "(__fish_complete_path (commandline -ct))" -d 'the file with the ContrastGenerate'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -l last -d 'also if it is the last key of its owners'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
-complete -c contrast-krm -n '_shtab_contrast_krm_using keys remove' -s q -l quiet -d 'print nothing but errors in text'
 complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a install -d 'Copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins. Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a KUSTOMIZE_PLUGIN_HOME. A bundle copies itself and needs no Python. A second run changes nothing.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using install' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using install' -l python -xka "(__fish_complete_path (commandline -ct))" -d 'the Python that will run it: a path, or a name to be found on PATH (default: the one that runs this)'

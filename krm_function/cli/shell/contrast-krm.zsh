@@ -22,7 +22,7 @@ _shtab_contrast_krm_commands() {
     help:'Print the help of a command. The same as contrast-krm COMMAND --help; without a command the list of all. A code: see explain.'
     init:'Make the configuration, add the function to kustomization.yaml or Kptfile, and print the next commands. Adds what is missing and keeps the rest, comments included. A second run changes nothing.'
     install:'Copy contrast-krm and its dependencies into a directory, for Argo CD and legacy plugins. Creates DIR/contrast-krm, which needs a Python of the same version and no pip, and DIR/plugin, a KUSTOMIZE_PLUGIN_HOME. A bundle copies itself and needs no Python. A second run changes nothing.'
-    keys:'Make owner keys, and list, add and remove them in a configuration.'
+    keys:'Make owner keys.'
     lock:'Look up every image of the Contrast workloads, and write an ImageLock. Uses the network, unless --from names files only. On an error nothing is printed or written.'
     manifest:'Print the exact manifest.json bytes out of rendered output. These are what `contrast set` and `contrast verify` take.'
     manifest-keep:'Write the deployed manifest into the configuration, so that the next render keeps its policies; also spelled `manifest keep`. Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier render may restart while the next one rolls out; --end takes keep out again.'
@@ -43,10 +43,7 @@ _shtab_contrast_krm_commands() {
 
 _shtab_contrast_krm_keys_commands() {
   local _commands=(
-    add:'Add an owner'"'"'s public key to a configuration, with its name and date. An ECDSA key becomes a workload owner'"'"'s, an RSA key a seedshare owner'"'"'s. KEY may be the file of a private key as well; only its public half is used.'
-    list:'Show the owner keys of a configuration and of a manifest, by name, date and fingerprint. Shows which owner keys the ContrastGenerate has, by fingerprint, name and date. With --manifest also those of a manifest, such as the one that was set last.'
     new:'Make the key pair of an owner; the public key goes to standard output. The private key goes into a new file that only you can read. An existing file is never overwritten.'
-    remove:'Remove an owner'"'"'s public key from a configuration. Removes the key with this name or fingerprint, as `keys list` shows them, from the ContrastGenerate in a file. The coordinator accepts the key until the next manifest is set.'
   )
   _describe 'contrast-krm keys commands' _commands
 }
@@ -304,37 +301,6 @@ _shtab_contrast_krm_keys_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_keys_defaults_added=0
 
-_shtab_contrast_krm_keys_add_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--to[the file with the ContrastGenerate]:FILE:_files"
-  "--name[whose key it is, such as alice]:NAME:"
-  "--since[since when, as 2026-11-25 (default\: today)]:DATE:"
-  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
-  "--report[also write the findings to FILE, in the same format]:FILE:_files"
-  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
-  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
-  {-q,--quiet}"[print nothing but errors in text]"
-  ":file of the key, PEM:"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_contrast_krm_keys_add_defaults_added=0
-
-_shtab_contrast_krm_keys_list_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
-  "--manifest[also show the keys of this manifest.json]:FILE:_files"
-  {-o,--output}"[output format]:output:(text json)"
-  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
-  "--report[also write the findings to FILE, in the same format]:FILE:_files"
-  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
-  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
-  {-q,--quiet}"[print nothing but errors in text]"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_contrast_krm_keys_list_defaults_added=0
-
 _shtab_contrast_krm_keys_new_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--workload-owner[who may update the manifest\: ECDSA, P-384]"
@@ -352,21 +318,6 @@ _shtab_contrast_krm_keys_new_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_keys_new_defaults_added=0
-
-_shtab_contrast_krm_keys_remove_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--from[the file with the ContrastGenerate]:FILE:_files"
-  "--last[also if it is the last key of its owners]"
-  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
-  "--report[also write the findings to FILE, in the same format]:FILE:_files"
-  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
-  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
-  {-q,--quiet}"[print nothing but errors in text]"
-  ":name of the key, or the beginning of its fingerprint:"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_contrast_krm_keys_remove_defaults_added=0
 
 _shtab_contrast_krm_lock_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -458,7 +409,6 @@ _shtab_contrast_krm_plan_options=(
   "*"{-o,--output}"[text (default), json, mermaid or html, or a file whose name ends in .txt, .json, .mmd or .html]:FORMAT|FILE:(text json mermaid html FILE.html)"
   "*--nodes[what \`kubectl get nodes -o yaml\` printed (repeatable, - is standard input)\; replaces Nodes among PATH]:FILE:_files"
   "--cluster[read the nodes from the cluster of the current kubeconfig context (needs contrast-krm\[cluster\])]"
-  "*--node-facts[Nodes by name, with annotations that say what firmware they have (repeatable)\; beside those of the nodes]:FILE:_files"
   "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
   "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
@@ -742,10 +692,7 @@ _shtab_contrast_krm_keys() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_contrast_krm_keys-$line[1]:"
       case $line[1] in
-        add) _arguments -C -s $_shtab_contrast_krm_keys_add_options ;;
-        list) _arguments -C -s $_shtab_contrast_krm_keys_list_options ;;
         new) _arguments -C -s $_shtab_contrast_krm_keys_new_options ;;
-        remove) _arguments -C -s $_shtab_contrast_krm_keys_remove_options ;;
       esac
   esac
 }
