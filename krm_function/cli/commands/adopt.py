@@ -7,16 +7,28 @@ run changes nothing. What is written is the ordinary configuration.
 import os
 import sys
 from argparse import ArgumentTypeError, Namespace
-from typing import TYPE_CHECKING
 
+from krm_function.check.adopt import Adoption, Request, adopt, choice_names, is_choice
+from krm_function.cli.adopt_files import (
+    AdoptedImages,
+    Configured,
+    adopted_images,
+    ask_choices,
+    ask_workloads,
+    configured,
+)
+from krm_function.cli.exits import FINDINGS
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.lock_task import write_lock
 from krm_function.cli.look_up_options import add_look_up, look_up_flags
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_output_format, add_paths, coloured
-
-if TYPE_CHECKING:
-    from krm_function.check.adopt import Adoption, Request
-    from krm_function.cli.adopt_files import AdoptedImages, Configured
-    from krm_function.findings import Finding
-    from krm_function.kubernetes.resource import Resource
+from krm_function.cli.streams import write_out
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.write_files import write_files
+from krm_function.kubernetes.resource import Resource
+from krm_function.report.adoption import adoption_json, adoption_text
+from krm_function.report.findings import ansi, plain
 
 LONGEST_REASON = 300  # characters, as the configuration takes it
 LONGEST_KEY = 253
@@ -76,12 +88,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Adopt an application. Raises FileProblem."""
-    from krm_function.cli.adopt_files import adopted_images, configured
-    from krm_function.cli.exits import FINDINGS
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.findings import finding, has_errors
-
     sources, limits, wrong = look_up_flags(options)
     inputs = read_inputs(options.paths)
     found, problems = configured(options.config, inputs.resources, options.config_from)
@@ -117,16 +123,12 @@ def run(options: Namespace) -> int:
 
 
 def _adopted(
-    request: "Request", found: "Configured", resources: "tuple[Resource, ...]", known: set[str] | None
-) -> "tuple[Request, Adoption]":
+    request: Request, found: Configured, resources: tuple[Resource, ...], known: set[str] | None
+) -> tuple[Request, Adoption]:
     """Adopt, and ask what is open. known: what was asked before, None to ask nothing."""
-    from krm_function.check.adopt import adopt
-
     adoption = adopt(resources, found.generate, found.config, request)
     if known is None or adoption.findings:
         return request, adoption
-    from krm_function.cli.adopt_files import ask_choices, ask_workloads
-
     if not known:
         known.add("")
         asked = ask_workloads(request, adoption.plain)
@@ -137,12 +139,9 @@ def _adopted(
 
 
 def _written(
-    found: "Configured", adoption: "Adoption", images: "AdoptedImages | None", *, dry: bool
-) -> "tuple[list[str], tuple[Finding, ...]]":
+    found: Configured, adoption: Adoption, images: AdoptedImages | None, *, dry: bool
+) -> tuple[list[str], tuple[Finding, ...]]:
     """Write what changes, all of it or nothing; return a line for each file, and findings. Raises FileProblem."""
-    from krm_function.cli.lock_task import write_lock
-    from krm_function.hosts.write_files import write_files
-
     changed = found.changed(adoption.spec)
     would = "would be " if dry else ""
     lines = [f"{file.path}: {would}changed" for file in changed] or [f"{found.generate.file}: nothing to change"]
@@ -161,11 +160,7 @@ def _written(
     return [*lines, *pinned.summary.splitlines()], written.findings
 
 
-def _print(options: Namespace, adoption: "Adoption", written: list[str]) -> None:
-    from krm_function.cli.streams import write_out
-    from krm_function.report.adoption import adoption_json, adoption_text
-    from krm_function.report.findings import ansi, plain
-
+def _print(options: Namespace, adoption: Adoption, written: list[str]) -> None:
     if options.output == "json":
         text = adoption_json(adoption, written)
     else:
@@ -177,10 +172,8 @@ def _terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
 
 
-def _request(options: Namespace) -> "Request":
+def _request(options: Namespace) -> Request:
     """Return what the options decide."""
-    from krm_function.check.adopt import Request
-
     keys: dict[tuple[str, str], tuple[str, ...]] = {}
     for of, names in options.keys:
         keys[of] = (*keys.get(of, ()), *names)
@@ -189,8 +182,6 @@ def _request(options: Namespace) -> "Request":
 
 
 def _choices(text: str) -> tuple[str, ...]:
-    from krm_function.check.adopt import choice_names, is_choice
-
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if not is_choice(name):

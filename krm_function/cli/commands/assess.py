@@ -3,9 +3,18 @@
 Rule of this file: it needs no configuration, and says nothing of images and nodes: `plan` and `lock` do.
 """
 
+import sys
 from argparse import Namespace
 
+from krm_function.check.assess import assess
+from krm_function.cli.exits import FINDINGS
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths, coloured
+from krm_function.cli.streams import write_out
+from krm_function.findings import has_errors
+from krm_function.report.assessment import assessment_json, assessment_text
+from krm_function.report.findings import ansi, plain
 
 DESCRIPTION = (
     "Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is "
@@ -29,17 +38,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the assessment; findings are about what could not be read."""
-    import sys
-
-    from krm_function.check.assess import assess
-    from krm_function.cli.exits import FINDINGS
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import has_errors
-    from krm_function.report.assessment import assessment_json, assessment_text
-    from krm_function.report.findings import ansi, plain
-
     inputs = read_inputs(options.paths)
     assessed = assess(inputs.resources, every=options.all)
     findings = (*inputs.findings, *assessed.findings)

@@ -7,14 +7,22 @@ functions: a host that reads an empty answer would delete everything.
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from krm_function.check.check_output import Verdict, beside_summary, check_output
+from krm_function.check.output import ManifestFile
+from krm_function.cli.configuration import from_files_and_resources, with_namespace
+from krm_function.cli.inputs import Inputs, ReadFile, output_of, read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.sealed_policies import STRONGER_FINDING, weaker_findings
+from krm_function.cli.streams import write_out
+from krm_function.config.collect import Config, collect
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import read_file
+from krm_function.hosts.functions import DecodedList, encode_failure
+from krm_function.report.findings import krm_results, on_one_line
 
 if TYPE_CHECKING:
-    from krm_function.check.output import ManifestFile
     from krm_function.cli.given_attestation import FilesRead
-    from krm_function.cli.inputs import Inputs, ReadFile
-    from krm_function.config.collect import Config
-    from krm_function.findings import Finding
 
 DESCRIPTION = (
     "Checks what will be applied; needs no configuration. With one it also renders again and compares; this also "
@@ -57,17 +65,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Check rendered output."""
-    from krm_function.check.check_output import Verdict, beside_summary, check_output
-    from krm_function.check.output import ManifestFile
-    from krm_function.cli.inputs import output_of, read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.sealed_policies import STRONGER_FINDING, weaker_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import finding, has_errors
-    from krm_function.hosts.files import read_file
-    from krm_function.hosts.functions import DecodedList, encode_failure
-    from krm_function.report.findings import krm_results
-
     if options.namespace and not options.config:
         options.parser.error("--namespace is for rendering again, under --config")
     if options.input and not options.attestation:
@@ -107,11 +104,8 @@ def run(options: Namespace) -> int:
     return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
 
-def _config(options: Namespace, inputs: "Inputs", read: "ReadFile") -> "tuple[Config | None, tuple[Finding, ...]]":
+def _config(options: Namespace, inputs: Inputs, read: ReadFile) -> tuple[Config | None, tuple[Finding, ...]]:
     """Return the configuration to render again under, None unless the operator named one. read: reads a file of it."""
-    from krm_function.cli.configuration import from_files_and_resources, with_namespace
-    from krm_function.config.collect import collect
-
     if not options.config:
         return None, inputs.findings
     documents, findings = from_files_and_resources(options.config, inputs.resources, options.config_from, read)
@@ -129,12 +123,11 @@ def _files_read(options: Namespace) -> "FilesRead | None":
 
 
 def _attested(
-    files_read: "FilesRead", options: Namespace, inputs: "Inputs", manifest: "ManifestFile | None"
-) -> "tuple[tuple[Finding, ...], str]":
+    files_read: "FilesRead", options: Namespace, inputs: Inputs, manifest: ManifestFile | None
+) -> tuple[tuple[Finding, ...], str]:
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
     from krm_function.cli.given_attestation import attestation_findings
     from krm_function.provenance.statement import Artefact, digest_of
-    from krm_function.report.findings import on_one_line
 
     file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
     findings = attestation_findings(files_read, inputs.sources, inputs.resources, file, options.input)

@@ -6,7 +6,9 @@ Rule of this file: the script is derived from the parser of every command, so it
 from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Iterator
 
+from krm_function.cli.exits import OK
 from krm_function.cli.parser import Parser
+from krm_function.cli.streams import write_out
 
 DESCRIPTION = (
     'For bash: eval "$(contrast-krm completion bash)". For zsh: the same into a file _contrast-krm of your fpath. '
@@ -25,9 +27,6 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print the script of one shell."""
     import shtab
-
-    from krm_function.cli.exits import OK
-    from krm_function.cli.streams import write_out
 
     parser = options.every_parser()
     for action in _actions(parser):

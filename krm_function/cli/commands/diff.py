@@ -6,8 +6,10 @@ output. So with --exit-code an exit code of 1 and an empty standard output is an
 
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from krm_function.cli.exits import exit_code_of_differences
+from krm_function.cli.inputs import Inputs, read_inputs, read_rendered_output
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import (
     Parser,
     add_config,
@@ -17,10 +19,14 @@ from krm_function.cli.parser import (
     add_paths,
     coloured,
 )
-
-if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
-    from krm_function.findings import Finding
+from krm_function.cli.render_inputs import render_inputs
+from krm_function.cli.sealed_policies import differing_policies
+from krm_function.cli.streams import write_out
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.report.diff import changed_documents, diff_text, identity_text
+from krm_function.report.findings import ordered
+from krm_function.report.policy_text import policy_diff_json, policy_diff_text
 
 DESCRIPTION = (
     "Secrets, values of variables and long annotations are masked. On an error nothing is printed. With --policy, one "
@@ -61,13 +67,6 @@ def run(options: Namespace) -> int:
 
 
 def _diff_documents(options: Namespace) -> int:
-    from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.render_inputs import render_inputs
-    from krm_function.cli.streams import write_out
-    from krm_function.report.diff import changed_documents, diff_text, identity_text
-
     inputs = read_inputs(options.paths)
     rendered = render_inputs(options, inputs, live=True)
     documents = () if rendered.failed else changed_documents(inputs.resources, rendered)
@@ -79,12 +78,8 @@ def _diff_documents(options: Namespace) -> int:
     return exit_code_of_differences(code, differ=bool(documents)) if options.exit_code else code
 
 
-def _for_outputs(findings: "tuple[Finding, ...]", inputs: "Inputs") -> "tuple[Finding, ...]":
+def _for_outputs(findings: tuple[Finding, ...], inputs: Inputs) -> tuple[Finding, ...]:
     """Give CC0118 of two or more rendered outputs one hint, which says what command compares them."""
-    from krm_function.findings import finding
-    from krm_function.kubernetes.workload import INITDATA
-    from krm_function.report.findings import ordered
-
     outputs = {one.file for one in inputs.resources if INITDATA in one.text}
     twice = [found for found in findings if found.code == "CC0118"]
     if len(outputs) < 2 or not twice:
@@ -95,14 +90,6 @@ def _for_outputs(findings: "tuple[Finding, ...]", inputs: "Inputs") -> "tuple[Fi
 
 
 def _diff_policies(options: Namespace) -> int:
-    from krm_function.cli.exits import exit_code_of_differences
-    from krm_function.cli.inputs import read_rendered_output
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.sealed_policies import differing_policies
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import finding, has_errors
-    from krm_function.report.policy_text import policy_diff_json, policy_diff_text
-
     old_path, new_path = options.policy
     if old_path == new_path == "-":
         twice = finding("CC0909.stdin-twice", option="--policy")

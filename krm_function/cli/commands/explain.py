@@ -7,9 +7,19 @@ Rule of this file: findings about the workload are part of the explanation; thos
 error. What begins like a code is one: a workload has a slash in its name.
 """
 
+import json
+import shutil
 from argparse import Namespace
 
+from krm_function.cli.exits import exit_code
+from krm_function.cli.messages import file_finding, print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.streams import write_out
+from krm_function.findings import Finding, finding, is_code, row, table
+from krm_function.hosts.files import FileProblem, read_file
+from krm_function.report.explain_code import explanation_data, explanation_text, fitting
+from krm_function.report.findings import Reported, read_report
+from krm_function.schema.nearest import nearest
 
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (
@@ -39,13 +49,13 @@ def run(options: Namespace) -> int:
         options.parser.error("name a workload as KIND/NAME, or the code of a finding")
     if options.address[:2].upper() == "CC" and options.address[2:3].isdecimal() and "/" not in options.address:
         return _explain_code(options)
+    return _explain_workload(options)
 
-    from krm_function.cli.exits import exit_code
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
+
+def _explain_workload(options: Namespace) -> int:
+    """Print the edits of one workload."""
+    from krm_function.cli.inputs import read_inputs  # a code needs nothing of a render
     from krm_function.cli.render_inputs import render_inputs
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import Finding
     from krm_function.kubernetes.address import find_by_address
     from krm_function.report.explain_workload import explain_json, explain_text
 
@@ -63,17 +73,6 @@ def run(options: Namespace) -> int:
 
 def _explain_code(options: Namespace) -> int:
     """Print what a code means."""
-    import json
-    import shutil
-
-    from krm_function.cli.messages import file_finding, print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import finding, is_code, row, table
-    from krm_function.hosts.files import FileProblem, read_file
-    from krm_function.report.explain_code import explanation_data, explanation_text, fitting
-    from krm_function.report.findings import Reported, read_report
-    from krm_function.schema.nearest import nearest
-
     code = options.address.upper()
     if not is_code(code):
         codes = list(table())

@@ -5,6 +5,7 @@ Rule of this file: the function itself is in function.py, which a call without o
 
 from argparse import Namespace
 
+from krm_function.cli.function import run_function
 from krm_function.cli.parser import Parser, add_config, add_findings, add_genpolicy, add_namespace
 
 DESCRIPTION = "On an error the items are printed unchanged, with results."
@@ -20,7 +21,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Render the ResourceList on standard input."""
-    from krm_function.cli.function import run_function
     from krm_function.cli.genpolicy_program import engine
 
     with engine(options.genpolicy, options.genpolicy_timeout) as chosen:

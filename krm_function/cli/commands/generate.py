@@ -7,8 +7,12 @@ files); after it comes only the statement of --attest, which names all of them.
 import itertools
 import os
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from krm_function.cli.inputs import Inputs, read_inputs, read_plainly
+from krm_function.cli.messages import print_findings
+from krm_function.cli.outputs import changed_files, one_stream, open_ends, too_large
 from krm_function.cli.parser import (
     Parser,
     add_attest,
@@ -18,16 +22,18 @@ from krm_function.cli.parser import (
     add_namespace,
     add_paths,
 )
+from krm_function.cli.render_inputs import configured
+from krm_function.cli.streams import write_out, write_out_first
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import FileProblem, find_files, same_file
+from krm_function.hosts.write_files import NewFile, must_be_regular, staged, sweep, write_files
+from krm_function.policy.genpolicy import Engine
+from krm_function.render.pipeline import render
+from krm_function.render.rendered import Rendered
+from krm_function.render.unsealed import describe_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from krm_function.cli.attest import Attest
-    from krm_function.cli.inputs import Inputs
-    from krm_function.findings import Finding
-    from krm_function.hosts.write_files import NewFile
-    from krm_function.policy.genpolicy import Engine
-    from krm_function.render.rendered import Rendered
 
 DESCRIPTION = "Prints one stream, unless -o or --in-place is given. On an error nothing is printed or written."
 
@@ -98,17 +104,8 @@ def run(options: Namespace) -> int:
         return _generate(options, *chosen)
 
 
-def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tuple[Finding, ...]") -> int:
+def _generate(options: Namespace, engine: Engine | None, engine_findings: tuple[Finding, ...]) -> int:
     """Render by the options of one call. engine, engine_findings: of `genpolicy_program.engine`."""
-    from krm_function.cli.inputs import read_inputs, read_plainly
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.outputs import changed_files, one_stream, open_ends, too_large
-    from krm_function.cli.render_inputs import configured
-    from krm_function.findings import finding, has_errors
-    from krm_function.hosts.write_files import NewFile, must_be_regular, sweep, write_files
-    from krm_function.render.pipeline import render
-    from krm_function.render.unsealed import describe_plain
-
     if options.in_place and (not options.paths or "-" in options.paths):
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(printed, options.format, options.report)
@@ -150,14 +147,11 @@ def _generate(options: Namespace, engine: "Engine | None", engine_findings: "tup
     return print_findings(printed, options.format, options.report, plain)
 
 
-def _output_among_inputs(options: Namespace) -> "list[Finding]":
+def _output_among_inputs(options: Namespace) -> list[Finding]:
     """Tell whether --output is one of the files that are read: asked first, as it would be in the input twice.
 
     There is nothing to compare without --output, or if its file does not exist yet.
     """
-    from krm_function.findings import finding
-    from krm_function.hosts.files import FileProblem, find_files, same_file
-
     if not options.output or not os.path.exists(options.output):
         return []
     try:
@@ -170,10 +164,8 @@ def _output_among_inputs(options: Namespace) -> "list[Finding]":
     return [finding("CC0909.input-directory" if inside else "CC0909.input-in-place", option="--output")]
 
 
-def _wrong_files(options: Namespace, rendered: "Rendered") -> "list[Finding]":
+def _wrong_files(options: Namespace, rendered: Rendered) -> list[Finding]:
     """Return what is wrong with the files of --output and --manifest."""
-    from krm_function.findings import finding, has_errors
-
     findings: list[Finding] = []
     if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *findings)):
         findings.append(finding("CC0909.no-manifest", option="--manifest"))
@@ -191,16 +183,13 @@ def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
     return Attest(options, "generate"), wrong_place(options)
 
 
-def _files(inputs: "Inputs", changed: "Mapping[str, bytes]") -> "dict[str, bytes]":
+def _files(inputs: Inputs, changed: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return all files of the deployment as --in-place leaves them, changed or not."""
     return {one.file: one.data for one in inputs.sources} | dict(changed)
 
 
-def _print(stream: bytes, files: "Sequence[NewFile]") -> None:
+def _print(stream: bytes, files: Sequence[NewFile]) -> None:
     """Write standard output, then the files; none of them if writing fails or the pipe is closed."""
-    from krm_function.cli.streams import write_out, write_out_first
-    from krm_function.hosts.write_files import staged
-
     if not files:
         write_out(stream)
         return

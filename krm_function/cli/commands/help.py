@@ -5,6 +5,7 @@ Rule of this file: there is one help text of a command, and its parser prints it
 
 from argparse import Namespace
 
+from krm_function.cli.exits import OK
 from krm_function.cli.parser import Parser
 
 DESCRIPTION = "The same as contrast-krm COMMAND --help; without a command the list of all. A code: see explain."
@@ -18,8 +19,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the help of a command. Raises Exit, as --help does."""
-    from krm_function.cli.exits import OK
-
     word = options.words[0] if options.words else ""
     if word[:2].upper() == "CC" and word[2:].isdecimal():
         options.parser.refuse("a code has an explanation and no help", f"contrast-krm explain {word}")

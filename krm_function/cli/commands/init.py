@@ -8,13 +8,25 @@ Rule of this file: everything is known before anything is written, and a second 
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from difflib import unified_diff
 
+from krm_function.cli.messages import print_findings
+from krm_function.cli.new_files import OperatorChoices, find_target, operator_values, wiring, write_all
+from krm_function.cli.next_steps import steps
 from krm_function.cli.parser import Parser, add_findings
-
-if TYPE_CHECKING:
-    from krm_function.config.wiring import Function
-    from krm_function.findings import Finding
+from krm_function.cli.streams import write_out
+from krm_function.config.document import CONFIG_KINDS
+from krm_function.config.json_schema import SUFFIX, schema_file
+from krm_function.config.wiring import Function
+from krm_function.contrast.platforms import PLATFORMS, find_platform
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.write_files import sweep
+from krm_function.kubernetes.image import parse_image
+from krm_function.kubernetes.resource import yaml_finding
+from krm_function.report.findings import on_one_line
+from krm_function.schema.nearest import nearest
+from krm_function.text.errors import YamlError
 
 DESCRIPTION = "Adds what is missing and keeps the rest, comments included. A second run changes nothing."
 
@@ -72,20 +84,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Wire a directory. Raises FileProblem."""
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.new_files import OperatorChoices, find_target, operator_values, wiring, write_all
-    from krm_function.cli.next_steps import steps
-    from krm_function.cli.streams import write_out
-    from krm_function.config.document import CONFIG_KINDS
-    from krm_function.config.json_schema import schema_file
-    from krm_function.contrast.platforms import find_platform
-    from krm_function.findings import has_errors
-    from krm_function.hosts.files import FileProblem
-    from krm_function.hosts.write_files import sweep
-    from krm_function.kubernetes.resource import yaml_finding
-    from krm_function.report.findings import on_one_line
-    from krm_function.text.errors import YamlError
-
     directory = options.directory
     if os.path.lexists(directory) and not os.path.isdir(directory):
         raise FileProblem(directory, "no such directory")
@@ -120,11 +118,8 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report, text)
 
 
-def _function(options: Namespace) -> "Function | None":
+def _function(options: Namespace) -> Function | None:
     """Return what kustomize is to run, None if the command line does not say. Raises Exit for an image that is none."""
-    from krm_function.config.wiring import Function
-    from krm_function.kubernetes.image import parse_image
-
     if bool(options.image) != (options.function == "container"):
         options.parser.error("--function container needs --image IMAGE, and no other form has one")
     problem = parse_image(options.image) if options.image else ""
@@ -133,22 +128,13 @@ def _function(options: Namespace) -> "Function | None":
     return Function(options.function, options.image) if options.function else None
 
 
-def _wrong_platform(name: str) -> "list[Finding]":
-    from krm_function.contrast.platforms import PLATFORMS
-    from krm_function.findings import finding
-    from krm_function.schema.nearest import nearest
-
+def _wrong_platform(name: str) -> list[Finding]:
     near = nearest(name, PLATFORMS) or ", ".join(PLATFORMS)
     return [finding("CC0909.platform", option="--platform", platform=name, known=near)]
 
 
 def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
     """Show what would change, as `diff -u` does."""
-    from difflib import unified_diff
-
-    from krm_function.config.json_schema import SUFFIX
-    from krm_function.hosts.files import read_file
-
     for path, data in files.items():
         exists = os.path.exists(path)
         before = (

@@ -6,14 +6,19 @@ it is in no message, and an existing key is never touched.
 
 import os
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from krm_function.cli.messages import print_findings
+from krm_function.cli.next_steps import is_open_to_git
 from krm_function.cli.parser import Parser, add_findings
-
-if TYPE_CHECKING:
-    from krm_function.contrast.owner_keys import KeyPair
-    from krm_function.findings import Finding
-    from krm_function.hosts.write_files import NewFile
+from krm_function.cli.streams import write_out_first
+from krm_function.config.edit import with_owner_key
+from krm_function.contrast.owner_keys import KeyPair, new_seedshare_owner, new_workload_owner
+from krm_function.findings import Finding, finding
+from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.write_files import NewFile, staged, sweep, write_files
+from krm_function.kubernetes.resource import yaml_finding
+from krm_function.report.findings import on_one_line
+from krm_function.text.errors import YamlError
 
 DESCRIPTION = "The private key goes into a new file that only you can read. An existing file is never overwritten."
 PRIVATE = 0o600
@@ -44,14 +49,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Make one pair. Raises FileProblem, with nothing left behind."""
-    from krm_function.cli.messages import print_findings
-    from krm_function.config.edit import with_owner_key
-    from krm_function.contrast.owner_keys import new_seedshare_owner, new_workload_owner
-    from krm_function.findings import finding
-    from krm_function.hosts.files import read_file
-    from krm_function.hosts.write_files import NewFile, sweep
-    from krm_function.report.findings import on_one_line
-
     owner = "seedshare" if options.seedshare_owner else "workload"
     field = f"{owner}OwnerKeys"
     private = options.output or f"{owner}-owner.pem"  # the name that Contrast's own commands look for
@@ -80,24 +77,15 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report, "".join(f"{on_one_line(line)}\n" for line in lines))
 
 
-def _open_to_git(private: str) -> "list[Finding]":
+def _open_to_git(private: str) -> list[Finding]:
     """Return a warning if the next commit may take the private key."""
-    from krm_function.cli.next_steps import is_open_to_git
-    from krm_function.findings import finding
-
     name = os.path.basename(private)
     pattern = "*-owner.pem" if name.endswith("-owner.pem") else name
     return [finding("CC1242", key=private, pattern=pattern)] if is_open_to_git(private) else []
 
 
-def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]":
+def _wrong(private: str, public: str, add_to: str, field: str) -> list[Finding]:
     """Return what is wrong with a call, before anything is made."""
-    from krm_function.config.edit import with_owner_key
-    from krm_function.findings import finding
-    from krm_function.hosts.files import read_file
-    from krm_function.kubernetes.resource import yaml_finding
-    from krm_function.text.errors import YamlError
-
     if private == STANDARD_OUTPUT and not public and not add_to:
         return [finding("CC0909.public-key", option="--output")]
     if not add_to:
@@ -111,11 +99,8 @@ def _wrong(private: str, public: str, add_to: str, field: str) -> "list[Finding]
     return []
 
 
-def _write(pair: "KeyPair", private: str, public: "NewFile") -> None:
+def _write(pair: KeyPair, private: str, public: NewFile) -> None:
     """Write both halves or none; the private one first, so that no public key exists whose private half is lost."""
-    from krm_function.cli.streams import write_out_first
-    from krm_function.hosts.write_files import NewFile, staged, write_files
-
     if private != STANDARD_OUTPUT:
         write_files([NewFile(private, pair.private, PRIVATE, new=True), public])
         return
@@ -124,11 +109,8 @@ def _write(pair: "KeyPair", private: str, public: "NewFile") -> None:
         put()
 
 
-def _print(pair: "KeyPair", private: str, shown: bytes) -> None:
+def _print(pair: KeyPair, private: str, shown: bytes) -> None:
     """Write the private half into its file, then the public one to standard output; no file if that fails."""
-    from krm_function.cli.streams import write_out_first
-    from krm_function.hosts.write_files import NewFile, write_files
-
     try:
         write_files([NewFile(private, pair.private, PRIVATE, new=True)])
         write_out_first(shown, private)
@@ -139,8 +121,6 @@ def _print(pair: "KeyPair", private: str, shown: bytes) -> None:
 
 
 def _holds(path: str, data: bytes) -> bool:
-    from krm_function.hosts.files import FileProblem, read_file
-
     try:
         return os.path.isfile(path) and read_file(path) == data
     except FileProblem:

@@ -5,14 +5,15 @@ Rule of this file: a lock is written whole or not at all, and an existing one ke
 
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from krm_function.cli.lock_look_up import check_lock, look_up
+from krm_function.cli.lock_task import WrittenLock, read_task, write_lock
 from krm_function.cli.look_up_options import add_look_up, look_up_flags
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_paths
-
-if TYPE_CHECKING:
-    from krm_function.cli.lock_task import WrittenLock
-    from krm_function.findings import Finding
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.kubernetes.resource import yaml_finding
+from krm_function.text.errors import YamlError
 
 DESCRIPTION = "Uses the network, unless --from names files only. On an error nothing is printed or written."
 WRITERS = ("write_kustomize", "write_values", "write_files")
@@ -49,13 +50,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Lock the images of some resources."""
-    from krm_function.cli.lock_look_up import check_lock, look_up
-    from krm_function.cli.lock_task import read_task, write_lock
-    from krm_function.cli.messages import print_findings
-    from krm_function.findings import finding, has_errors
-    from krm_function.kubernetes.resource import yaml_finding
-    from krm_function.text.errors import YamlError
-
     sources, limits, misused = look_up_flags(options)
     misused += _contradictions(options)
     if misused:
@@ -83,7 +77,7 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report, summary)
 
 
-def _summary(count: int, fetched: int, written: "WrittenLock") -> str:
+def _summary(count: int, fetched: int, written: WrittenLock) -> str:
     """Return the closing line: how many images, and what else is worth knowing."""
     text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
     if written.kept:
@@ -93,10 +87,8 @@ def _summary(count: int, fetched: int, written: "WrittenLock") -> str:
     return f"{text}\n"
 
 
-def _contradictions(options: Namespace) -> "Iterator[Finding]":
+def _contradictions(options: Namespace) -> Iterator[Finding]:
     """Yield the flags of a call that want another flag, or do not go together with --check."""
-    from krm_function.findings import finding
-
     if options.prune and not options.output:
         yield finding("CC0909.prune", option="--prune")
     if options.check and not options.output:

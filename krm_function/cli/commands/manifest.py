@@ -4,13 +4,20 @@ Rule of this file: the bytes are signed and compared by Contrast, so they are pr
 """
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from krm_function.check.output import manifest_findings
+from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_paths
-
-if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
-    from krm_function.findings import Finding
+from krm_function.cli.streams import write_out
+from krm_function.contrast.manifest import ManifestError, decode
+from krm_function.contrast.manifest_merge import last_of
+from krm_function.contrast.owned import emitted_objects
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import read_file
+from krm_function.kubernetes.workload import ORIGINAL
+from krm_function.render.make_manifest import read_emitted_manifest
+from krm_function.render.read import read
 
 DESCRIPTION = "These are what `contrast set` and `contrast verify` take."
 
@@ -26,12 +33,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print or validate a manifest."""
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.contrast.manifest_merge import last_of
-    from krm_function.findings import finding, has_errors
-
     if options.validate:
         return print_findings(_problems(options.validate), options.format, options.report)
     inputs = read_inputs(options.paths)
@@ -46,32 +47,21 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
-def _rendered(inputs: "Inputs") -> bool:
+def _rendered(inputs: Inputs) -> bool:
     """Tell whether a render has changed any object of the input."""
-    from krm_function.kubernetes.workload import ORIGINAL
-
     return any(ORIGINAL in resource.text for resource in inputs.resources)
 
 
-def _manifests(inputs: "Inputs") -> "tuple[list[str], tuple[Finding, ...]]":
+def _manifests(inputs: Inputs) -> tuple[list[str], tuple[Finding, ...]]:
     """Return the manifest texts of rendered output."""
-    from krm_function.contrast.owned import emitted_objects
-    from krm_function.render.make_manifest import read_emitted_manifest
-    from krm_function.render.read import read
-
     resources, findings = read(inputs.resources, ())
     documents = [resource.document.value for resource in resources if resource.document is not None]
     texts = [read_emitted_manifest(value) for document in documents for _, value in emitted_objects(document)]
     return [text for text in texts if text is not None], inputs.findings + findings
 
 
-def _problems(path: str) -> "list[Finding]":
+def _problems(path: str) -> list[Finding]:
     """Return what is wrong with a manifest file. A value that is missing is an error here, as for `contrast set`."""
-    from krm_function.check.output import manifest_findings
-    from krm_function.contrast.manifest import ManifestError, decode
-    from krm_function.findings import finding
-    from krm_function.hosts.files import read_file
-
     try:
         manifest = decode(read_file(path))
     except ManifestError as problem:

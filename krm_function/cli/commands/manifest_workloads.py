@@ -4,9 +4,19 @@ Rule of this file: each policy of the manifest once, whichever output has its wo
 left out and named. Source: docs/facts/contrast-manifest.md#set-and-verify.
 """
 
+import json
 from argparse import Namespace
 
+from krm_function.check.running_pods import sealed_digest
+from krm_function.cli.inputs import manifest_among, read_rendered_output
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_paths
+from krm_function.cli.streams import write_out
+from krm_function.contrast.manifest import decode
+from krm_function.findings import finding, has_errors
+from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import listed
+from krm_function.report.findings import on_one_line
 
 DESCRIPTION = (
     "`contrast set` wants each policy of the manifest exactly once among the workloads that it is given. If the "
@@ -22,18 +32,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print one document for each policy."""
-    import json
-
-    from krm_function.check.running_pods import sealed_digest
-    from krm_function.cli.inputs import manifest_among, read_rendered_output
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.contrast.manifest import decode
-    from krm_function.findings import finding, has_errors
-    from krm_function.kubernetes.lookup import mapping
-    from krm_function.kubernetes.objects import listed
-    from krm_function.report.findings import on_one_line
-
     output = read_rendered_output(options.paths)
     text, problems = manifest_among(output)
     findings = (*output.findings, *problems)

@@ -3,21 +3,29 @@
 Rule of this file: the plan is the render's own record; nothing is computed a second time.
 """
 
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from krm_function.cli.cluster import KnownNodes, known_nodes, live_cluster
+from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, coloured, columns
-
-if TYPE_CHECKING:
-    from krm_function.cli.cluster import KnownNodes
-    from krm_function.cli.inputs import Inputs
-    from krm_function.findings import Finding
-    from krm_function.kubernetes.placement import Placement
-    from krm_function.kubernetes.runtime_classes import RuntimeClass
-    from krm_function.render.rendered import Rendered
-    from krm_function.report.plan import Plan
+from krm_function.cli.render_inputs import render_inputs
+from krm_function.cli.streams import write_out
+from krm_function.contrast.namespace_admission import refusals
+from krm_function.contrast.node_labels import foreign_labels
+from krm_function.contrast.platforms import PLATFORMS
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import find_files, same_file
+from krm_function.hosts.write_files import write_file
+from krm_function.kubernetes.placement import Placement, place
+from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.render.rendered import Rendered
+from krm_function.report.findings import ansi
+from krm_function.report.plan import Plan, make_plan, plan_json
+from krm_function.report.plan_text import WIDTH, plan_mermaid, plan_text
 
 DESCRIPTION = (
     "Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an "
@@ -71,15 +79,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
-    from krm_function.cli.cluster import known_nodes, live_cluster
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.render_inputs import render_inputs
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import finding, has_errors
-    from krm_function.hosts.files import find_files, same_file
-    from krm_function.report.plan import make_plan
-
     chosen, file = format_and_file(options.output)
     inputs = read_inputs(options.paths)
     named = [path for path in options.nodes if path != "-"]
@@ -102,48 +101,34 @@ def run(options: Namespace) -> int:
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
-        from krm_function.hosts.write_files import write_file
-
         write_file(file, text)
     else:
         write_out(text)
     return print_findings([*rendered.findings, *printed], options.format, options.report)
 
 
-def _writer(chosen: str, options: Namespace, *, file: str) -> "Callable[[Plan], str]":
+def _writer(chosen: str, options: Namespace, *, file: str) -> Callable[[Plan], str]:
     """Return the function that turns a plan into text of this format. file: where it goes, "" for standard output."""
     match chosen:
         case "json":
-            from krm_function.report.plan import plan_json
-
             return plan_json
         case "mermaid":
-            from krm_function.report.plan_text import plan_mermaid
-
             return plan_mermaid
         case "html":
             from krm_function.report.plan_html import plan_html
 
             return plan_html
         case _:
-            import sys
-
-            from krm_function.report.plan_text import WIDTH, plan_text
-
             width = columns(WIDTH, file=bool(file))
             if file or not coloured(options.color, sys.stdout):
                 return partial(plan_text, width=width)
-            from krm_function.report.findings import ansi
-
             return partial(plan_text, width=width, paint=ansi)
 
 
 def _classes(
-    rendered: "Rendered", node_list: "KnownNodes", inputs: "Inputs"
-) -> "tuple[Mapping[str, RuntimeClass], list[Finding]]":
+    rendered: Rendered, node_list: KnownNodes, inputs: Inputs
+) -> tuple[Mapping[str, RuntimeClass], list[Finding]]:
     """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and what is wrong."""
-    from krm_function.cli.cluster import live_cluster
-
     if node_list.classes is None:
         return {}, list(node_list.findings)
     classes, findings = live_cluster().planned_classes(rendered, inputs.resources, node_list.classes)
@@ -151,11 +136,9 @@ def _classes(
 
 
 def _place(
-    rendered: "Rendered", node_list: "KnownNodes", classes: "Mapping[str, RuntimeClass]"
-) -> "tuple[dict[int, Placement], list[Finding]]":
+    rendered: Rendered, node_list: KnownNodes, classes: Mapping[str, RuntimeClass]
+) -> tuple[dict[int, Placement], list[Finding]]:
     """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
-    from krm_function.kubernetes.placement import place
-
     if node_list.nodes is None:
         return {}, []
     broken = {found.ref for found in rendered.findings if found.severity == "error"}
@@ -171,11 +154,8 @@ def _place(
     return placements, findings
 
 
-def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
+def _labels(rendered: Rendered, node_list: KnownNodes) -> list[Finding]:
     """Return the labels that pods select nodes by and that no node of their platform has."""
-    from krm_function.contrast.node_labels import foreign_labels
-    from krm_function.contrast.platforms import PLATFORMS
-
     return [
         workload.placed(finding)
         for workload in rendered.plan
@@ -184,10 +164,8 @@ def _labels(rendered: "Rendered", node_list: "KnownNodes") -> "list[Finding]":
     ]
 
 
-def _refusals(rendered: "Rendered", inputs: "Inputs") -> "tuple[Finding, ...]":
+def _refusals(rendered: Rendered, inputs: Inputs) -> tuple[Finding, ...]:
     """Return what namespaces of the input refuse in the injected containers."""
-    from krm_function.contrast.namespace_admission import refusals
-
     return refusals(inputs.resources, [workload for workload in rendered.plan if not workload.skipped])
 
 

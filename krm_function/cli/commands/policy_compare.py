@@ -5,8 +5,11 @@ Rule of this file: both get the same rules and settings, so that each difference
 
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from krm_function.cli.configuration import from_files_and_resources
+from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import (
     Parser,
     add_config,
@@ -17,9 +20,17 @@ from krm_function.cli.parser import (
     add_paths,
     add_workload,
 )
-
-if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs
+from krm_function.cli.sealed_policies import sealed_workload
+from krm_function.cli.streams import write_out
+from krm_function.config.collect import collect
+from krm_function.config.references import References
+from krm_function.findings import finding, has_errors
+from krm_function.policy.compare import WorkloadDifferences, compare_initdata
+from krm_function.policy.genpolicy import genpolicy_input, read_result, settings_text
+from krm_function.policy.initdata import POLICY, decode_toml, read_policy_data, rules_of, unreadable
+from krm_function.policy.open_variables import open_variables
+from krm_function.policy.rules import profile_of_data
+from krm_function.report.policy_text import policy_diff_json, policy_diff_text
 
 DESCRIPTION = "Both get the same rules and settings. genpolicy pulls the pod's images."
 HEAD = "the native policy against genpolicy's; weaker: the native one allows more\n"
@@ -39,18 +50,6 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print where the native policy of one workload and that of genpolicy differ."""
     from krm_function.cli.genpolicy_program import engine
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.sealed_policies import sealed_workload
-    from krm_function.cli.streams import write_out
-    from krm_function.config.references import References
-    from krm_function.findings import finding, has_errors
-    from krm_function.policy.compare import WorkloadDifferences, compare_initdata
-    from krm_function.policy.genpolicy import genpolicy_input, read_result, settings_text
-    from krm_function.policy.initdata import POLICY, decode_toml, read_policy_data, rules_of, unreadable
-    from krm_function.policy.open_variables import open_variables
-    from krm_function.policy.rules import profile_of_data
-    from krm_function.report.policy_text import policy_diff_json, policy_diff_text
 
     inputs = read_inputs(options.paths)
     workload, toml, output, findings = sealed_workload(options, inputs)
@@ -89,11 +88,8 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
-def _settings(options: Namespace, inputs: "Inputs") -> Mapping[str, Any] | None:
+def _settings(options: Namespace, inputs: Inputs) -> Mapping[str, Any] | None:
     """Return the settings that the render had, None for the built-in ones; rendered output does not say which."""
-    from krm_function.cli.configuration import from_files_and_resources
-    from krm_function.config.collect import collect
-
     documents, _ = from_files_and_resources(options.config, inputs.resources, options.config_from)
     config, _ = collect(documents)
     return (config.generate.policy.settings or config.release.policy_settings) if config else None

@@ -3,9 +3,16 @@
 Rule of this file: standard output is the policy's own bytes, as the annotation has them.
 """
 
+import json
 from argparse import Namespace
 
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, add_workload
+from krm_function.cli.sealed_policies import sealed_workload
+from krm_function.cli.streams import write_out
+from krm_function.findings import has_errors
+from krm_function.policy.initdata import POLICY, decode_toml, digest, host_data, read_policy_data, unreadable
 
 DESCRIPTION = "Reads rendered output; with a configuration the input is rendered first."
 
@@ -29,13 +36,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the policy of one workload in one of several formats."""
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.sealed_policies import sealed_workload
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import has_errors
-    from krm_function.policy.initdata import unreadable
-
     inputs = read_inputs(options.paths)
     workload, toml, _, findings = sealed_workload(options, inputs)
     if workload is None or has_errors(findings):
@@ -49,10 +49,6 @@ def run(options: Namespace) -> int:
 
 def _form(toml: bytes, form: str) -> bytes:
     """Return the bytes of one format. Raises ValueError for initdata that does not hold it."""
-    import json
-
-    from krm_function.policy.initdata import POLICY, decode_toml, digest, host_data, read_policy_data
-
     if form == "initdata":
         return toml
     initdata = decode_toml(toml)

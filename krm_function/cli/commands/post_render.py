@@ -5,7 +5,10 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 
 from argparse import Namespace
 
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_attest, add_config, add_findings, add_genpolicy, add_namespace
+from krm_function.cli.post_renderer import post_render
+from krm_function.cli.streams import read_in
 
 DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use --report."
 
@@ -22,13 +25,10 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Render the stream on standard input."""
     from krm_function.cli.genpolicy_program import engine
-    from krm_function.cli.post_renderer import post_render
-    from krm_function.cli.streams import read_in
 
     attest = None
     if options.attest:
         from krm_function.cli.attest import Attest, wrong_place
-        from krm_function.cli.messages import print_findings
 
         attest, misplaced = Attest(options, "post-render"), wrong_place(options)
         if misplaced:

@@ -6,16 +6,20 @@ Rule of this file: one release is made of all files, or nothing is printed or wr
 import os
 import re
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from krm_function.cli.messages import print_findings
+from krm_function.cli.new_files import missing_schemas, write_all
 from krm_function.cli.parser import Parser, add_findings
-
-if TYPE_CHECKING:
-    from krm_function.cli.release_file import Before
-    from krm_function.config.release import Release
-    from krm_function.config.release_files import Fact
-    from krm_function.config.release_text import Combined
-    from krm_function.findings import Finding
+from krm_function.cli.release_file import Before, parsed, read_before
+from krm_function.cli.streams import write_out
+from krm_function.config.json_schema import DIRECTORY, schema_file
+from krm_function.config.release import VERSION, Release
+from krm_function.config.release_files import Fact, facts_of
+from krm_function.config.release_text import KIND, Combined, combine, missing, new_text, updated_text
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.write_files import is_stream, sweep
+from krm_function.report.findings import on_one_line
 
 DESCRIPTION = (
     "Takes runtime-*.yml, coordinator.yml, an image-replacements file, a manifest.json of `contrast generate`, the "
@@ -49,12 +53,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Make or update a ContrastRelease. Raises FileProblem."""
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.release_file import read_before
-    from krm_function.config.release_files import facts_of
-    from krm_function.config.release_text import combine
-    from krm_function.findings import has_errors
-
     findings = [*_usage(options)]
     before, problems = read_before(options.output)
     findings += problems
@@ -71,17 +69,8 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
-def _finish(combined: "Combined", before: "Before", options: Namespace, findings: "list[Finding]") -> int:
+def _finish(combined: Combined, before: Before, options: Namespace, findings: list[Finding]) -> int:
     """Check the text, write it, and print what was done."""
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.new_files import missing_schemas, write_all
-    from krm_function.cli.release_file import parsed
-    from krm_function.cli.streams import write_out
-    from krm_function.config.json_schema import DIRECTORY, schema_file
-    from krm_function.config.release_text import KIND, missing, new_text, updated_text
-    from krm_function.hosts.write_files import is_stream, sweep
-    from krm_function.report.findings import on_one_line
-
     as_stream = not options.output or is_stream(options.output)
     schema = "" if as_stream else schema_file(KIND)
     new = before.document is None
@@ -115,15 +104,12 @@ def _count(images: int) -> str:
     return f"{images} image{'' if images == 1 else 's'}"
 
 
-def _names(release: "Release") -> str:
+def _names(release: Release) -> str:
     return ", ".join(release.platforms) or "no platform"
 
 
-def _usage(options: Namespace) -> "list[Finding]":
+def _usage(options: Namespace) -> list[Finding]:
     """Return what is wrong with the options."""
-    from krm_function.config.release import VERSION
-    from krm_function.findings import finding
-
     findings: list[Finding] = []
     if options.release and not re.fullmatch(VERSION, options.release):
         findings.append(finding("CC0909.version", option="--release"))
@@ -134,8 +120,6 @@ def _usage(options: Namespace) -> "list[Finding]":
 
 def _read(path: str) -> bytes:
     """Read one file. Raises FileProblem, also for a directory: a manifest.json in it would be passed over."""
-    from krm_function.hosts.files import FileProblem, read_file
-
     if os.path.isdir(path):
         raise FileProblem(path, "is a directory; name the files in it")
     return read_file(path)

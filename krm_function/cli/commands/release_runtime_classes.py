@@ -6,7 +6,18 @@ that one file with one owner says where confidential pods may run.
 
 from argparse import Namespace
 
+from krm_function.cli.configuration import from_files
+from krm_function.cli.inputs import Inputs, read_inputs
+from krm_function.cli.messages import print_findings
+from krm_function.cli.outputs import one_stream
 from krm_function.cli.parser import Parser, add_config, add_findings
+from krm_function.cli.streams import write_out
+from krm_function.config.collect import collect
+from krm_function.findings import finding, has_errors
+from krm_function.kubernetes.resource import yaml_finding
+from krm_function.render.cluster_objects import complete_cluster_objects
+from krm_function.render.rendered import Rendered
+from krm_function.text.errors import YamlError
 
 DESCRIPTION = (
     "One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no "
@@ -25,18 +36,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the RuntimeClass objects as YAML documents. Raises FileProblem."""
-    from krm_function.cli.configuration import from_files
-    from krm_function.cli.inputs import Inputs, read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.outputs import one_stream
-    from krm_function.cli.streams import write_out
-    from krm_function.config.collect import collect
-    from krm_function.findings import finding, has_errors
-    from krm_function.kubernetes.resource import yaml_finding
-    from krm_function.render.cluster_objects import complete_cluster_objects
-    from krm_function.render.rendered import Rendered
-    from krm_function.text.errors import YamlError
-
     documents, problems = from_files(options.config, options.config_from)
     config, unmet = collect(documents)
     inputs = read_inputs(options.paths) if options.paths else Inputs((), ())

@@ -5,7 +5,15 @@ Rule of this file: it shows what the parser of every render understood, and noth
 
 from argparse import Namespace
 
+from krm_function.cli.configuration import from_resources
+from krm_function.cli.inputs import read_inputs
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths
+from krm_function.cli.streams import write_out
+from krm_function.config.release import parse_release, profile_of
+from krm_function.config.release_text import missing
+from krm_function.findings import finding, has_errors
+from krm_function.report.release_forms import release_json, release_text
 
 DESCRIPTION = ""
 
@@ -19,15 +27,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print a summary of the one ContrastRelease of the input."""
-    from krm_function.cli.configuration import from_resources
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.config.release import parse_release, profile_of
-    from krm_function.config.release_text import missing
-    from krm_function.findings import finding, has_errors
-    from krm_function.report.release_forms import release_json, release_text
-
     inputs = read_inputs(options.paths)
     documents, problems = from_resources(inputs.resources)
     findings = [*inputs.findings, *problems]

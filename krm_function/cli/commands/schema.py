@@ -3,9 +3,15 @@
 Rule of this file: a kind is found in any case of letters, as kubectl finds it.
 """
 
+import json
 from argparse import Namespace
 
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser
+from krm_function.cli.streams import write_out
+from krm_function.config.json_schema import KINDS, schema, schema_text
+from krm_function.findings import finding
+from krm_function.schema.nearest import nearest
 
 DESCRIPTION = "Without a kind: of all, in one object."
 
@@ -18,14 +24,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print one schema, or an object with all of them by kind."""
-    import json
-
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.config.json_schema import KINDS, schema, schema_text
-    from krm_function.findings import finding
-    from krm_function.schema.nearest import nearest
-
     kind = {known.lower(): known for known in KINDS}.get(options.kind.lower(), "")
     if options.kind and not kind:
         suggestion = nearest(options.kind, KINDS) or ", ".join(KINDS)

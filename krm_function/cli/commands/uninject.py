@@ -9,15 +9,26 @@ well: only the configuration makes these pods confidential again.
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from krm_function.cli.configuration import configured_kinds
+from krm_function.cli.inputs import InputFile, read_inputs
+from krm_function.cli.messages import print_findings
+from krm_function.cli.outputs import write_restored
 from krm_function.cli.parser import Parser, add_config, add_findings, add_paths
-
-if TYPE_CHECKING:
-    from krm_function.cli.inputs import InputFile
-    from krm_function.findings import Finding
-    from krm_function.kubernetes.pod_kinds import Kinds
-    from krm_function.kubernetes.resource import Resource
+from krm_function.cli.streams import write_out
+from krm_function.contrast.owned import emitted_objects
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.emitted import without_added_line_end, without_added_separator
+from krm_function.hosts.functions import DecodedList, encode_list
+from krm_function.hosts.stream import encode_stream
+from krm_function.hosts.write_files import write_file
+from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
+from krm_function.kubernetes.resource import Resource, with_kinds
+from krm_function.render.pipeline import unproven
+from krm_function.render.proof import check_removed_classes, check_removed_namespaces
+from krm_function.render.read import read
+from krm_function.text.changes import Change
+from krm_function.text.splice import splice
 
 DESCRIPTION = (
     "Prints one stream, unless -o or --in-place is given. Needs a configuration only for the kinds of its "
@@ -46,15 +57,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the input of an earlier render."""
-    from krm_function.cli.inputs import read_inputs
-    from krm_function.cli.messages import print_findings
-    from krm_function.cli.streams import write_out
-    from krm_function.findings import finding, has_errors
-    from krm_function.kubernetes.resource import with_kinds
-    from krm_function.render.pipeline import unproven
-    from krm_function.render.proof import check_removed_classes, check_removed_namespaces
-    from krm_function.render.read import read
-
     if options.in_place and (not options.paths or "-" in options.paths):
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(printed, options.format, options.report)
@@ -70,38 +72,26 @@ def run(options: Namespace) -> int:
     restored = tuple(map(_without_additions, resources))
     files = [(source.file, _encode(source, restored)) for source in inputs.sources]
     if options.in_place:
-        from krm_function.cli.outputs import write_restored
-
         write_restored(inputs, dict(files), restored)
     elif options.output:
-        from krm_function.hosts.write_files import write_file
-
         write_file(options.output, b"".join(data for _, data in files))
     else:
         write_out(b"".join(data for _, data in files))
     return print_findings(findings, options.format, options.report)
 
 
-def _kinds(paths: "Sequence[str]") -> "tuple[Kinds, tuple[Finding, ...]]":
+def _kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
     """Return the kinds with pod templates that are known with these files of configuration."""
     if not paths:
-        from krm_function.kubernetes.pod_kinds import SHIPPED
-
         return SHIPPED, ()
-    from krm_function.cli.configuration import configured_kinds
-
     return configured_kinds(paths)
 
 
-def _without_additions(resource: "Resource") -> "Resource":
+def _without_additions(resource: Resource) -> Resource:
     """Return a restored resource as it leaves, without what a render had added, also where a host moved it into a List.
 
     A resource that was added as a whole is dropped.
     """
-    from krm_function.contrast.owned import emitted_objects
-    from krm_function.text.changes import Change
-    from krm_function.text.splice import splice
-
     document = resource.document
     if document is None or resource.state == "added":
         return resource._replace(dropped=resource.state == "added")
@@ -110,11 +100,7 @@ def _without_additions(resource: "Resource") -> "Resource":
     return resource._replace(rendered=text)
 
 
-def _encode(source: "InputFile", resources: "Sequence[Resource]") -> bytes:
-    from krm_function.hosts.emitted import without_added_line_end, without_added_separator
-    from krm_function.hosts.functions import DecodedList, encode_list
-    from krm_function.hosts.stream import encode_stream
-
+def _encode(source: InputFile, resources: Sequence[Resource]) -> bytes:
     decoded, mine = source.decoded, resources[source.start : source.end]
     if isinstance(decoded, DecodedList):
         data = encode_list(decoded, [one.output for one in mine], (), ())

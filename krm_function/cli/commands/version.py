@@ -3,9 +3,15 @@
 Rule of this file: it starts no program, so a commit is known only if the installation has noted it.
 """
 
+import json
+import platform
 from argparse import Namespace
 
+from krm_function.cli.build import this_build
+from krm_function.cli.exits import OK
 from krm_function.cli.parser import Parser
+from krm_function.cli.streams import write_out
+from krm_function.contrast.profiles import DEFAULT, PROFILES
 
 DESCRIPTION = (
     "The kind of build is release, git, editable, package (a wheel of another origin), bundle (with a Python of its "
@@ -24,14 +30,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print what this program is."""
-    import json
-    import platform
-
-    from krm_function.cli.build import this_build
-    from krm_function.cli.exits import OK
-    from krm_function.cli.streams import write_out
-    from krm_function.contrast.profiles import DEFAULT, PROFILES
-
     build = this_build()
     if options.json:
         data = {
