@@ -28,7 +28,7 @@ from krm_function.krm.fields import (
 from krm_function.krm.group_version import parse_group_version, plain_api_version
 from krm_function.krm.result import Field, FieldPath, File, MisuseError, ResourceRef, Result, Severity, dotted, one_line
 from krm_function.record import NamedTuple
-from krm_function.text import edit_tree as offsets
+from krm_function.text import edit_text as offsets
 from krm_function.text.changes import Change, apply, same
 from krm_function.text.errors import YamlError
 from krm_function.text.parse import Document, Node, parse
@@ -577,7 +577,7 @@ def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
         return []
     tops = []
     for index, start in enumerate(starts):
-        indent = " " * offsets.column(text, start)
+        indent = " " * offsets.column_of(text, start)
         top = offsets.line_start(text, start)
         floor = offsets.line_end(text, ends[index - 1]) if index else 0
         while top > floor:
