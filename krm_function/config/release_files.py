@@ -10,8 +10,6 @@ from krm_function.contrast import manifest
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.contrast.platforms import (
     PLATFORMS,
-    Insecure,
-    NotContrast,
     Platform,
     is_placeholder,
     parse_runtime_class,
@@ -300,7 +298,7 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
         return _installer(value, file, line)
     name, handler = dig(value, ("metadata", "name")), value.get("handler")
     meant = parse_runtime_class(handler if isinstance(handler, str) else "")
-    if isinstance(meant, NotContrast):
+    if meant == "foreign":
         return None
     problems = tuple(_problem(value, name, handler, meant))
     if problems or not isinstance(meant, Platform):
@@ -314,7 +312,7 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
 
 def _problem(value: dict[str, Any], name: Any, handler: Any, meant: object) -> Iterator[Finding]:
     ref = reference(value)
-    if isinstance(meant, Insecure):
+    if meant == "insecure":
         yield finding("CC1305.insecure", ref, what=f"runtime class {handler}")
     elif not isinstance(meant, Platform) or is_placeholder(handler):
         yield finding("CC1304.handler", ref, ("handler",), handler=handler)

@@ -10,8 +10,6 @@ from krm_function.config.release import PlatformRelease, Release
 from krm_function.contrast.gpus import wants_gpu
 from krm_function.contrast.platforms import (
     PLATFORMS,
-    Bare,
-    Insecure,
     Platform,
     parse_runtime_class,
     placeholder,
@@ -67,13 +65,13 @@ def resolve(workload: Workload, release: Release, default: str) -> tuple[Platfor
 
     parsed = parse_runtime_class(name)
     match parsed:
-        case Bare():
+        case "bare":
             if not default:
                 return failed("CC0402", name=name)
             platform = with_gpu(PLATFORMS[default]) if wants_gpu(workload.pod_spec) else PLATFORMS[default]
         case Platform():
             platform = parsed
-        case Insecure():
+        case "insecure":
             return failed("CC0405", platform=name)
         case _:
             suggestion = suggest_placeholder(name)
