@@ -239,17 +239,11 @@ def _filled(value: Any) -> bool:
 LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
 
 
-class Replacement(NamedTuple):
-    """One line, counted from 1. usable: whether it is `image = replacement`, and the replacement is pinned."""
+def replacements(text: str) -> Iterator[tuple[int, str, str, bool]]:
+    """Yield every line that is no comment: its number, the image and its replacement, and whether it is usable.
 
-    line: int
-    image: str
-    pinned: str
-    usable: bool = True
-
-
-def replacements(text: str) -> Iterator[Replacement]:
-    """Yield every line that is no comment."""
+    A usable one is `image = replacement`, and the replacement is pinned.
+    """
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -257,13 +251,12 @@ def replacements(text: str) -> Iterator[Replacement]:
         image, pinned = match.groups() if match else ("", "")
         parsed = parse_image(pinned)
         usable = match is not None and isinstance(parsed, Image) and parsed.pinned
-        yield Replacement(number, image, pinned, usable)
+        yield number, image, pinned, usable
 
 
 def looks_like_replacements(text: str) -> bool:
     """Tell whether the first line that is no comment has this form; no YAML file of a release begins so."""
-    first = next(replacements(text), None)
-    return first is not None and bool(first.image)
+    return bool(next((image for _, image, _, _ in replacements(text)), ""))
 
 
 def replacement_facts(text: str, file: str) -> Facts:
@@ -271,11 +264,11 @@ def replacement_facts(text: str, file: str) -> Facts:
     facts: list[Fact] = []
     findings: list[Finding] = []
     versions: list[Fact] = []
-    for entry in replacements(text):
-        if not entry.usable:
-            findings.append(finding("CC1304.replacement", file=file, line=entry.line))
+    for line, image, pinned, usable in replacements(text):
+        if not usable:
+            findings.append(finding("CC1304.replacement", file=file, line=line))
             continue
-        facts.append(Fact(("images", entry.image), entry.pinned, file, entry.line))
+        facts.append(Fact(("images", image), pinned, file, line))
     for fact in facts:
         if str(fact.path[1]).startswith(f"{CONTRAST}/"):
             versions += version_facts([fact.value], file, fact.line)

@@ -220,10 +220,10 @@ def image_config(data: bytes, layers: int) -> tuple[Mapping[str, Any], tuple[str
     if config is not None and not isinstance(config, dict):
         raise malformed("CC1204.config", what)
     kept = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
-    reading = read_value(CONFIG, kept)
-    for fault in reading.faults:
+    settings, wrong = read_value(CONFIG, kept)
+    for fault in wrong:
         raise malformed("CC1204.field", what, field=dotted(fault.path[:1]), error=fault.problem)
-    return reading.value, tuple(_digest(digest, what) for digest in diff_ids)
+    return settings, tuple(_digest(digest, what) for digest in diff_ids)
 
 
 def _object(data: bytes, what: str) -> dict[str, Any]:

@@ -161,5 +161,5 @@ def test_a_workload_that_only_refused_nodes_take_is_an_error() -> None:
 )
 def test_an_annotation_that_cannot_be_read_is_said_and_unknown(key: str, value: Any, code: str) -> None:
     read = read_nodes({"kind": "Node", "metadata": {"name": "a", "annotations": {key: value, "other/key": 1}}})
-    assert [(one.path[-1], one.cause.code) for one in read.problems] == [(key, code)]
-    assert read.nodes == (Node("a", {}),)
+    assert [(path[-1], cause.code) for _, path, cause in read[1]] == [(key, code)]
+    assert read[0] == (Node("a", {}),)
