@@ -82,7 +82,8 @@ def unused(texts: Sequence[str], refs: Sequence[Ref]) -> list[str]:
 
 def is_valid(part: dict[str, Any]) -> bool:
     """Tell whether a part of `spec` has no fault."""
-    return not read_value(GENERATE, part).faults
+    _, faults = read_value(GENERATE, part)
+    return not faults
 
 
 # --- Propose entries of spec.policy.externalSources for what the pods refer to and the input does not have

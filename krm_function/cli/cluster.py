@@ -161,9 +161,9 @@ def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
 
 
 def _read(value: Any, document: Document | None = None, file: str = "") -> tuple[list[Node], list[Finding]]:
-    read = read_nodes(value)
+    nodes, problems = read_nodes(value)
     where = partial(locate, document) if document is not None else None
-    return list(read.nodes), list(_problems(read.problems, where, file))
+    return list(nodes), list(_problems(problems, where, file))
 
 
 def _problems(problems: Iterable[Any], where: Any, file: str) -> Iterator[Finding]:

@@ -47,7 +47,8 @@ def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
     for release in read:
         if isinstance(release.value, dict) and release.value.get("kind") == KIND:
             findings += parse_release(release._replace(file=path))[1]
-    facts = () if has_errors(findings) else known_facts(document.value, path, document.line)
+    value, chunk = document
+    facts = () if has_errors(findings) else known_facts(value, path, chunk.line)
     return Before(data, document, facts), findings
 
 

@@ -219,11 +219,11 @@ def _replacements(path: str, read: Read) -> tuple[dict[str, str], list[Finding]]
     """Read `image = replacement` lines (docs/facts/contrast.md#image-replacements); each one must be pinned."""
     images: dict[str, str] = {}
     findings: list[Finding] = []
-    for entry in replacements(_text(read("image-replacements", path))):
-        if not entry.usable:
-            findings.append(finding("CC0909.replacement", option="--image-replacements", line=entry.line, file=path))
+    for line, image, pinned, usable in replacements(_text(read("image-replacements", path))):
+        if not usable:
+            findings.append(finding("CC0909.replacement", option="--image-replacements", line=line, file=path))
         else:
-            images[entry.image] = entry.pinned
+            images[image] = pinned
     return images, findings
 
 

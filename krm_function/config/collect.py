@@ -73,13 +73,6 @@ SHORT_NAMES: Mapping[str, str] = {
 FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
 
 
-class Target(NamedTuple):
-    """The field that a key names: its path in the spec, and what it may hold."""
-
-    path: tuple[str, ...]
-    spec: Spec
-
-
 def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
     """Make the ContrastGenerate document that a ConfigMap stands for.
 
@@ -103,11 +96,13 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
         if found is None:
             meant = nearest(str(key), (*_names(GENERATE), *SHORT_NAMES)) or "a field of ContrastGenerate"
             findings.append(unknown_field(document, "ConfigMap", source, meant))
-        elif _overlap(("spec", *found.path), sources):
+            continue
+        path, field = found
+        if _overlap(("spec", *path), sources):
             findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "give the field once"))
         else:
-            _insert(spec, found.path, coerce(found.spec, text))
-            sources["spec", *found.path] = source
+            _insert(spec, path, coerce(field, text))
+            sources["spec", *path] = source
     if findings:
         return None, tuple(findings)
     if not spec:
@@ -124,8 +119,8 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     return ConfigDocument(value, document.file, document.line, locate), ()
 
 
-def field_at(key: str) -> Target | None:
-    """Return the field that a dotted path names; the free keys of a map may hold dots themselves."""
+def field_at(key: str) -> tuple[tuple[str, ...], Spec] | None:
+    """Return the path in the spec that a dotted key names, and what it may hold; free keys of a map may have dots."""
     spec: Spec = GENERATE
     path: tuple[str, ...] = ()
     parts = key.split(".")
@@ -140,7 +135,7 @@ def field_at(key: str) -> Target | None:
             spec, path, parts = spec.values, (*path, name), last
         else:
             return None
-    return None if isinstance(spec, Record) else Target(path, spec)
+    return None if isinstance(spec, Record) else (path, spec)
 
 
 def coerce(spec: Spec, text: Any) -> Any:

@@ -92,14 +92,6 @@ class ConfigDocument(NamedTuple):
     locate: Callable[[Path], tuple[int, int]] | None = None
 
 
-class Body(NamedTuple):
-    """The name and the clean spec of a document."""
-
-    name: str
-    spec: dict[str, Any]
-    findings: tuple[Finding, ...] = ()
-
-
 SUBDOMAIN = Text("a DNS subdomain", DNS_SUBDOMAIN, LONGEST_SUBDOMAIN)
 NAMESPACE = Text("a namespace", DNS_LABEL, 63)
 NAME = Field(SUBDOMAIN, "the object's name", required=True)
@@ -135,21 +127,22 @@ def config_reference(document: ConfigDocument) -> Ref:
     return Ref(plain_api_version(version), *rest)
 
 
-def read_body(document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True) -> Body:
-    """Read the parts that all kinds share. Every fault is a finding; with one, the spec may hold anything."""
-    reading = read_value(document_spec(kind, spec, required=required), document.value)
-    root = mapping(reading.value)
-    findings = tuple(_finding(document, kind, fault, reading.value) for fault in reading.faults)
-    return Body(mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings)
+def read_body(
+    document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True
+) -> tuple[str, dict[str, Any], tuple[Finding, ...]]:
+    """Read name and spec of a document. Every fault is a finding; with one, the spec may hold anything."""
+    value, faults = read_value(document_spec(kind, spec, required=required), document.value)
+    root = mapping(value)
+    findings = tuple(_finding(document, kind, fault, value) for fault in faults)
+    return mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings
 
 
 def read_kind(
     document: ConfigDocument, kind: ConfigKind, table: Record, *, required: bool = True
 ) -> tuple[Any, tuple[Finding, ...]]:
     """Read a document into the record of its kind, which has a name; None when a finding is an error."""
-    body = read_body(document, kind, table, required=required)
-    made = None if has_errors(body.findings) else filled(table, body.spec, name=body.name)
-    return made, body.findings
+    name, spec, findings = read_body(document, kind, table, required=required)
+    return None if has_errors(findings) else filled(table, spec, name=name), findings
 
 
 def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:

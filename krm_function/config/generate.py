@@ -389,7 +389,7 @@ LABEL_VALUES = Text("a label value", LABEL_VALUE, 63)
 
 
 def _check_tolerations(tolerations: list[Any]) -> Problems:
-    return tuple((problem.path, problem.problem) for problem in toleration_problems(tolerations))
+    return toleration_problems(tolerations)
 
 
 def _enabled(about: str) -> Field:

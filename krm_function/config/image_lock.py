@@ -78,9 +78,9 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
 
     An entry must have the digest that its own key is pinned to.
     """
-    body = read_body(document, KIND, IMAGE_LOCK)
-    images: dict[str, Any] = mapping(body.spec.get("images"))
-    findings = list(body.findings)
+    _, spec, faults = read_body(document, KIND, IMAGE_LOCK)
+    images: dict[str, Any] = mapping(spec.get("images"))
+    findings = list(faults)
     ref = config_reference(document)
     for name, facts in images.items():
         _, pinned, digest = str(name).partition("@")
@@ -90,7 +90,7 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
             findings.append(located(finding("CC0505", ref, path, locked=locked, image=name), document))
     if has_errors(findings):
         return None, tuple(findings)
-    return filled(IMAGE_LOCK, body.spec)["images"], tuple(findings)
+    return filled(IMAGE_LOCK, spec)["images"], tuple(findings)
 
 
 def unknown_accounts(image: ImageFacts) -> str:

@@ -74,7 +74,7 @@ AMOUNT = Scalar(  # kept as written
 
 
 def _check_overhead(overhead: dict[str, Any]) -> Problems:
-    return tuple((problem.path, problem.problem) for problem in overhead_problems(overhead))
+    return overhead_problems(overhead)
 
 
 def _check_memory(memory: dict[str, Any]) -> Problems:

@@ -10,8 +10,6 @@ from krm_function.contrast import manifest
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.contrast.platforms import (
     PLATFORMS,
-    Insecure,
-    NotContrast,
     Platform,
     is_placeholder,
     parse_runtime_class,
@@ -241,17 +239,11 @@ def _filled(value: Any) -> bool:
 LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
 
 
-class Replacement(NamedTuple):
-    """One line, counted from 1. usable: whether it is `image = replacement`, and the replacement is pinned."""
+def replacements(text: str) -> Iterator[tuple[int, str, str, bool]]:
+    """Yield every line that is no comment: its number, the image and its replacement, and whether it is usable.
 
-    line: int
-    image: str
-    pinned: str
-    usable: bool = True
-
-
-def replacements(text: str) -> Iterator[Replacement]:
-    """Yield every line that is no comment."""
+    A usable one is `image = replacement`, and the replacement is pinned.
+    """
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -259,13 +251,12 @@ def replacements(text: str) -> Iterator[Replacement]:
         image, pinned = match.groups() if match else ("", "")
         parsed = parse_image(pinned)
         usable = match is not None and isinstance(parsed, Image) and parsed.pinned
-        yield Replacement(number, image, pinned, usable)
+        yield number, image, pinned, usable
 
 
 def looks_like_replacements(text: str) -> bool:
     """Tell whether the first line that is no comment has this form; no YAML file of a release begins so."""
-    first = next(replacements(text), None)
-    return first is not None and bool(first.image)
+    return bool(next((image for _, image, _, _ in replacements(text)), ""))
 
 
 def replacement_facts(text: str, file: str) -> Facts:
@@ -273,11 +264,11 @@ def replacement_facts(text: str, file: str) -> Facts:
     facts: list[Fact] = []
     findings: list[Finding] = []
     versions: list[Fact] = []
-    for entry in replacements(text):
-        if not entry.usable:
-            findings.append(finding("CC1304.replacement", file=file, line=entry.line))
+    for line, image, pinned, usable in replacements(text):
+        if not usable:
+            findings.append(finding("CC1304.replacement", file=file, line=line))
             continue
-        facts.append(Fact(("images", entry.image), entry.pinned, file, entry.line))
+        facts.append(Fact(("images", image), pinned, file, line))
     for fact in facts:
         if str(fact.path[1]).startswith(f"{CONTRAST}/"):
             versions += version_facts([fact.value], file, fact.line)
@@ -300,7 +291,7 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
         return _installer(value, file, line)
     name, handler = dig(value, ("metadata", "name")), value.get("handler")
     meant = parse_runtime_class(handler if isinstance(handler, str) else "")
-    if isinstance(meant, NotContrast):
+    if meant == "foreign":
         return None
     problems = tuple(_problem(value, name, handler, meant))
     if problems or not isinstance(meant, Platform):
@@ -314,7 +305,7 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
 
 def _problem(value: dict[str, Any], name: Any, handler: Any, meant: object) -> Iterator[Finding]:
     ref = reference(value)
-    if isinstance(meant, Insecure):
+    if meant == "insecure":
         yield finding("CC1305.insecure", ref, what=f"runtime class {handler}")
     elif not isinstance(meant, Platform) or is_placeholder(handler):
         yield finding("CC1304.handler", ref, ("handler",), handler=handler)

@@ -239,12 +239,8 @@ HEAD = """# The facts of one Contrast release. Written by `contrast-krm release 
 """
 
 
-class Existing(NamedTuple):
-    """The ContrastRelease document of a file: its value, its first line, and its position in the text."""
-
-    value: dict[str, Any]
-    line: int
-    chunk: Chunk
+Existing = tuple[dict[str, Any], Chunk]
+"""The ContrastRelease document of a file: its value, and its place in the text."""
 
 
 def existing(data: bytes) -> Existing | None:
@@ -254,7 +250,7 @@ def existing(data: bytes) -> Existing | None:
     for chunk in split_stream(text):
         if chunk.kind == KIND and is_config(chunk.api_version):
             value = parse(chunk.of(text), line=chunk.line).value
-            documents.append(Existing(mapping(value), chunk.line, chunk))
+            documents.append((mapping(value), chunk))
     if len(documents) > 1:
         raise ValueError("it has two objects of kind ContrastRelease")
     return documents[0] if documents else None
@@ -270,15 +266,16 @@ def new_text(release: Combined, schema: str = "") -> bytes:
 def updated_text(release: Combined, data: bytes, old: Existing) -> bytes:
     """Update the document of the release in the bytes of a file. Raises YamlError."""
     source = decode(data)
-    document = parse(old.chunk.of(source.text), line=old.line)
-    before = mapping(old.value.get("spec"))
+    value, chunk = old
+    document = parse(chunk.of(source.text), line=chunk.line)
+    before = mapping(value.get("spec"))
     changes = list(_difference(before, _spec(release, before), ("spec",)))
-    name = mapping(old.value.get("metadata")).get("name")
+    name = mapping(value.get("metadata")).get("name")
     if name in {release.before, NO_VERSION} and name != release.version:  # a name of a person's own stays
         changes.append(Change(("metadata", "name"), "set", release.version))
     if not changes:
         return data
-    return encode(old.chunk.replaced(source.text, splice(document, changes).text), source.bom)
+    return encode(chunk.replaced(source.text, splice(document, changes).text), source.bom)
 
 
 def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,13 +100,6 @@ def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) ->
 COUNTED = ("passed", "other")
 
 
-class GpuProblem(NamedTuple):
-    """A GPU limit that is no quantity. path: from the pod spec; cause: CC0408 with a variant."""
-
-    path: Path
-    cause: Cause
-
-
 def gpu_count(pod_spec: dict[str, Any]) -> int:
     """Count the GPUs of the pod's VM, with the formula of its vCPUs (docs/facts/contrast.md#vcpus).
 
@@ -122,10 +115,10 @@ def gpu_count(pod_spec: dict[str, Any]) -> int:
 def wants_gpu(pod_spec: dict[str, Any]) -> bool:
     """Tell whether a container asks for a GPU, or for a part of one."""
     return any(
-        one.what != "share" and _count(one.value) > 0
+        gpu.what != "share" and _count(gpu.value) > 0
         for field in ("initContainers", "containers")
         for container in maps(pod_spec.get(field))
-        for one in asked_gpus(container)
+        for gpu in asked_gpus(container)
     )
 
 
@@ -135,7 +128,7 @@ def asks_for_gpu(container: Mapping[str, Any]) -> bool:
 
 
 def _limits(container: dict[str, Any]) -> int:
-    return sum(_count(one.value) for one in asked_gpus(container) if one.what in COUNTED)
+    return sum(_count(gpu.value) for gpu in asked_gpus(container) if gpu.what in COUNTED)
 
 
 def _count(value: Any) -> int:
@@ -145,15 +138,15 @@ def _count(value: Any) -> int:
         return 1
 
 
-def gpu_problems(pod_spec: dict[str, Any]) -> tuple[GpuProblem, ...]:
-    """Find the GPU limits that cannot be counted."""
-    problems: list[GpuProblem] = []
+def gpu_problems(pod_spec: dict[str, Any]) -> tuple[tuple[Path, Cause], ...]:
+    """Find the GPU limits that are no quantity: the path of each from the pod spec, and CC0408 with a variant."""
+    problems: list[tuple[Path, Cause]] = []
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(pod_spec.get(field))):
-            for one in asked_gpus(container):
-                cause = _problem(one.value) if one.what in COUNTED else None
+            for gpu in asked_gpus(container):
+                cause = _problem(gpu.value) if gpu.what in COUNTED else None
                 if cause:
-                    problems.append(GpuProblem((field, index, "resources", "limits", one.name), cause))
+                    problems.append(((field, index, "resources", "limits", gpu.name), cause))
     return tuple(problems)
 
 

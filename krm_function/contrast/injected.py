@@ -144,21 +144,15 @@ MESH_ARGUMENTS = (("-l", "debug"),)  # of all shapes, the oldest first
 MESH_ARGS = MESH_ARGUMENTS[-1]
 
 
-class MeshConfig(NamedTuple):
-    """The three mesh annotations as written, "" when empty or absent; port: the admin port, 0 when absent."""
+def service_mesh(image: str, memory: Any, *, admin: str, ingress: str, egress: str, port: int) -> dict[str, Any]:
+    """Make the sidecar that terminates and starts the pod's mutual TLS.
 
-    admin: str = ""
-    ingress: str = ""
-    egress: str = ""
-    port: int = 0
-
-
-def service_mesh(image: str, config: MeshConfig, memory: Any) -> dict[str, Any]:
-    """Make the sidecar that terminates and starts the pod's mutual TLS."""
+    admin, ingress, egress: the annotations as written, "" when empty or absent; port: the admin port, 0 when absent.
+    """
     env = {
-        "CONTRAST_ADMIN_PORT": config.admin,
-        "CONTRAST_INGRESS_PROXY_CONFIG": config.ingress,
-        "CONTRAST_EGRESS_PROXY_CONFIG": config.egress,
+        "CONTRAST_ADMIN_PORT": admin,
+        "CONTRAST_INGRESS_PROXY_CONFIG": ingress,
+        "CONTRAST_EGRESS_PROXY_CONFIG": egress,
     }
     env = {name: value for name, value in env.items() if value}
     return {
@@ -167,7 +161,7 @@ def service_mesh(image: str, config: MeshConfig, memory: Any) -> dict[str, Any]:
         "restartPolicy": "Always",
         "args": list(MESH_ARGS),
         **({"env": env_list(env)} if env else {}),
-        **({"ports": [{"name": "contrast-admin", "containerPort": config.port}]} if config.port else {}),
+        **({"ports": [{"name": "contrast-admin", "containerPort": port}]} if port else {}),
         "volumeMounts": [secrets_mount()],
         "securityContext": {"privileged": True, "capabilities": {"add": ["NET_ADMIN"]}},
         "resources": memory_resources(memory),

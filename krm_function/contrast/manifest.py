@@ -300,22 +300,19 @@ def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = T
     """
     if value is None:
         return zero(spec)
-    fault = wrong_type(spec, value)
-    if fault and strict:
+    if strict and (fault := wrong_type(spec, value)):
         raise FieldProblem(problem_of(fault.below(*path)))
-    if fault and not (isinstance(spec, ListOf) and isinstance(value, list | tuple)):
-        return value
     match spec:
-        case Record():
+        case Record() if isinstance(value, Mapping):
             return _record(value, spec, path, strict=strict)
-        case MapOf():
+        case MapOf() if isinstance(value, Mapping):
             for key in value if strict else ():
                 fault = wrong_type(spec.keys, key)
                 if fault:
                     raise FieldProblem(ManifestProblem((*path, str(key)), f"the key {fault.problem}"))
             keys = sorted(value) if strict else value
             return {key: canonical_value(value[key], spec.values, (*path, key), strict=strict) for key in keys}
-        case ListOf():
+        case ListOf() if isinstance(value, list | tuple):
             return [
                 canonical_value(item, spec.items, (*path, index), strict=strict) for index, item in enumerate(value)
             ]
@@ -334,7 +331,7 @@ def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool)
     for name, field in spec.fields.items():
         part = value.get(name)
         part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
-        empty = not part and (part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
+        empty = not part and (strict or part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
         if not empty or OMIT_EMPTY not in field.marks:
             result[name] = part
     return result | copied_fields(value, newer)

@@ -26,7 +26,6 @@ from krm_function.contrast.manifest import (
     with_rtmr0,
 )
 from krm_function.kubernetes.lookup import mapping
-from krm_function.record import NamedTuple
 from krm_function.schema.values import Record
 from krm_function.text.changes import same
 
@@ -264,16 +263,13 @@ def _sans(policy: Mapping[str, Any] | None) -> list[str]:
 Values = dict[str, list[Partial]]
 
 
-class Divided(NamedTuple):
-    """Reference values of a base, by TEE: what a merge starts from, and what is kept beside its result."""
+def divided(base: Partial | None, release: Partial | None) -> tuple[Values, Values]:
+    """Divide the reference values of a base by whether they measure what a release does.
 
-    merged: Values
-    kept: Values
-
-
-def divided(base: Partial | None, release: Partial | None) -> Divided:
-    """Divide the reference values of a base by whether they measure what a release does."""
-    out = Divided({}, {})
+    Returns those that a merge starts from, and those that are kept beside its result, by TEE.
+    """
+    merged: Values = {}
+    kept: Values = {}
     for tee in ENTRIES:
         old: list[Partial] = [entry or {} for entry in (base or {}).get(tee) or ()]
         fresh: dict[tuple[str, str], Partial] = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
@@ -285,13 +281,13 @@ def divided(base: Partial | None, release: Partial | None) -> Divided:
         for entry in old:
             key = entry_key(entry)
             of_now = current.get(key)
-            if key not in fresh or any(entry is one for one in of_now or ()):
-                out.merged.setdefault(tee, []).append(entry)
+            if key not in fresh or any(entry is current_entry for current_entry in of_now or ()):
+                merged.setdefault(tee, []).append(entry)
                 continue
             if not of_now and entry is first[key]:
-                out.merged.setdefault(tee, []).append(entry)
-            out.kept.setdefault(tee, []).append(entry)
-    return out
+                merged.setdefault(tee, []).append(entry)
+            kept.setdefault(tee, []).append(entry)
+    return merged, kept
 
 
 def with_kept(merged: Mapping[str, Sequence[Partial]], kept: Mapping[str, Sequence[Partial]]) -> dict[str, Any]:
@@ -386,13 +382,13 @@ def merge(
     """
     old = base or {}
     canonical(old)  # raises for wrong types; what follows needs the raw one, which tells absent from zero
-    before = divided(old.get("ReferenceValues"), reference_values) if keep else Divided({}, {})
-    values = merged_reference_values(before.merged if keep else old.get("ReferenceValues"), reference_values, overrides)
+    before, beside = divided(old.get("ReferenceValues"), reference_values) if keep else (old.get("ReferenceValues"), {})
+    values = merged_reference_values(before, reference_values, overrides)
     if rtmr0 is not None:
         kept = rtmr0_values(old.get("ReferenceValues")) if keep or survivors(old, replaced) else ()
         values = with_rtmr0(values, rtmr0, kept)
-    if before.kept:
-        values = with_kept(values, merged_reference_values(before.kept, None, overrides))
+    if beside:
+        values = with_kept(values, merged_reference_values(beside, None, overrides))
     return canonical(
         {key: old[key] for key in newer_keys(old, MANIFEST)}
         | {

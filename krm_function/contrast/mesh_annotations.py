@@ -16,7 +16,6 @@ from typing import Any
 
 from krm_function.findings import Cause
 from krm_function.kubernetes.workload import PREFIX
-from krm_function.record import NamedTuple
 
 INGRESS = PREFIX + "servicemesh-ingress"
 EGRESS = PREFIX + "servicemesh-egress"
@@ -31,103 +30,65 @@ HOST = r"[A-Za-z0-9_]+(?:-+[A-Za-z0-9_]+)*(?:\.[A-Za-z0-9_]+(?:-+[A-Za-z0-9_]+)*
 IPV6 = r"\[[0-9A-Fa-f:.]{2,45}\]"
 
 
-class Ingress(NamedTuple):
-    """One port that the proxy takes over."""
-
-    name: str
-    port: int
-    disable_tls: bool
-
-
-class Egress(NamedTuple):
-    """One remote service that is reached through a local address."""
-
-    name: str
-    listen: str  # IPv4 loopback address
-    port: int
-    remote: str  # host:port
-
-
-class Mesh(NamedTuple):
-    """The parsed annotations of one pod. None: the annotation is absent."""
-
-    ingress: tuple[Ingress, ...] | None = None
-    ingress_disabled: bool = False
-    egress: tuple[Egress, ...] | None = None
-    admin_port: int | None = None
-
-
-class MeshProblem(NamedTuple):
-    """A problem of the annotation `key`, without its value. cause: CC0204 with a variant, or CC0205."""
-
-    key: str
-    cause: Cause
-
-
-class ReadMesh(NamedTuple):
-    """The mesh and every problem; entries with a problem are left out."""
-
-    mesh: Mesh
-    problems: tuple[MeshProblem, ...] = ()
-
-
 def asks_for_mesh(annotations: Mapping[str, Any]) -> bool:
     """Whether a pod with these annotations gets the service mesh, unless it is the coordinator."""
     return any(key in annotations for key in KEYS)
 
 
-def read_mesh(annotations: Mapping[str, Any]) -> ReadMesh:
-    """Read the mesh annotations of one pod template. Never raises."""
-    problems: list[MeshProblem] = []
+Problems = tuple[tuple[str, Cause], ...]
+"""Problems: the key of an annotation, and CC0204 with a variant, or CC0205; never its value."""
+
+
+def read_mesh(annotations: Mapping[str, Any]) -> tuple[int | None, Problems]:
+    """Read the mesh annotations of one pod template: the admin port, None without one, and every problem."""
+    problems: list[tuple[str, Cause]] = []
 
     def text(key: str, longest: int = LONGEST) -> str | None:
         value = annotations.get(key)
         if key not in annotations:
             return None
         if not isinstance(value, str):
-            problems.append(MeshProblem(key, Cause("CC0204.string")))
+            problems.append((key, Cause("CC0204.string")))
         elif len(value) > longest:
-            problems.append(MeshProblem(key, Cause("CC0204.length", {"limit": longest})))
+            problems.append((key, Cause("CC0204.length", {"limit": longest})))
         else:
             return value
         return None
 
-    read = _read(text(INGRESS), text(EGRESS), text(ADMIN_PORT))
-    return ReadMesh(read.mesh, (*problems, *read.problems))
+    port, of_texts = _read(text(INGRESS), text(EGRESS), text(ADMIN_PORT))
+    return port, (*problems, *of_texts)
 
 
 @lru_cache(maxsize=64)
-def _read(ingress: str | None, egress: str | None, admin: str | None) -> ReadMesh:
+def _read(ingress: str | None, egress: str | None, admin: str | None) -> tuple[int | None, Problems]:
     """Read the three texts, None for an absent one or no text. Cached: several stages read those of every pod."""
-    problems: list[MeshProblem] = []
-    mesh = Mesh()
-    if ingress == DISABLED:
-        mesh = mesh._replace(ingress=(), ingress_disabled=True)
-    elif ingress is not None:
-        found, wrong = _ingress(_entries(ingress))
-        problems += [MeshProblem(INGRESS, cause) for cause in wrong]
-        mesh = mesh._replace(ingress=found)
+    problems: list[tuple[str, Cause]] = []
+    ports: set[int] = set()
+    if ingress is not None and ingress != DISABLED:
+        incoming, wrong = _ingress(_entries(ingress))
+        problems += [(INGRESS, cause) for cause in wrong]
+        ports |= incoming
     if egress is not None:
         outgoing, wrong = _egress(_entries(egress))
-        problems += [MeshProblem(EGRESS, cause) for cause in wrong]
-        mesh = mesh._replace(egress=outgoing)
+        problems += [(EGRESS, cause) for cause in wrong]
+        ports |= outgoing
+    port = None
     if admin is not None:
         port = _port(admin)
         if port is None:
-            problems.append(MeshProblem(ADMIN_PORT, Cause("CC0204.admin-port")))
-        taken = {entry.port for entry in mesh.ingress or ()} | {entry.port for entry in mesh.egress or ()}
-        if port in taken:
-            problems.append(MeshProblem(ADMIN_PORT, Cause("CC0204.admin-port-used", {"port": port})))
-        mesh = mesh._replace(admin_port=port)
-    return ReadMesh(mesh, tuple(problems))
+            problems.append((ADMIN_PORT, Cause("CC0204.admin-port")))
+        if port in ports:
+            problems.append((ADMIN_PORT, Cause("CC0204.admin-port-used", {"port": port})))
+    return port, tuple(problems)
 
 
 def _entries(value: str) -> list[str]:
     return value.split("##") if value else []
 
 
-def _ingress(entries: list[str]) -> tuple[tuple[Ingress, ...], list[Cause]]:
-    found: list[Ingress] = []
+def _ingress(entries: list[str]) -> tuple[set[int], list[Cause]]:
+    """Return the ports of the entries without a problem, and all problems."""
+    taken: set[int] = set()
     problems: list[Cause] = []
     names: set[str] = set()
     ports: set[int] = set()
@@ -151,12 +112,13 @@ def _ingress(entries: list[str]) -> tuple[tuple[Ingress, ...], list[Cause]]:
         if port is not None and disable_tls is not None:
             ports.add(port)
             if not wrong:
-                found.append(Ingress(name, port, disable_tls))
-    return tuple(found), problems
+                taken.add(port)
+    return taken, problems
 
 
-def _egress(entries: list[str]) -> tuple[tuple[Egress, ...], list[Cause]]:
-    found: list[Egress] = []
+def _egress(entries: list[str]) -> tuple[set[int], list[Cause]]:
+    """Return the local ports of the entries without a problem, and all problems."""
+    taken: set[int] = set()
     problems: list[Cause] = [] if entries else [Cause("CC0205")]
     names: set[str] = set()
     listeners: set[str] = set()
@@ -179,8 +141,8 @@ def _egress(entries: list[str]) -> tuple[tuple[Egress, ...], list[Cause]]:
         listeners.add(listener)
         problems += wrong
         if port is not None and not wrong:
-            found.append(Egress(name, listen, port, remote))
-    return tuple(found), problems
+            taken.add(port)
+    return taken, problems
 
 
 def _wrong(code: str, entry: int, **values: int) -> Cause:

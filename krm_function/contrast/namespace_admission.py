@@ -12,7 +12,6 @@ from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.quantity import nano
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of
 from krm_function.kubernetes.workload import Workload
-from krm_function.record import NamedTuple
 from krm_function.text.changes import Change, apply
 
 # --- Find the Namespace, ResourceQuota and LimitRange objects of an input
@@ -307,23 +306,6 @@ def _is_in_scope(pod_spec: Mapping[str, Any], scope: str, operator: str, values:
 LIMITS = {"limits.cpu": "CC0316.limits-cpu", "limits.memory": "CC0316.limits-memory"}
 
 
-class Refused(NamedTuple):
-    """Workloads whose pods are refused, and why: by name of the injected container."""
-
-    workloads: list[Workload]
-    reasons: dict[str, list[str]]
-
-    @property
-    def names(self) -> str:
-        """`Deployment/web, Job/report and 3 more`."""
-        return listed([_address(workload) for workload in self.workloads])
-
-    @property
-    def text(self) -> str:
-        """`contrast-initializer (capability NET_ADMIN); contrast-service-mesh (privileged: true)`."""
-        return "; ".join(f"{name} ({', '.join(reasons)})" for name, reasons in self.reasons.items())
-
-
 def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
     """Return the warnings about all namespaces of an input. workloads: the Contrast workloads as they are applied."""
     limiting = namespace_objects(resources)
@@ -349,11 +331,11 @@ def _pod_security(limit: ObjectAt, workloads: Sequence[Workload]) -> Iterator[Fi
     level = level_of(limit.value)
     if level is None:
         return
-    refused = _refused(workloads, lambda workload, container: violations(container, workload.pod_spec, level))
-    if refused.workloads:
+    refused, reasons = _refused(workloads, lambda workload, container: violations(container, workload.pod_spec, level))
+    if refused:
         path: Path = (*limit.root, "metadata", "labels", LABEL)
-        classes = ", ".join(dict.fromkeys(workload.runtime_class for workload in refused.workloads))
-        values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "classes": classes}
+        classes = ", ".join(dict.fromkeys(workload.runtime_class for workload in refused))
+        values: dict[str, Any] = {"names": _names(refused), "reasons": _text(reasons), "classes": classes}
         yield finding("CC0315", limit.ref, path, level=level, **values)
 
 
@@ -364,13 +346,13 @@ def _quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[Obje
         defaults = [each.value for each in ranges if _concerns(each, workload.ref) and _concerns(each, limit.ref)]
         return missing(container, counted, defaults) if applies(limit.value, workload.pod_spec) else []
 
-    refused = _refused(workloads, lacking)
-    if refused.workloads:
-        names = list(dict.fromkeys(name for reasons in refused.reasons.values() for name in reasons))
+    refused, reasons = _refused(workloads, lacking)
+    if refused:
+        names = list(dict.fromkeys(name for lacks in reasons.values() for name in lacks))
         limits = [name for name in names if name.startswith("limits.")]
         code = LIMITS[min(limits)] if limits else "CC0316.requests"
         resources = " and ".join(name.partition(".")[2] for name in names)
-        values: dict[str, Any] = {"names": refused.names, "reasons": refused.text, "resources": resources}
+        values: dict[str, Any] = {"names": _names(refused), "reasons": _text(reasons), "resources": resources}
         yield finding(code, limit.ref, (*limit.root, "spec", "hard"), name=limit.ref.name, **values)
 
 
@@ -389,25 +371,41 @@ def _limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequenc
         defaults = [each.value for each in ranges if _concerns(each, workload.ref)]
         return refused_amounts(container, defaults, limit.value)
 
-    refused = _refused(workloads, outside)
-    if refused.workloads:
-        yield finding("CC0318", limit.ref, path, name=limit.ref.name, names=refused.names, reasons=refused.text)
+    refused, reasons = _refused(workloads, outside)
+    if refused:
+        yield finding("CC0318", limit.ref, path, name=limit.ref.name, names=_names(refused), reasons=_text(reasons))
 
 
-def _refused(workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict[str, Any]], Iterable[str]]) -> Refused:
-    """Ask about each injected container of each workload, as it is in the final pod."""
-    refused = Refused([], {})
+def _refused(
+    workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict[str, Any]], Iterable[str]]
+) -> tuple[list[Workload], dict[str, list[str]]]:
+    """Ask about each injected container of each workload, as it is in the final pod.
+
+    Returns the workloads whose pods are refused, and why: by name of the injected container.
+    """
+    refused: list[Workload] = []
+    reasons: dict[str, list[str]] = {}
     for workload in workloads:
         injected = [each for each in workload.all_containers if each.is_init and each.name in CONTAINERS]
         refused_containers = [
             (each.name, reason) for each in injected for reason in reasons_of(workload, each.container)
         ]
         for name, reason in refused_containers:
-            if reason not in (reasons := refused.reasons.setdefault(name, [])):
-                reasons.append(reason)
+            if reason not in reasons.setdefault(name, []):
+                reasons[name].append(reason)
         if refused_containers:
-            refused.workloads.append(workload)
-    return refused
+            refused.append(workload)
+    return refused, reasons
+
+
+def _names(workloads: Sequence[Workload]) -> str:
+    """Write `Deployment/web, Job/report and 3 more`."""
+    return listed([_address(workload) for workload in workloads])
+
+
+def _text(reasons: Mapping[str, Sequence[str]]) -> str:
+    """Write `contrast-initializer (capability NET_ADMIN); contrast-service-mesh (privileged: true)`."""
+    return "; ".join(f"{name} ({', '.join(of_container)})" for name, of_container in reasons.items())
 
 
 def _address(workload: Workload) -> str:

@@ -23,7 +23,6 @@ from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.objects import objects
 from krm_function.kubernetes.runtime_classes import API_VERSION, KIND
 from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
-from krm_function.record import NamedTuple
 
 ANNOTATIONS = "contrast-krm.dev/"  # all keys of this domain are a render's own
 CONTAINERS = (INITIALIZER, SERVICE_MESH, PVC_HOLDER)  # reserved names of init containers
@@ -39,26 +38,20 @@ PROCESSES: dict[str, tuple[Process, ...]] = {  # what renders have made the cont
 }
 
 
-class Owned(NamedTuple):
-    """A field that a render writes. names: of its entries, or beginnings of them, if it does not own all of it."""
-
-    owner: str
-    field: str
-    names: tuple[str, ...] = ()
-
-
-OWNED = (
-    Owned("workload", "metadata.namespace"),
-    Owned("object", "metadata.annotations", (ORIGINAL,)),
-    Owned("pod template", "metadata.annotations", (INITDATA, *ID_BLOCKS)),
-    Owned("pod", "runtimeClassName"),
-    Owned("pod", "initContainers", CONTAINERS),
-    Owned("pod", "volumes", tuple(VOLUMES)),
-    Owned("container", "image"),
-    Owned("container", "volumeMounts", (SECRETS,)),
-    Owned(CLAIM_KIND, "spec.volumeMode"),
-    *(Owned("pod of a DaemonSet", field) for field in SCHEDULING),
-    *(Owned(KIND, f"scheduling.{field}") for field in SCHEDULING),
+# The fields that a render writes: the owner, the field, and names of its entries, or beginnings of them, if the render
+# does not own all of it.
+OWNED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("workload", "metadata.namespace", ()),
+    ("object", "metadata.annotations", (ORIGINAL,)),
+    ("pod template", "metadata.annotations", (INITDATA, *ID_BLOCKS)),
+    ("pod", "runtimeClassName", ()),
+    ("pod", "initContainers", CONTAINERS),
+    ("pod", "volumes", tuple(VOLUMES)),
+    ("container", "image", ()),
+    ("container", "volumeMounts", (SECRETS,)),
+    (CLAIM_KIND, "spec.volumeMode", ()),
+    *(("pod of a DaemonSet", field, ()) for field in SCHEDULING),
+    *((KIND, f"scheduling.{field}", ()) for field in SCHEDULING),
 )
 ADDED_OBJECTS = {  # that a render adds as a whole: their fields besides apiVersion, kind and metadata
     (API_VERSION, KIND): ("handler", "overhead", "scheduling"),

@@ -55,31 +55,11 @@ def with_gpu(platform: Platform) -> Platform:
 # docs/facts/contrast.md#runtime-class-names, narrowed where Contrast's prefix test would accept a typo.
 
 
-class NotContrast(NamedTuple):
-    """A runtime class that is not Contrast's."""
+Parsed = Platform | Literal["bare", "insecure", "unknown", "foreign"]
+"""bare: the configuration names the platform. insecure: Contrast's class without confidential computing.
 
-    name: str
-
-
-class Bare(NamedTuple):
-    """A placeholder that leaves the platform to the configuration."""
-
-    name: str
-
-
-class Insecure(NamedTuple):
-    """Contrast's runtime class without confidential computing."""
-
-    name: str
-
-
-class Unknown(NamedTuple):
-    """A name that looks like one of Contrast's and is none."""
-
-    name: str
-
-
-Parsed = NotContrast | Bare | Platform | Insecure | Unknown
+unknown: looks like one of Contrast's and is none. foreign: not Contrast's.
+"""
 BARE = "contrast-cc"
 LEGACY_BARE = "kata-cc-isolation"
 FIELD = "runtimeClassName"
@@ -99,26 +79,26 @@ def parse_runtime_class(name: str) -> Parsed:
     Truth table (first row that matches; <p> a platform, <h> 1..16 of [0-9a-z], letter case ignored unless noted):
 
     name                                   answer       why
-    contrast-cc            (exact case)    Bare         the configured platform
-    kata-cc-isolation      (exact case)    Bare         old spelling of the same
+    contrast-cc            (exact case)    bare         the configured platform
+    kata-cc-isolation      (exact case)    bare         old spelling of the same
     contrast-cc-<p>                        Platform     ...-snp-gpu is the GPU platform, never snp with hash "gpu"
     contrast-cc-<p>-<h>                    Platform     handler of this or an older release; rewritten either way
-    contrast-cc-<p>-gpu<any>               Unknown      Contrast reads the GPU platform, the grammar one without:
+    contrast-cc-<p>-gpu<any>               unknown      Contrast reads the GPU platform, the grammar one without:
                                                         two readings of one name, so none
-    contrast-insecure...                   Insecure     refused here, in any spelling
-    contrast-...                           Unknown      a typo must not run as an unsealed pod
-    contrast, contrast_cc, contrast.cc,    Unknown      same; refused before Kubernetes does
+    contrast-insecure...                   insecure     refused here, in any spelling
+    contrast-...                           unknown      a typo must not run as an unsealed pod
+    contrast, contrast_cc, contrast.cc,    unknown      same; refused before Kubernetes does
       contrastcc, Contrast-CC, " contrast-cc", Kata-CC-Isolation
-    anything else, ""                      NotContrast  if no such class exists Kubernetes refuses the pod
+    anything else, ""                      foreign      if no such class exists Kubernetes refuses the pod
     """
     if name in {BARE, LEGACY_BARE}:
-        return Bare(name)
+        return "bare"
     folded = name.lower()
     if folded.startswith(BARE + "-") and name.isascii():
-        return _explicit(folded.removeprefix(BARE + "-")) or Unknown(name)
+        return _explicit(folded.removeprefix(BARE + "-")) or "unknown"
     if folded.startswith("contrast-insecure"):
-        return Insecure(name)
-    return Unknown(name) if _means_contrast(folded.strip()) else NotContrast(name)
+        return "insecure"
+    return "unknown" if _means_contrast(folded.strip()) else "foreign"
 
 
 def _explicit(rest: str) -> Platform | None:
@@ -142,18 +122,13 @@ def _means_contrast(folded: str) -> bool:
 
 def is_contrast_name(name: str) -> bool:
     """Tell whether a pod of this runtime class is Contrast's: to be sealed, or refused."""
-    return not isinstance(parse_runtime_class(name), NotContrast)
+    return parse_runtime_class(name) != "foreign"
 
 
 def is_placeholder(name: str) -> bool:
     """Tell whether a render must replace this name: Contrast's, and no handler like contrast-cc-<platform>-<hash>."""
-    match parse_runtime_class(name):
-        case NotContrast():
-            return False
-        case Platform() as platform:
-            return name.lower() == placeholder(platform)
-        case _:
-            return True
+    parsed = parse_runtime_class(name)
+    return name.lower() == placeholder(parsed) if isinstance(parsed, Platform) else parsed != "foreign"
 
 
 def is_handler(name: str) -> bool:

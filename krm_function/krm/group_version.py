@@ -4,33 +4,19 @@ Rule of this file: it is the one place that takes an apiVersion apart or compare
 equal to itself alone. Source: docs/facts/kubernetes.md#group-and-version; tests/cluster holds it against the real ones.
 """
 
-from krm_function.record import NamedTuple
 
-
-class GroupVersion(NamedTuple):
-    """A group, "" for the core one, and a version. Only "" and "/" have neither; no API server has such a version."""
-
-    group: str
-    version: str
-
-    def __str__(self) -> str:
-        """Write `v1`, `apps/v1`, and "" for neither."""
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-
-def parse_group_version(api_version: str) -> GroupVersion | None:
+def parse_group_version(api_version: str) -> tuple[str, str] | None:
     """Return the group and the version of an apiVersion, None for one that Kubernetes refuses: two slashes or more.
 
-    >>> parse_group_version("/v1") == parse_group_version("v1") == GroupVersion("", "v1")
-    True
+    The core group is "". Only "" and "/" have neither; no API server has such a version.
+
+    >>> parse_group_version("/v1"), parse_group_version("apps/v1")
+    (('', 'v1'), ('apps', 'v1'))
     """
     group, _, version = api_version.rpartition("/")
-    return None if "/" in group else GroupVersion(group, version)
+    return None if "/" in group else (group, version)
 
 
 def plain_api_version(api_version: str) -> str:
     """Return the ordinary spelling of an apiVersion: two that mean the same group and version give the same text."""
-    if not api_version.startswith("/"):
-        return api_version
-    parsed = parse_group_version(api_version)
-    return api_version if parsed is None else str(parsed)
+    return api_version[1:] if api_version.startswith("/") and api_version.count("/") == 1 else api_version

@@ -27,8 +27,7 @@ from krm_function.krm.fields import (
 )
 from krm_function.krm.group_version import parse_group_version, plain_api_version
 from krm_function.krm.result import Field, FieldPath, File, MisuseError, ResourceRef, Result, Severity, dotted, one_line
-from krm_function.record import NamedTuple
-from krm_function.text import edit_tree as offsets
+from krm_function.text import edit_text as offsets
 from krm_function.text.changes import Change, apply, same
 from krm_function.text.errors import YamlError
 from krm_function.text.parse import Document, Node, parse
@@ -223,7 +222,7 @@ class KubeObject(Fields):
     def is_group_kind(self, group: str, kind: str) -> bool:
         """Tell whether it is of that group (core: "") and kind, in any version."""
         parsed = parse_group_version(self.api_version)
-        return self.kind == kind and parsed is not None and parsed.group == group
+        return self.kind == kind and parsed is not None and parsed[0] == group
 
     def same_id(self, other: "KubeObject") -> bool:
         """Tell whether both have the same group, version, kind, namespace and name."""
@@ -445,11 +444,8 @@ def _named_differently(left: Any, right: Any) -> bool:
 # not.
 
 
-class Move(NamedTuple):
-    """A list at `path` of the old data, and the old indexes of its elements in the order in which they are to stand."""
-
-    path: FieldPath
-    order: list[int]
+Move = tuple[FieldPath, list[int]]
+"""A list at a path of the old data, and the old indexes of its elements in the order in which they are to stand."""
 
 
 def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Document, Outline | None]:
@@ -459,7 +455,7 @@ def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Docu
     """
     done: set[FieldPath] = set()
     while moves := list(_moves(given_out, document.value, new, (), done)):  # none of them inside another
-        done.update(move.path for move in moves)
+        done.update(path for path, _ in moves)
         together = _permuted(document, moves)
         if together is not None:
             document, made = together, moves
@@ -468,8 +464,8 @@ def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Docu
             for move in moves:
                 document, some = _one_moved(document, move)
                 made += some
-        for move in made:
-            given_out = with_order(given_out, move.path, move.order)
+        for path, order in made:
+            given_out = with_order(given_out, path, order)
     return document, given_out
 
 
@@ -487,17 +483,18 @@ def _with_tied_in_place(document: Document, move: Move) -> Move:
 
     As many of them as possible stand where the move puts them; each other one stands behind its predecessor.
     """
-    node = _at(document.node, move.path)
+    path, target = move
+    node = _at(document.node, path)
     tied = [index for index, part in enumerate(node.parts) if _is_tied(part)] if node is not None else []
-    staying = set(in_order([index if index in tied else None for index in move.order]))
-    order = [index for index in move.order if index not in tied or index in staying]
+    staying = set(in_order([index if index in tied else None for index in target]))
+    order = [index for index in target if index not in tied or index in staying]
     for at, index in enumerate(tied):
         if index not in staying:
             place = (
                 order.index(tied[at - 1]) + 1 if at else min(order.index(other) for other in tied if other in staying)
             )
             order.insert(place, index)
-    return Move(move.path, order)
+    return path, order
 
 
 def _is_tied(node: Node) -> bool:
@@ -515,7 +512,7 @@ def _moves(before: Outline | None, old: Any, new: Any, path: FieldPath, done: Ab
         pairs = [(index, at) for at, index in enumerate(matches) if index is not None]
         staying = [index for index, _ in pairs]
         if path not in done and staying != sorted(staying):
-            yield Move(path, _with_removed(staying, len(old)))
+            yield (path, _with_removed(staying, len(old)))
             return
     else:
         return
@@ -577,7 +574,7 @@ def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
         return []
     tops = []
     for index, start in enumerate(starts):
-        indent = " " * offsets.column(text, start)
+        indent = " " * offsets.column_of(text, start)
         top = offsets.line_start(text, start)
         floor = offsets.line_end(text, ends[index - 1]) if index else 0
         while top > floor:

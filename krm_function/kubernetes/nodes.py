@@ -350,29 +350,21 @@ class Node(NamedTuple):
     handlers: frozenset[str] | None = None
 
 
-class NodeProblem(NamedTuple):
-    """What is wrong with the node of this name, and where in the document. cause: CC0314 with a variant."""
-
-    name: str
-    path: Path
-    cause: Cause
+NodeProblem = tuple[str, Path, Cause]
+"""The name of a node, the path in the document, and CC0314 with a variant."""
 
 
-class ReadNodes(NamedTuple):
-    """The nodes of one document; parts that are not valid are left out of them and named in `problems`."""
+def read_nodes(document: Any) -> tuple[tuple[Node, ...], tuple[NodeProblem, ...]]:
+    """Read the nodes of a document: a Node, a NodeList, or a List that holds some. Never raises.
 
-    nodes: tuple[Node, ...] = ()
-    problems: tuple[NodeProblem, ...] = ()
-
-
-def read_nodes(document: Any) -> ReadNodes:
-    """Read the nodes of a document: a Node, a NodeList, or a List that holds some. Never raises."""
+    Parts that are not valid are left out of the nodes and named in the problems.
+    """
     nodes: list[Node] = []
     problems: list[NodeProblem] = []
     for path, value in _members(document):
         name = dig(value, ("metadata", "name"))
         if not isinstance(name, str) or not name:
-            problems.append(NodeProblem("", (*path, "metadata", "name"), Cause("CC0314.string")))
+            problems.append(("", (*path, "metadata", "name"), Cause("CC0314.string")))
             continue
         faults: list[tuple[Path, Cause]] = []
         labels = _labels(value, faults)
@@ -382,8 +374,8 @@ def read_nodes(document: Any) -> ReadNodes:
         if unschedulable is not None and not isinstance(unschedulable, bool):
             faults.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
         nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value)))
-        problems += [NodeProblem(name, path + where, cause) for where, cause in faults]
-    return ReadNodes(tuple(nodes), tuple(problems))
+        problems += [(name, path + where, cause) for where, cause in faults]
+    return tuple(nodes), tuple(problems)
 
 
 def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -73,7 +73,7 @@ def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> 
     overhead = mapping(pod_spec.get("overhead")) or cls.overhead
     name = pod_spec.get("nodeName")
     return Demand(
-        merge_node_selector(pod_spec, cls).node_selector,
+        merge_node_selector(pod_spec, cls)[0],
         required_terms(pod_spec),
         (*merge_tolerations(pod_spec, cls), *added),
         pod_requests(pod_spec, overhead),
@@ -253,26 +253,19 @@ class Placement(NamedTuple):
         return grouped(self.fits)
 
 
-class Placed(NamedTuple):
-    """A placement and the findings about it."""
-
-    placement: Placement
-    findings: tuple[Finding, ...] = ()
-
-
-def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -> Placed:
+def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -> tuple[Placement, tuple[Finding, ...]]:
     """Find the nodes for the pods of one workload; there must be a node. cls: None when its class is not known."""
     spec = workload.pod_spec
     demanded = demand(workload.ref.kind, spec, cls)
     replicas = replicas_of(workload)
-    if cls is not None and (merge_node_selector(spec, cls).conflicts or not overhead_agrees(spec, cls)):
-        return Placed(Placement((), demanded.requests, replicas, refused=True))  # CC0304 and CC0305 say so
+    if cls is not None and (merge_node_selector(spec, cls)[1] or not overhead_agrees(spec, cls)):
+        return Placement((), demanded.requests, replicas, refused=True), ()  # CC0304 and CC0305 say so
     if workload.ref.kind == "DaemonSet":
         fits = daemon_fits(demanded, demand(workload.ref.kind, spec, None), nodes)
     else:
         fits = all_fits(demanded, nodes)
     placement = Placement(fits, demanded.requests, replicas)
-    return Placed(placement, tuple(_findings(workload, cls, placement, nodes)))
+    return placement, tuple(_findings(workload, cls, placement, nodes))
 
 
 def replicas_of(workload: Workload) -> int | None:
@@ -326,7 +319,7 @@ def _selects(workload: Workload, cls: RuntimeClass) -> bool:
     """Tell whether anything chooses nodes for the pods: a label, an affinity, or a name."""
     required = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     spec = workload.pod_spec
-    return bool(merge_node_selector(spec, cls).node_selector or dig(spec, required) or spec.get("nodeName"))
+    return bool(merge_node_selector(spec, cls)[0] or dig(spec, required) or spec.get("nodeName"))
 
 
 def grouped(fits: Sequence[Fit]) -> tuple[Refusal, ...]:

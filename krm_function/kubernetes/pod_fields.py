@@ -22,10 +22,7 @@ from krm_function.schema.values import ANY_TEXT, Anything, Field, Flag, ListOf, 
 
 
 Use = Literal["policy", "inert", "refused"]
-
-
-def _policy(spec: Spec, *, required: bool = False) -> Field:
-    return Field(spec, required=required, marks=("policy",))
+POLICY: tuple[Use, ...] = ("policy",)
 
 
 def _inert(spec: Spec) -> Field:
@@ -46,22 +43,17 @@ INERT_NUMBER = _inert(Number())
 INERT_FLAG = _inert(Flag())
 INERT_MAP = _inert(ANY_MAP)
 INERT_MAPS = _inert(ListOf(ANY_MAP))
-TEXT = _policy(ANY_TEXT)
-NAMED = _policy(NAME, required=True)
-NEEDED = _policy(ANY_TEXT, required=True)
-TEXTS = _policy(ListOf(ANY_TEXT))
-NUMBER = _policy(Number())
-FLAG = _policy(Flag())
+TEXT = Field(ANY_TEXT, marks=POLICY)
+NAMED = Field(NAME, required=True, marks=POLICY)
+NEEDED = Field(ANY_TEXT, required=True, marks=POLICY)
+TEXTS = Field(ListOf(ANY_TEXT), marks=POLICY)
+NUMBER = Field(Number(), marks=POLICY)
+FLAG = Field(Flag(), marks=POLICY)
 REFUSED = _refused()
 GONE = REFUSED  # a volume that no kubelet mounts any more
 
 TYPES: dict[str, Record] = {}
 """Every type by its name, each after the types of its fields."""
-
-
-def _type(name: str, fields: dict[str, Field]) -> Record:
-    TYPES[name] = made = Record(fields)
-    return made
 
 
 def _disk(*inert: str) -> dict[str, Field]:
@@ -74,13 +66,12 @@ def _files(*inert: str) -> dict[str, Field]:
     return dict.fromkeys(("defaultMode", "defaultUser", *inert), INERT)
 
 
-VSPHERE_VOLUME = _type(
-    "VsphereVolume", dict.fromkeys(("fsType", "storagePolicyID", "storagePolicyName", "volumePath"), INERT)
+TYPES["VsphereVolume"] = VSPHERE_VOLUME = Record(
+    dict.fromkeys(("fsType", "storagePolicyID", "storagePolicyName", "volumePath"), INERT)
 )
-PORTWORX = _type("Portworx", _disk("fsType", "volumeID"))
-NFS = _type("Nfs", _disk("path", "server"))
-ISCSI = _type(
-    "Iscsi",
+TYPES["Portworx"] = PORTWORX = Record(_disk("fsType", "volumeID"))
+TYPES["Nfs"] = NFS = Record(_disk("path", "server"))
+TYPES["Iscsi"] = ISCSI = Record(
     _disk(
         "chapAuthDiscovery",
         "chapAuthSession",
@@ -94,16 +85,15 @@ ISCSI = _type(
         "targetPortal",
     ),
 )
-GCE_PERSISTENT_DISK = _type("GcePersistentDisk", _disk("fsType", "partition", "pdName"))
-FLEX_VOLUME = _type("FlexVolume", _disk("driver", "fsType", "options", "secretRef"))
-FIBRE_CHANNEL = _type("FibreChannel", _disk("fsType", "lun", "targetWWNs", "wwids"))
-CSI = _type("Csi", _disk("driver", "fsType", "nodePublishSecretRef", "volumeAttributes"))
-CINDER = _type("Cinder", _disk("fsType", "secretRef", "volumeID"))
-AZURE_FILE = _type("AzureFile", _disk("secretName", "shareName"))
-AZURE_DISK = _type("AzureDisk", _disk("cachingMode", "diskName", "diskURI", "fsType", "kind"))
-AWS_ELASTIC_BLOCK_STORE = _type("AwsElasticBlockStore", _disk("fsType", "partition", "volumeID"))
-CLAIM_SPEC = _type(
-    "ClaimSpec",
+TYPES["GcePersistentDisk"] = GCE_PERSISTENT_DISK = Record(_disk("fsType", "partition", "pdName"))
+TYPES["FlexVolume"] = FLEX_VOLUME = Record(_disk("driver", "fsType", "options", "secretRef"))
+TYPES["FibreChannel"] = FIBRE_CHANNEL = Record(_disk("fsType", "lun", "targetWWNs", "wwids"))
+TYPES["Csi"] = CSI = Record(_disk("driver", "fsType", "nodePublishSecretRef", "volumeAttributes"))
+TYPES["Cinder"] = CINDER = Record(_disk("fsType", "secretRef", "volumeID"))
+TYPES["AzureFile"] = AZURE_FILE = Record(_disk("secretName", "shareName"))
+TYPES["AzureDisk"] = AZURE_DISK = Record(_disk("cachingMode", "diskName", "diskURI", "fsType", "kind"))
+TYPES["AwsElasticBlockStore"] = AWS_ELASTIC_BLOCK_STORE = Record(_disk("fsType", "partition", "volumeID"))
+TYPES["ClaimSpec"] = CLAIM_SPEC = Record(
     {
         "accessModes": INERT,
         "dataSource": INERT,
@@ -116,64 +106,65 @@ CLAIM_SPEC = _type(
         "volumeName": INERT,
     },
 )
-CLAIM_TEMPLATE = _type("ClaimTemplate", {"metadata": INERT, "spec": _policy(CLAIM_SPEC)})
-EPHEMERAL = _type("Ephemeral", {"volumeClaimTemplate": _policy(CLAIM_TEMPLATE)})
-PERSISTENT_VOLUME_CLAIM = _type("PersistentVolumeClaim", _disk("claimName"))
-HOST_PATH = _type("HostPath", {"path": NEEDED, "type": INERT})
-EMPTY_DIR = _type("EmptyDir", {"medium": TEXT, "mode": _refused(0o777), "sizeLimit": INERT})
-PROJECTION = _type(
-    "Projection",
+TYPES["ClaimTemplate"] = CLAIM_TEMPLATE = Record({"metadata": INERT, "spec": Field(CLAIM_SPEC, marks=POLICY)})
+TYPES["Ephemeral"] = EPHEMERAL = Record({"volumeClaimTemplate": Field(CLAIM_TEMPLATE, marks=POLICY)})
+TYPES["PersistentVolumeClaim"] = PERSISTENT_VOLUME_CLAIM = Record(_disk("claimName"))
+TYPES["HostPath"] = HOST_PATH = Record({"path": NEEDED, "type": INERT})
+TYPES["EmptyDir"] = EMPTY_DIR = Record({"medium": TEXT, "mode": _refused(0o777), "sizeLimit": INERT})
+TYPES["Projection"] = PROJECTION = Record(
     dict.fromkeys(
         ("clusterTrustBundle", "configMap", "downwardAPI", "podCertificate", "secret", "serviceAccountToken"), INERT
     ),
 )
-PROJECTED = _type("Projected", {**_files(), "sources": _policy(ListOf(PROJECTION))})
-DOWNWARD_API = _type("DownwardAPI", _files("items"))
-SECRET_VOLUME = _type("SecretVolume", _files("items", "optional", "secretName"))
-CONFIG_MAP_VOLUME = _type("ConfigMapVolume", _files("items", "name", "optional"))
-VOLUME = _type(
-    "Volume",
+TYPES["Projected"] = PROJECTED = Record({**_files(), "sources": Field(ListOf(PROJECTION), marks=POLICY)})
+TYPES["DownwardAPI"] = DOWNWARD_API = Record(_files("items"))
+TYPES["SecretVolume"] = SECRET_VOLUME = Record(_files("items", "optional", "secretName"))
+TYPES["ConfigMapVolume"] = CONFIG_MAP_VOLUME = Record(_files("items", "name", "optional"))
+TYPES["Volume"] = VOLUME = Record(
     {
-        "awsElasticBlockStore": _policy(AWS_ELASTIC_BLOCK_STORE),
-        "azureDisk": _policy(AZURE_DISK),
-        "azureFile": _policy(AZURE_FILE),
+        "awsElasticBlockStore": Field(AWS_ELASTIC_BLOCK_STORE, marks=POLICY),
+        "azureDisk": Field(AZURE_DISK, marks=POLICY),
+        "azureFile": Field(AZURE_FILE, marks=POLICY),
         "cephfs": GONE,
-        "cinder": _policy(CINDER),
-        "configMap": _policy(CONFIG_MAP_VOLUME),
-        "csi": _policy(CSI),
-        "downwardAPI": _policy(DOWNWARD_API),
-        "emptyDir": _policy(EMPTY_DIR),
-        "ephemeral": _policy(EPHEMERAL),
-        "fc": _policy(FIBRE_CHANNEL),
-        "flexVolume": _policy(FLEX_VOLUME),
+        "cinder": Field(CINDER, marks=POLICY),
+        "configMap": Field(CONFIG_MAP_VOLUME, marks=POLICY),
+        "csi": Field(CSI, marks=POLICY),
+        "downwardAPI": Field(DOWNWARD_API, marks=POLICY),
+        "emptyDir": Field(EMPTY_DIR, marks=POLICY),
+        "ephemeral": Field(EPHEMERAL, marks=POLICY),
+        "fc": Field(FIBRE_CHANNEL, marks=POLICY),
+        "flexVolume": Field(FLEX_VOLUME, marks=POLICY),
         "flocker": GONE,
-        "gcePersistentDisk": _policy(GCE_PERSISTENT_DISK),
+        "gcePersistentDisk": Field(GCE_PERSISTENT_DISK, marks=POLICY),
         "gitRepo": GONE,
         "glusterfs": GONE,
-        "hostPath": _policy(HOST_PATH),
+        "hostPath": Field(HOST_PATH, marks=POLICY),
         "image": REFUSED,  # a policy cannot say which image, and how a shim hands one over is not known
-        "iscsi": _policy(ISCSI),
+        "iscsi": Field(ISCSI, marks=POLICY),
         "name": NAMED,
-        "nfs": _policy(NFS),
-        "persistentVolumeClaim": _policy(PERSISTENT_VOLUME_CLAIM),
+        "nfs": Field(NFS, marks=POLICY),
+        "persistentVolumeClaim": Field(PERSISTENT_VOLUME_CLAIM, marks=POLICY),
         "photonPersistentDisk": GONE,
-        "portworxVolume": _policy(PORTWORX),
-        "projected": _policy(PROJECTED),
+        "portworxVolume": Field(PORTWORX, marks=POLICY),
+        "projected": Field(PROJECTED, marks=POLICY),
         "quobyte": GONE,
         "rbd": GONE,
         "scaleIO": GONE,
-        "secret": _policy(SECRET_VOLUME),
+        "secret": Field(SECRET_VOLUME, marks=POLICY),
         "storageos": GONE,
-        "vsphereVolume": _policy(VSPHERE_VOLUME),
+        "vsphereVolume": Field(VSPHERE_VOLUME, marks=POLICY),
     },
 )
-EXEC_ACTION = _type("ExecAction", {"command": TEXTS})
-HANDLER = _type("Handler", {"exec": _policy(EXEC_ACTION), "httpGet": INERT, "sleep": INERT, "tcpSocket": INERT})
-LIFECYCLE = _type("Lifecycle", {"postStart": _policy(HANDLER), "preStop": _policy(HANDLER), "stopSignal": INERT_TEXT})
-PROBE = _type(
-    "Probe",
+TYPES["ExecAction"] = EXEC_ACTION = Record({"command": TEXTS})
+TYPES["Handler"] = HANDLER = Record(
+    {"exec": Field(EXEC_ACTION, marks=POLICY), "httpGet": INERT, "sleep": INERT, "tcpSocket": INERT}
+)
+TYPES["Lifecycle"] = LIFECYCLE = Record(
+    {"postStart": Field(HANDLER, marks=POLICY), "preStop": Field(HANDLER, marks=POLICY), "stopSignal": INERT_TEXT}
+)
+TYPES["Probe"] = PROBE = Record(
     {
-        "exec": _policy(EXEC_ACTION),
+        "exec": Field(EXEC_ACTION, marks=POLICY),
         "failureThreshold": INERT_NUMBER,
         "grpc": INERT,
         "httpGet": INERT,
@@ -185,8 +176,7 @@ PROBE = _type(
         "timeoutSeconds": INERT_NUMBER,
     },
 )
-VOLUME_MOUNT = _type(
-    "VolumeMount",
+TYPES["VolumeMount"] = VOLUME_MOUNT = Record(
     {
         "bindMountOptions": _refused([]),
         "mountPath": NEEDED,
@@ -198,36 +188,34 @@ VOLUME_MOUNT = _type(
         "subPathExpr": TEXT,
     },
 )
-VOLUME_DEVICE = _type("VolumeDevice", {"devicePath": NEEDED, "name": NAMED})
-RESOURCE_REQUIREMENTS = _type(
-    "ResourceRequirements", {"claims": _refused([]), "limits": _policy(ANY_MAP), "requests": INERT_MAP}
+TYPES["VolumeDevice"] = VOLUME_DEVICE = Record({"devicePath": NEEDED, "name": NAMED})
+TYPES["ResourceRequirements"] = RESOURCE_REQUIREMENTS = Record(
+    {"claims": _refused([]), "limits": Field(ANY_MAP, marks=POLICY), "requests": INERT_MAP}
 )
-ENV_SOURCE = _type("EnvSource", {"name": NEEDED, "optional": FLAG})
-ENV_FROM_SOURCE = _type(
-    "EnvFromSource", {"configMapRef": _policy(ENV_SOURCE), "prefix": TEXT, "secretRef": _policy(ENV_SOURCE)}
+TYPES["EnvSource"] = ENV_SOURCE = Record({"name": NEEDED, "optional": FLAG})
+TYPES["EnvFromSource"] = ENV_FROM_SOURCE = Record(
+    {"configMapRef": Field(ENV_SOURCE, marks=POLICY), "prefix": TEXT, "secretRef": Field(ENV_SOURCE, marks=POLICY)}
 )
-RESOURCE_SELECTOR = _type("ResourceSelector", {"containerName": INERT, "divisor": INERT, "resource": INERT})
-FIELD_SELECTOR = _type("FieldSelector", {"apiVersion": INERT, "fieldPath": NEEDED})
-KEY_SELECTOR = _type("KeySelector", {"key": NEEDED, "name": NEEDED, "optional": FLAG})
-ENV_VAR_SOURCE = _type(
-    "EnvVarSource",
+TYPES["ResourceSelector"] = RESOURCE_SELECTOR = Record({"containerName": INERT, "divisor": INERT, "resource": INERT})
+TYPES["FieldSelector"] = FIELD_SELECTOR = Record({"apiVersion": INERT, "fieldPath": NEEDED})
+TYPES["KeySelector"] = KEY_SELECTOR = Record({"key": NEEDED, "name": NEEDED, "optional": FLAG})
+TYPES["EnvVarSource"] = ENV_VAR_SOURCE = Record(
     {
-        "configMapKeyRef": _policy(KEY_SELECTOR),
-        "fieldRef": _policy(FIELD_SELECTOR),
+        "configMapKeyRef": Field(KEY_SELECTOR, marks=POLICY),
+        "fieldRef": Field(FIELD_SELECTOR, marks=POLICY),
         "fileKeyRef": REFUSED,  # a file of an emptyDir, which the kubelet cannot read inside the VM
-        "resourceFieldRef": _policy(RESOURCE_SELECTOR),
-        "secretKeyRef": _policy(KEY_SELECTOR),
+        "resourceFieldRef": Field(RESOURCE_SELECTOR, marks=POLICY),
+        "secretKeyRef": Field(KEY_SELECTOR, marks=POLICY),
     },
 )
-ENV_VAR = _type("EnvVar", {"name": NAMED, "value": TEXT, "valueFrom": _policy(ENV_VAR_SOURCE)})
-SYSCTL = _type("Sysctl", {"name": NEEDED, "value": NEEDED})
-CAPABILITIES = _type("Capabilities", {"add": TEXTS, "drop": TEXTS})
-SECURITY_CONTEXT = _type(
-    "SecurityContext",
+TYPES["EnvVar"] = ENV_VAR = Record({"name": NAMED, "value": TEXT, "valueFrom": Field(ENV_VAR_SOURCE, marks=POLICY)})
+TYPES["Sysctl"] = SYSCTL = Record({"name": NEEDED, "value": NEEDED})
+TYPES["Capabilities"] = CAPABILITIES = Record({"add": TEXTS, "drop": TEXTS})
+TYPES["SecurityContext"] = SECURITY_CONTEXT = Record(
     {
         "allowPrivilegeEscalation": FLAG,
         "appArmorProfile": INERT,
-        "capabilities": _policy(CAPABILITIES),
+        "capabilities": Field(CAPABILITIES, marks=POLICY),
         "privileged": FLAG,
         "procMount": _refused("Default", ""),  # Unmasked needs hostUsers: false
         "readOnlyRootFilesystem": FLAG,
@@ -239,8 +227,7 @@ SECURITY_CONTEXT = _type(
         "windowsOptions": _refused({}),
     },
 )
-POD_SECURITY_CONTEXT = _type(
-    "PodSecurityContext",
+TYPES["PodSecurityContext"] = POD_SECURITY_CONTEXT = Record(
     {
         "appArmorProfile": INERT,  # the profile is the host's; the guest has none
         "fsGroup": NUMBER,
@@ -251,9 +238,9 @@ POD_SECURITY_CONTEXT = _type(
         "seLinuxChangePolicy": INERT_TEXT,
         "seLinuxOptions": _refused({}),
         "seccompProfile": INERT,
-        "supplementalGroups": _policy(ListOf(Number())),
+        "supplementalGroups": Field(ListOf(Number()), marks=POLICY),
         "supplementalGroupsPolicy": TEXT,
-        "sysctls": _policy(ListOf(SYSCTL)),
+        "sysctls": Field(ListOf(SYSCTL), marks=POLICY),
         "windowsOptions": _refused({}),
     },
 )
@@ -267,43 +254,41 @@ PORT = Record(
     },
     closed=False,
 )
-CONTAINER = _type(
-    "Container",
+TYPES["Container"] = CONTAINER = Record(
     {
         "args": TEXTS,
         "command": TEXTS,
-        "env": _policy(ListOf(ENV_VAR)),
-        "envFrom": _policy(ListOf(ENV_FROM_SOURCE)),
+        "env": Field(ListOf(ENV_VAR), marks=POLICY),
+        "envFrom": Field(ListOf(ENV_FROM_SOURCE), marks=POLICY),
         "image": NEEDED,
         "imagePullPolicy": INERT_TEXT,
-        "lifecycle": _policy(LIFECYCLE),
-        "livenessProbe": _policy(PROBE),
+        "lifecycle": Field(LIFECYCLE, marks=POLICY),
+        "livenessProbe": Field(PROBE, marks=POLICY),
         "name": NAMED,
         "ports": _inert(ListOf(PORT)),
-        "readinessProbe": _policy(PROBE),
+        "readinessProbe": Field(PROBE, marks=POLICY),
         "resizePolicy": INERT,
-        "resources": _policy(RESOURCE_REQUIREMENTS),
+        "resources": Field(RESOURCE_REQUIREMENTS, marks=POLICY),
         "restartPolicy": INERT_TEXT,  # Always on an init container makes it a sidecar; its container is the same
         "restartPolicyRules": INERT,
-        "securityContext": _policy(SECURITY_CONTEXT),
-        "startupProbe": _policy(PROBE),
+        "securityContext": Field(SECURITY_CONTEXT, marks=POLICY),
+        "startupProbe": Field(PROBE, marks=POLICY),
         "stdin": INERT_FLAG,  # what may be written to it is WriteStreamRequest's matter
         "stdinOnce": INERT_FLAG,
         "terminationMessagePath": TEXT,
         "terminationMessagePolicy": INERT_TEXT,
         "tty": FLAG,
-        "volumeDevices": _policy(ListOf(VOLUME_DEVICE)),
-        "volumeMounts": _policy(ListOf(VOLUME_MOUNT)),
+        "volumeDevices": Field(ListOf(VOLUME_DEVICE), marks=POLICY),
+        "volumeMounts": Field(ListOf(VOLUME_MOUNT), marks=POLICY),
         "workingDir": TEXT,
     },
 )
-POD_SPEC = _type(
-    "PodSpec",
+TYPES["PodSpec"] = POD_SPEC = Record(
     {
         "activeDeadlineSeconds": INERT_NUMBER,
         "affinity": INERT,
         "automountServiceAccountToken": INERT_FLAG,  # the token's mount is allowed in every workload container
-        "containers": _policy(ListOf(CONTAINER), required=True),
+        "containers": Field(ListOf(CONTAINER), required=True, marks=POLICY),
         "dnsConfig": INERT,
         "dnsPolicy": INERT_TEXT,
         "enableServiceLinks": FLAG,  # whether `$(DB_SERVICE_HOST)` may be an address: policy/expansion.py
@@ -317,7 +302,7 @@ POD_SPEC = _type(
         "hostname": INERT_TEXT,  # HOSTNAME may have any value
         "hostnameOverride": INERT_TEXT,
         "imagePullSecrets": INERT,
-        "initContainers": _policy(ListOf(CONTAINER)),
+        "initContainers": Field(ListOf(CONTAINER), marks=POLICY),
         "nodeName": INERT_TEXT,
         "nodeSelector": _inert(TEXT_BY_KEY),
         "os": _refused({"name": "linux"}, {}),
@@ -335,7 +320,7 @@ POD_SPEC = _type(
         "schedulerName": INERT_TEXT,
         "schedulingGates": INERT,
         "schedulingGroup": INERT,
-        "securityContext": _policy(POD_SECURITY_CONTEXT),
+        "securityContext": Field(POD_SECURITY_CONTEXT, marks=POLICY),
         "serviceAccount": TEXT,
         "serviceAccountName": TEXT,
         "setHostnameAsFQDN": INERT_FLAG,
@@ -344,7 +329,7 @@ POD_SPEC = _type(
         "terminationGracePeriodSeconds": INERT_NUMBER,
         "tolerations": INERT_MAPS,
         "topologySpreadConstraints": INERT,
-        "volumes": _policy(ListOf(VOLUME)),
+        "volumes": Field(ListOf(VOLUME), marks=POLICY),
         "workloadRef": INERT,  # 1.35 only
     },
 )

@@ -685,10 +685,10 @@ def shipped(group: str, kind: str) -> PodKind | None:
 def of_group(group: str) -> Mapping[tuple[str, str], PodKind]:
     """Return the kinds of one group. Raises ValueError if the file, which is part of the package, is broken."""
     with open(os.path.join(DIRECTORY, f"{group}.yaml"), encoding="utf-8") as file:
-        reading = read_value(ENTRIES, read_yaml(file.read())["podTemplates"])
-    if reading.faults:
-        raise ValueError(f"{group}: {reading.faults[0]}")
-    return kinds_of(filled(ENTRIES, reading.value), "catalogue")
+        entries, wrong = read_value(ENTRIES, read_yaml(file.read())["podTemplates"])
+    if wrong:
+        raise ValueError(f"{group}: {wrong[0]}")
+    return kinds_of(filled(ENTRIES, entries), "catalogue")
 
 
 # --- The kinds that have pod templates, as one value: the eight, the shipped catalogue, and those of the

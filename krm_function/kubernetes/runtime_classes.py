@@ -9,6 +9,7 @@ from krm_function.kubernetes.lookup import is_dns_label, is_dns_subdomain, is_la
 from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.quantity import MILLI, NANO, equal, nano
 from krm_function.record import NamedTuple
+from krm_function.schema.values import Problems
 
 # --- Parse RuntimeClass objects, and find what the API server would refuse in one
 #
@@ -47,33 +48,30 @@ class RuntimeClass(NamedTuple):
     tolerations: tuple[Mapping[str, Any], ...] = ()
 
 
-class ClassProblem(NamedTuple):
-    """A problem and its path, which starts at the checked object; the text is lower case, without the value."""
-
-    path: Path
-    problem: str
+Problem = tuple[Path, str]
+"""A path, which starts at the checked object, and what is wrong there: lower case, without the value."""
 
 
 class ParsedClass(NamedTuple):
     """A parsed RuntimeClass; parts that are not valid are left out of it and named in `problems`."""
 
     runtime_class: RuntimeClass
-    problems: tuple[ClassProblem, ...] = ()
+    problems: Problems = ()
 
 
 def parse_runtime_class_object(value: Any) -> ParsedClass:
     """Parse a RuntimeClass object and validate it as the API server would. Never raises."""
     root = mapping(value)
-    problems: list[ClassProblem] = []
+    problems: list[Problem] = []
     name = mapping(root.get("metadata")).get("name")
     if not isinstance(name, str) or not is_dns_subdomain(name):
-        problems.append(ClassProblem(("metadata", "name"), "must be a DNS subdomain"))
+        problems.append((("metadata", "name"), "must be a DNS subdomain"))
         name = ""
     if not isinstance(mapping(root.get("metadata")).get("annotations"), dict | None):
-        problems.append(ClassProblem(("metadata", "annotations"), "must be a map"))
+        problems.append((("metadata", "annotations"), "must be a map"))
     handler = root.get("handler")
     if not isinstance(handler, str) or not is_dns_label(handler):
-        problems.append(ClassProblem(("handler",), "must be a DNS label of at most 63 characters"))
+        problems.append((("handler",), "must be a DNS label of at most 63 characters"))
         handler = ""
     overhead = _map(root, ("overhead", "podFixed"), problems)
     node_selector = _map(root, ("scheduling", "nodeSelector"), problems)
@@ -81,9 +79,9 @@ def parse_runtime_class_object(value: Any) -> ParsedClass:
     wrong_overhead = overhead_problems(overhead)
     wrong_selector = selector_problems(node_selector)
     wrong_tolerations = toleration_problems(tolerations)
-    problems += [ClassProblem(("overhead", "podFixed", *path), text) for path, text in wrong_overhead]
-    problems += [ClassProblem(("scheduling", "nodeSelector", *path), text) for path, text in wrong_selector]
-    problems += [ClassProblem(("scheduling", "tolerations", *path), text) for path, text in wrong_tolerations]
+    problems += [(("overhead", "podFixed", *path), text) for path, text in wrong_overhead]
+    problems += [(("scheduling", "nodeSelector", *path), text) for path, text in wrong_selector]
+    problems += [(("scheduling", "tolerations", *path), text) for path, text in wrong_tolerations]
     return ParsedClass(
         RuntimeClass(
             name,
@@ -96,13 +94,13 @@ def parse_runtime_class_object(value: Any) -> ParsedClass:
     )
 
 
-def _without(entries: dict[Any, Any], problems: tuple[ClassProblem, ...]) -> dict[Any, Any]:
+def _without(entries: dict[Any, Any], problems: Problems) -> dict[Any, Any]:
     """Return the entries that have no problem."""
-    wrong = {problem.path[0] for problem in problems}
+    wrong = {path[0] for path, _ in problems}
     return {key: value for key, value in entries.items() if key not in wrong}
 
 
-def _map(root: dict[str, Any], path: tuple[str, str], problems: list[ClassProblem]) -> dict[str, Any]:
+def _map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -> dict[str, Any]:
     """Return the map at `path`; add a problem for a value of another type."""
     value: Any = root
     for depth, part in enumerate(path, 1):
@@ -110,132 +108,131 @@ def _map(root: dict[str, Any], path: tuple[str, str], problems: list[ClassProble
         if value is None:
             return {}
         if not isinstance(value, dict):
-            problems.append(ClassProblem(path[:depth], "must be a map"))
+            problems.append((path[:depth], "must be a map"))
             return {}
     return mapping(value)
 
 
-def _tolerations(root: dict[str, Any], problems: list[ClassProblem]) -> list[dict[str, Any]]:
+def _tolerations(root: dict[str, Any], problems: list[Problem]) -> list[dict[str, Any]]:
     value = mapping(root.get("scheduling")).get("tolerations")
     if value is None:
         return []
     if not isinstance(value, list):
-        problems.append(ClassProblem(("scheduling", "tolerations"), "must be a list"))
+        problems.append((("scheduling", "tolerations"), "must be a list"))
         return []
     return [entry if isinstance(entry, dict) else {"": entry} for entry in value]
 
 
-def overhead_problems(overhead: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
+def overhead_problems(overhead: Mapping[Any, Any]) -> Problems:
     """Find what Kubernetes would refuse in `overhead.podFixed`, by the rules of resource limits."""
-    problems: list[ClassProblem] = []
+    problems: list[Problem] = []
     for key, value in overhead.items():
         if not isinstance(key, str) or not is_label_key(key):
-            problems.append(ClassProblem((key,), "is not a resource name"))
+            problems.append(((key,), "is not a resource name"))
             continue
         if key.startswith("requests.") and "/" in key:
-            problems.append(ClassProblem((key,), "must not begin with requests."))
+            problems.append(((key,), "must not begin with requests."))
             continue
         if "/" not in key and key not in UNQUALIFIED_RESOURCES and not key.startswith(HUGE_PAGES):
-            problems.append(ClassProblem((key,), "must be cpu, memory, ephemeral-storage or a name with a domain"))
+            problems.append(((key,), "must be cpu, memory, ephemeral-storage or a name with a domain"))
             continue
         try:
             amount = nano(value)
         except ValueError as error:
-            problems.append(ClassProblem((key,), str(error)))
+            problems.append(((key,), str(error)))
             continue
         if amount < 0:
-            problems.append(ClassProblem((key,), "must not be negative"))
+            problems.append(((key,), "must not be negative"))
         elif "/" in key and -(-amount // MILLI) % 1000:  # the server looks at thousandths, rounded up
-            problems.append(ClassProblem((key,), "must be a whole number"))
+            problems.append(((key,), "must be a whole number"))
         elif key.startswith(HUGE_PAGES):
             problems += _huge_page_problems(key, amount, overhead)
     return tuple(problems)
 
 
-def _huge_page_problems(key: str, amount: int, overhead: Mapping[Any, Any]) -> list[ClassProblem]:
+def _huge_page_problems(key: str, amount: int, overhead: Mapping[Any, Any]) -> list[Problem]:
     """Find what Kubernetes would refuse in an amount of huge pages, in nano units."""
     try:
         page = nano(key.removeprefix(HUGE_PAGES))
     except ValueError:
         page = 0
-    problems = []
+    problems: list[Problem] = []
     if page <= 0 or page % NANO or -(-amount // NANO) * NANO % page:
-        problems.append(ClassProblem((key,), "must be a multiple of the page size"))
+        problems.append(((key,), "must be a multiple of the page size"))
     if not overhead.keys() & {"cpu", "memory"}:
-        problems.append(ClassProblem((key,), "needs cpu or memory beside it"))
+        problems.append(((key,), "needs cpu or memory beside it"))
     return problems
 
 
-def selector_problems(node_selector: Mapping[Any, Any]) -> tuple[ClassProblem, ...]:
+def selector_problems(node_selector: Mapping[Any, Any]) -> Problems:
     """Find what Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
-    problems: list[ClassProblem] = []
+    problems: list[Problem] = []
     for key, value in node_selector.items():
         if not isinstance(key, str) or not is_label_key(key):
-            problems.append(ClassProblem((key,), "is not a label key"))
+            problems.append(((key,), "is not a label key"))
         elif not isinstance(value, str):
-            problems.append(ClassProblem((key,), "must be a string"))
+            problems.append(((key,), "must be a string"))
         elif not is_label_value(value):
-            problems.append(ClassProblem((key,), "is not a label value"))
+            problems.append(((key,), "is not a label value"))
     return tuple(problems)
 
 
 def toleration_problems(
     tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]",
-) -> tuple[ClassProblem, ...]:
+) -> Problems:
     """Find what Kubernetes would refuse in a class's tolerations, each at its first fault.
 
     Unique on key, operator, value and effect, as RuntimeClass validation requires. The operators Lt and Gt need a
     feature gate and count as refused.
     """
-    problems: list[ClassProblem] = []
+    problems: list[Problem] = []
     seen: set[tuple[str, str, str, str]] = set()
     for index, toleration in enumerate(tolerations):
-        found = _toleration_problem(toleration)
+        problem = _toleration_problem(toleration)
         identity = toleration_parts(toleration)[:4]
-        if found is None and identity in seen:
-            found = ClassProblem((), "is there twice")
-        if found is not None:
-            problems.append(ClassProblem((index, *found.path), found.problem))
+        if problem is None and identity in seen:
+            problem = ((), "is there twice")
+        if problem is not None:
+            path, text = problem
+            problems.append(((index, *path), text))
         seen.add(identity)
     return tuple(problems)
 
 
-def _toleration_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
+def _toleration_problem(toleration: Mapping[str, Any]) -> Problem | None:
     return _toleration_type_problem(toleration) or _toleration_value_problem(toleration)
 
 
-def _toleration_type_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
+def _toleration_type_problem(toleration: Mapping[str, Any]) -> Problem | None:
     for field, value in toleration.items():
         if field not in TOLERATION_FIELDS:
-            return (
-                ClassProblem((field,), "is not a field of a toleration") if field else ClassProblem((), "must be a map")
-            )
+            return ((field,), "is not a field of a toleration") if field else ((), "must be a map")
         if value is None:
             continue
         if field == "tolerationSeconds":
             if isinstance(value, bool) or not isinstance(value, int):
-                return ClassProblem((field,), "must be an integer")
+                return ((field,), "must be an integer")
         elif not isinstance(value, str):
-            return ClassProblem((field,), "must be a string")
+            return ((field,), "must be a string")
     return None
 
 
-def _toleration_value_problem(toleration: Mapping[str, Any]) -> ClassProblem | None:
+def _toleration_value_problem(toleration: Mapping[str, Any]) -> Problem | None:
     key, operator, value, effect, seconds = toleration_parts(toleration)
     if key and not is_label_key(key):
-        return ClassProblem(("key",), "is not a label key")
+        return (("key",), "is not a label key")
     if not key and operator != "Exists":
-        return ClassProblem(("operator",), "must be Exists when key is empty, which means all keys")
+        return (("operator",), "must be Exists when key is empty, which means all keys")
     if seconds is not None and effect != "NoExecute":
-        return ClassProblem(("effect",), "must be NoExecute when tolerationSeconds is set")
+        return (("effect",), "must be NoExecute when tolerationSeconds is set")
     if operator not in {"", "Equal", "Exists"}:
-        return ClassProblem(("operator",), "must be Equal or Exists")
+        return (("operator",), "must be Equal or Exists")
     if operator == "Exists" and value:
-        return ClassProblem(("value",), "must be empty when operator is Exists")
+        return (("value",), "must be empty when operator is Exists")
     if not is_label_value(value):
-        return ClassProblem(("value",), "is not a label value")
+        return (("value",), "is not a label value")
     if effect not in {"", "NoSchedule", "PreferNoSchedule", "NoExecute"}:
-        return ClassProblem(("effect",), "must be NoSchedule, PreferNoSchedule or NoExecute")
+        return (("effect",), "must be NoSchedule, PreferNoSchedule or NoExecute")
     return None
 
 
@@ -256,23 +253,13 @@ def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str,
 # or toleration is plain data as parsed. Source: docs/facts/kubernetes.md#runtimeclass-admission.
 
 
-class Conflict(NamedTuple):
-    """A nodeSelector key to which pod and class give different values."""
-
-    key: str
-    pod: str
-    wanted: str
-
-
-class MergedSelector(NamedTuple):
-    """A pod's nodeSelector after admission, and every conflict (the API server names one of them at random)."""
-
-    node_selector: dict[str, str]
-    conflicts: tuple[Conflict, ...] = ()
-
-
-def merge_node_selector(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> MergedSelector:
+def merge_node_selector(
+    pod_spec: Mapping[str, Any], cls: RuntimeClass
+) -> tuple[dict[str, str], tuple[tuple[str, str, str], ...]]:
     """Merge the class's nodeSelector into the pod's as admission does.
+
+    Returns the merged one, and every conflict: the key, the pod's value and the class's. The API server names one of
+    them at random.
 
     Truth table, per key of the class:
 
@@ -286,11 +273,9 @@ def merge_node_selector(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> Merge
     """
     merged = {str(key): str(value) for key, value in mapping(pod_spec.get("nodeSelector")).items()}
     conflicts = [
-        Conflict(key, merged[key], wanted)
-        for key, wanted in cls.node_selector.items()
-        if merged.setdefault(key, wanted) != wanted
+        (key, merged[key], value) for key, value in cls.node_selector.items() if merged.setdefault(key, value) != value
     ]
-    return MergedSelector(merged, tuple(sorted(conflicts)))
+    return merged, tuple(sorted(conflicts))
 
 
 def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[Mapping[str, Any], ...]:

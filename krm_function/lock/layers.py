@@ -503,18 +503,13 @@ ROUNDS = 4
 ReadLayer = Callable[[Descriptor, frozenset[str]], Layer]
 
 
-class ImageAccounts(NamedTuple):
-    """The two files, None where there is none, and the uncompressed size of every layer that was read, by diffID."""
-
-    passwd: str | None
-    group: str | None
-    sizes: Mapping[str, int]
-
-
 def accounts(
     layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer, *, every: bool = False
-) -> ImageAccounts:
-    """Find both files. layers: lowest first, with their diffIDs. every: read them all. Raises LockProblem."""
+) -> tuple[str | None, str | None, Mapping[str, int]]:
+    """Find both files; None where there is none, and the uncompressed size of every layer that was read, by diffID.
+
+    layers: lowest first, with their diffIDs. every: read them all. Raises LockProblem.
+    """
     paths = frozenset((PASSWD, GROUP))
     sizes: dict[str, int] = {}
     for _ in range(ROUNDS):
@@ -523,13 +518,13 @@ def accounts(
         while True:
             rootfs.complete = not rest
             try:
-                files = ImageAccounts(_text(rootfs, PASSWD), _text(rootfs, GROUP), sizes)
+                files = _text(rootfs, PASSWD), _text(rootfs, GROUP), sizes
                 if not every or not rest:
                     return files
             except MoreLayersError:
                 pass
-            except UnwatchedError as found:
-                paths |= {found.path}
+            except UnwatchedError as link:
+                paths |= {link.path}
                 break
             descriptor, diff_id = rest.pop()
             layer = read(descriptor, rootfs.watched)

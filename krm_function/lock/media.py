@@ -156,17 +156,8 @@ class Manifest(NamedTuple):
     layers: tuple[Descriptor, ...]
 
 
-class Index(NamedTuple):
-    """Several images. platforms: `os/architecture` or `os/architecture/variant`, "" when the index does not say."""
-
-    entries: tuple[tuple[str, Descriptor], ...]
-
-
-class ImageConfig(NamedTuple):
-    """What the image configuration says: settings as they go into the lock, and the digests of its layers."""
-
-    settings: Mapping[str, Any]
-    diff_ids: tuple[str, ...]
+Index = tuple[tuple[str, Descriptor], ...]
+"""Images, each with `os/architecture` or `os/architecture/variant`, "" where the index has no platform."""
 
 
 def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
@@ -182,7 +173,7 @@ def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
     if claimed and claimed not in (*INDEXES, *MANIFESTS, "application/json", "text/plain", "application/octet-stream"):
         raise malformed("CC1204.media-type", what)
     if is_index:
-        return Index(tuple(_entry(item) for item in _list(value, "manifests", what) if not _is_attestation(item)))
+        return tuple(_entry(item) for item in _list(value, "manifests", what) if not _is_attestation(item))
     config = _descriptor(value.get("config"), what)
     if config.media_type not in CONFIGS:
         raise malformed("CC1204.no-image", what)
@@ -200,20 +191,23 @@ def choose(index: Index) -> Descriptor:
 
     An index with a single entry may say nothing about its platform; then the image's own configuration does.
     """
-    for platform, descriptor in index.entries:
+    for platform, descriptor in index:
         if platform in (PLATFORM, f"{PLATFORM}/v1"):
             return descriptor
-    if len(index.entries) == 1 and not index.entries[0][0]:
-        return index.entries[0][1]
-    names = list(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index.entries))
+    if len(index) == 1 and not index[0][0]:
+        return index[0][1]
+    names = list(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index))
     named = ", ".join(names[:NAMED_PLATFORMS]) + (
         f" and {len(names) - NAMED_PLATFORMS} more" if len(names) > NAMED_PLATFORMS else ""
     )
     raise LockProblem("CC1205", found=named or "nothing")
 
 
-def image_config(data: bytes, layers: int) -> ImageConfig:
-    """Read an image configuration. layers: how many the manifest has. Raises LockProblem."""
+def image_config(data: bytes, layers: int) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Read an image configuration: the settings as they go into the lock, and the digests of its layers.
+
+    layers: how many the manifest has. Raises LockProblem.
+    """
     what = "the image configuration"
     value = _object(data, what)
     platform = f"{_word(value.get('os'))}/{_word(value.get('architecture'))}"
@@ -226,10 +220,10 @@ def image_config(data: bytes, layers: int) -> ImageConfig:
     if config is not None and not isinstance(config, dict):
         raise malformed("CC1204.config", what)
     kept = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
-    reading = read_value(CONFIG, kept)
-    for fault in reading.faults:
+    settings, wrong = read_value(CONFIG, kept)
+    for fault in wrong:
         raise malformed("CC1204.field", what, field=dotted(fault.path[:1]), error=fault.problem)
-    return ImageConfig(reading.value, tuple(_digest(digest, what) for digest in diff_ids))
+    return settings, tuple(_digest(digest, what) for digest in diff_ids)
 
 
 def _object(data: bytes, what: str) -> dict[str, Any]:

@@ -14,8 +14,6 @@ from krm_function.lock.media import (
     MISSING,
     Budget,
     Descriptor,
-    ImageConfig,
-    Index,
     LockProblem,
     Manifest,
     choose,
@@ -145,7 +143,7 @@ def _manifest(image: Image, answer: Found, source: ImageSource, budget: Budget) 
     manifest = decode_manifest(
         whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
     )
-    if isinstance(manifest, Index):
+    if not isinstance(manifest, Manifest):
         raise malformed("CC1204.nested-index", "the index")
     return manifest
 
@@ -160,7 +158,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
         return whole(data, manifest.config, "the image configuration", CONFIG_LIMIT)
 
     refuse_too_large(manifest.config, "the image configuration", CONFIG_LIMIT)
-    config = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
+    settings, diff_ids = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
 
     def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
         what = f"layer {part.digest}"
@@ -180,21 +178,21 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
 
-    files = accounts(manifest.layers, config.diff_ids, layer_of, every=limits.sizes)
+    passwd, group, sizes = accounts(manifest.layers, diff_ids, layer_of, every=limits.sizes)
     entry: dict[str, Any] = {
-        "config": dict(config.settings),
-        "passwd": files.passwd or "",  # without the file as with an empty one: an entry that is silent knows neither
-        "group": files.group or "",
+        "config": dict(settings),
+        "passwd": passwd or "",  # without the file as with an empty one: an entry that is silent knows neither
+        "group": group or "",
     }
     if manifest.layers:
-        entry["layers"] = _layers(manifest, config, files.sizes)
+        entry["layers"] = _layers(manifest, diff_ids, sizes)
     return entry
 
 
-def _layers(manifest: Manifest, config: ImageConfig, sizes: Any) -> list[dict[str, Any]]:
+def _layers(manifest: Manifest, diff_ids: Sequence[str], sizes: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the layers as the lock names them, with the sizes that are known."""
     rows = []
-    for layer, diff_id in zip(manifest.layers, config.diff_ids, strict=True):
+    for layer, diff_id in zip(manifest.layers, diff_ids, strict=True):
         row: dict[str, Any] = {"diffID": diff_id}
         if layer.size >= 0:
             row["compressedSize"] = layer.size

@@ -112,16 +112,25 @@ LARGEST = 1 << 63
 TEXTS = frozenset({b"path", b"linkpath", b"uname", b"gname"})
 
 
-class TarHeader(NamedTuple):
-    """What a block says. kind: the type flag; size in bytes."""
+class TarMember(NamedTuple):
+    """One member, or what its header has. kind: its type flag, of a member `0` for every file; size: bytes behind it.
+
+    other: the name that a sparse file has for tools that know of sparse files; its content is never looked at.
+    """
 
     kind: bytes
     name: bytes
-    link: bytes
-    size: int
+    link: bytes = b""
+    size: int = 0
+    other: bytes = b""
+
+    @property
+    def sparse(self) -> bool:
+        """Whether what follows is not the content."""
+        return bool(self.other)
 
 
-def read_header(block: bytes) -> TarHeader:
+def read_header(block: bytes) -> TarMember:
     """Read a block of 512 bytes that is not all zeros. Raises LockProblem."""
     total = sum(block) - sum(block[SUM]) + 8 * ord(" ")
     stated = tar_number(block[SUM])
@@ -132,7 +141,7 @@ def read_header(block: bytes) -> TarHeader:
     name = text(block[NAME])
     if block[345]:
         name = _prefixed(block, name)
-    return TarHeader(block[KIND], name, text(block[LINK]), tar_number(block[SIZE]))
+    return TarMember(block[KIND], name, text(block[LINK]), tar_number(block[SIZE]))
 
 
 def text(field: bytes) -> bytes:
@@ -214,24 +223,6 @@ SPARSE_NAME = b"GNU.sparse.name"
 RENAMING = frozenset({b"path", b"linkpath", b"size", SPARSE_NAME})  # tools do not agree on these in a global header
 
 
-class TarMember(NamedTuple):
-    """One member. kind: its type flag, `0` for every file; size: bytes that follow it.
-
-    other: the name that a sparse file has for tools that know of sparse files; its content is never looked at.
-    """
-
-    kind: bytes
-    name: bytes
-    link: bytes = b""
-    size: int = 0
-    other: bytes = b""
-
-    @property
-    def sparse(self) -> bool:
-        """Whether what follows is not the content."""
-        return bool(self.other)
-
-
 def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
     """Yield all members. The caller reads the bytes of one and its padding before it asks for the next."""
     extended: dict[bytes, bytes] = {}
@@ -266,9 +257,9 @@ def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
         raise damaged("CC1204.extended-last")
 
 
-def _member(header: TarHeader, extended: dict[bytes, bytes]) -> TarMember:
+def _member(header: TarMember, extended: dict[bytes, bytes]) -> TarMember:
     """Return a member with its extended headers; an empty record keeps what the header says."""
-    kind, name, link, size = header
+    kind, name, link, size, _ = header
     other = b""
     if extended:
         name = extended.get(b"path") or extended.get(LONG_NAME) or name

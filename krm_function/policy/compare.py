@@ -17,7 +17,6 @@ from krm_function.policy.compare_values import (
     STRONGER,
     WEAKER,
     Difference,
-    FieldChange,
     FieldRule,
     Op,
     Verdict,
@@ -80,10 +79,10 @@ def _path_of(key: str) -> Any:
     return lambda entry: as_text(mapping(entry).get(key) or entry)
 
 
-def _profile(old: Any, new: Any) -> Iterator[FieldChange]:
+def _profile(old: Any, new: Any) -> Iterator[Difference]:
     """Compare the profiles' names. The line about the rules says what these allow."""
     whose = "one of the data name no profile" if FOREIGN in (old, new) else "for other nodes, or narrower"
-    yield FieldChange("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
+    yield Difference("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
 
 
 def _named_profile(document: str, data: Mapping[str, Any]) -> Any:
@@ -104,48 +103,54 @@ _LESS_FORBIDDEN = ("the host is forbidden more", "the host is forbidden less")
 
 # path in a container's policy -> the field's name and its comparator
 CONTAINER: Mapping[Path, FieldRule] = {
-    ("OCI", "Version"): FieldRule("OCI version", exact("pods of another runtime version")),
-    ("OCI", "Process", "Terminal"): FieldRule("tty", flag(True, "a terminal may be attached", "no terminal any more")),
-    ("OCI", "Process", "User"): FieldRule("user", compare_user),
-    ("OCI", "Process", "Args"): FieldRule("command", compare_command),
-    ENV: FieldRule("env", compare_variables),
-    ("OCI", "Process", "Cwd"): FieldRule("workingDir", exact("the process starts in another directory")),
-    CAPABILITIES: FieldRule("capabilities", compare_capabilities),
-    ("OCI", "Process", "NoNewPrivileges"): FieldRule(
-        "noNewPrivileges", flag(False, "the process may gain privileges", "the process may not gain privileges")
+    ("OCI", "Version"): ("OCI version", exact("pods of another runtime version")),
+    ("OCI", "Process", "Terminal"): ("tty", flag(True, "a terminal may be attached", "no terminal any more")),
+    ("OCI", "Process", "User"): ("user", compare_user),
+    ("OCI", "Process", "Args"): ("command", compare_command),
+    ENV: ("env", compare_variables),
+    ("OCI", "Process", "Cwd"): ("workingDir", exact("the process starts in another directory")),
+    CAPABILITIES: ("capabilities", compare_capabilities),
+    ("OCI", "Process", "NoNewPrivileges"): (
+        "noNewPrivileges",
+        flag(False, "the process may gain privileges", "the process may not gain privileges"),
     ),
-    ("OCI", "Root", "Path"): FieldRule("root path", setting),
-    ("OCI", "Root", "Readonly"): FieldRule(
-        "readOnlyRootFilesystem", flag(False, "the root file system is writable", "the root file system is read-only")
+    ("OCI", "Root", "Path"): ("root path", setting),
+    ("OCI", "Root", "Readonly"): (
+        "readOnlyRootFilesystem",
+        flag(False, "the root file system is writable", "the root file system is read-only"),
     ),
-    ("OCI", "Mounts"): FieldRule("mounts", compare_mounts),
-    ("OCI", "Annotations"): FieldRule("annotations", compare_annotations),
-    ("OCI", "Linux", "Namespaces"): FieldRule(
+    ("OCI", "Mounts"): ("mounts", compare_mounts),
+    ("OCI", "Annotations"): ("annotations", compare_annotations),
+    ("OCI", "Linux", "Namespaces"): (
         "namespaces",
         unordered_list(STRONGER, "one more namespace is its own", "a namespace is no longer its own", _path_of("Type")),
     ),
-    ("OCI", "Linux", "MaskedPaths"): FieldRule(
-        "masked paths", unordered_list(STRONGER, "one more path is hidden", "a path is no longer hidden")
+    ("OCI", "Linux", "MaskedPaths"): (
+        "masked paths",
+        unordered_list(STRONGER, "one more path is hidden", "a path is no longer hidden"),
     ),
-    ("OCI", "Linux", "ReadonlyPaths"): FieldRule(
-        "read-only paths", unordered_list(STRONGER, "one more path is read-only", "a path is no longer read-only")
+    ("OCI", "Linux", "ReadonlyPaths"): (
+        "read-only paths",
+        unordered_list(STRONGER, "one more path is read-only", "a path is no longer read-only"),
     ),
-    ("OCI", "Linux", "Devices"): FieldRule("device nodes", unordered_list(WEAKER, *_DEVICES, _path_of("Path"))),
-    ("OCI", "Linux", "Sysctl"): FieldRule(
-        "sysctls", pairs("the host may set one more", "the host may no longer set it", CANNOT_TELL)
+    ("OCI", "Linux", "Devices"): ("device nodes", unordered_list(WEAKER, *_DEVICES, _path_of("Path"))),
+    ("OCI", "Linux", "Sysctl"): (
+        "sysctls",
+        pairs("the host may set one more", "the host may no longer set it", CANNOT_TELL),
     ),
-    ("storages",): FieldRule("storages", compare_storages),
-    ("devices",): FieldRule("devices", unordered_list(WEAKER, *_DEVICES, _path_of("container_path"))),
-    ("sandbox_pidns",): FieldRule(
+    ("storages",): ("storages", compare_storages),
+    ("devices",): ("devices", unordered_list(WEAKER, *_DEVICES, _path_of("container_path"))),
+    ("sandbox_pidns",): (
         "shareProcessNamespace",
         flag(True, "the containers see each other's processes", "the containers do not see each other's processes"),
     ),
-    ("exec_commands",): FieldRule(
+    ("exec_commands",): (
         "exec commands",
         unordered_list(WEAKER, "the host may run one more command", "the host may run one command less"),
     ),
-    ("runtime_anno_patterns",): FieldRule(
-        "annotation patterns", pairs("the host may set more annotations", "the host may set fewer", CANNOT_TELL)
+    ("runtime_anno_patterns",): (
+        "annotation patterns",
+        pairs("the host may set more annotations", "the host may set fewer", CANNOT_TELL),
     ),
 }
 
@@ -154,12 +159,13 @@ SETTINGS = {(name,) for name in ("common", "sandbox", _DEFAULTS, "devices", "clu
 # path in the rest of policy_data -> the same
 SHARED: Mapping[Path, FieldRule] = {
     **{
-        ("common", name): FieldRule(
-            f"common.{name}", unordered_list(WEAKER, "what is so named grows", "what is so named shrinks")
+        ("common", name): (
+            f"common.{name}",
+            unordered_list(WEAKER, "what is so named grows", "what is so named shrinks"),
         )
         for name in ("default_caps", "privileged_caps")
     },
-    ("common", "svc_name_downward_env"): FieldRule(
+    ("common", "svc_name_downward_env"): (
         "common.svc_name_downward_env",
         ranked(
             (NAME_OF_API_SERVER, NAME_OF_SERVICE, NAME_OF_ANY_SERVICE),
@@ -167,14 +173,14 @@ SHARED: Mapping[Path, FieldRule] = {
             "the host may set variables of fewer Services",
         ),
     ),
-    ("sandbox", "storages"): FieldRule(
+    ("sandbox", "storages"): (
         "sandbox storages",
         unordered_list(
             WEAKER, "the host may attach one volume more", "the host may attach one less", _path_of("mount_point")
         ),
     ),
     **{
-        (_DEFAULTS, name): FieldRule(f"{name}", flag(True, "the host may do so", "the host may no longer do so"))
+        (_DEFAULTS, name): (f"{name}", flag(True, "the host may do so", "the host may no longer do so"))
         for name in (
             "CloseStdinRequest",
             "ReadStreamRequest",
@@ -184,7 +190,7 @@ SHARED: Mapping[Path, FieldRule] = {
         )
     },
     **{
-        (_DEFAULTS, *path): FieldRule(".".join(path), unordered_list(WEAKER, *_MORE))
+        (_DEFAULTS, *path): (".".join(path), unordered_list(WEAKER, *_MORE))
         for path in (
             ("CreateContainerRequest", "allow_env_regex"),
             ("CopyFileRequest",),
@@ -194,7 +200,7 @@ SHARED: Mapping[Path, FieldRule] = {
         )
     },
     **{
-        (_DEFAULTS, *path): FieldRule(".".join(path), unordered_list(STRONGER, *_LESS_FORBIDDEN))
+        (_DEFAULTS, *path): (".".join(path), unordered_list(STRONGER, *_LESS_FORBIDDEN))
         for path in (
             ("UpdateInterfaceRequest", "forbidden_names"),
             ("UpdateInterfaceRequest", "forbidden_hw_addrs"),
@@ -204,15 +210,14 @@ SHARED: Mapping[Path, FieldRule] = {
             ("AddARPNeighborsRequest", "forbidden_cidrs_regex"),
         )
     },
-    (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): FieldRule(
-        "UpdateInterfaceRequest.allow_raw_flags", bits(*_MORE)
+    (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): ("UpdateInterfaceRequest.allow_raw_flags", bits(*_MORE)),
+    ("profile",): ("profile", _profile),
+    ("cluster_config", "pause_container_image"): ("pause image", exact("another image")),
+    ("cluster_config", "guest_pull"): (
+        "guest pull",
+        flag(False, "images come from the host", "images are pulled inside the VM"),
     ),
-    ("profile",): FieldRule("profile", _profile),
-    ("cluster_config", "pause_container_image"): FieldRule("pause image", exact("another image")),
-    ("cluster_config", "guest_pull"): FieldRule(
-        "guest pull", flag(False, "images come from the host", "images are pulled inside the VM")
-    ),
-    ("cluster_config", "emptydir_type"): FieldRule(
+    ("cluster_config", "emptydir_type"): (
         "emptyDir type",
         ranked(
             ("block-encrypted", "block-plain", "shared-fs"),
@@ -220,9 +225,7 @@ SHARED: Mapping[Path, FieldRule] = {
             "the host sees less of what is written to an emptyDir",
         ),
     ),
-    ("cluster_config", "cgroup_mount_extras_allowed"): FieldRule(
-        "cgroup mount options", unordered_list(WEAKER, *_MORE)
-    ),
+    ("cluster_config", "cgroup_mount_extras_allowed"): ("cgroup mount options", unordered_list(WEAKER, *_MORE)),
 }
 
 
@@ -250,7 +253,7 @@ def _compare_documents(old: Initdata, new: Initdata, *, foreign: bool) -> tuple[
     # the rules for open variables allow what `env` shows, and nothing else
     if len({without_external_sources(rules_of(one.data[POLICY])) for one in (old, new)}) > 1:
         why = "other rules: what they allow cannot be measured by the data"
-        found.append(Difference("", "rules", "changed", "", WEAKER, why))
+        found.append(Difference("changed", "", WEAKER, why, "rules"))
     found += _containers(before, after)
     rest = [{key: value for key, value in data.items() if key != "containers"} for data in (before, after)]
     for document, data, one in zip((old, new), (before, after), rest, strict=True):
@@ -259,7 +262,7 @@ def _compare_documents(old: Initdata, new: Initdata, *, foreign: bool) -> tuple[
         rest[0]["profile"] = FOREIGN
     found += _compare_fields(SHARED, rest[0], rest[1], "")
     if not found and old != new:
-        found.append(Difference("", "text", "changed", "", DIFFERENT, "the same policy, written in another way"))
+        found.append(Difference("changed", "", DIFFERENT, "the same policy, written in another way", "text"))
     values = _values(before) | _values(after)
     return tuple(_hidden(one, values) for one in _merged_lines(found))
 
@@ -269,9 +272,9 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
     old, new = _by_name(before), _by_name(after)
     for key in sorted(old.keys() | new.keys()):
         if key not in new:
-            yield Difference(key[0], "container", "removed", key[0], STRONGER, "the host may no longer run it")
+            yield Difference("removed", key[0], STRONGER, "the host may no longer run it", "container", key[0])
         elif key not in old:
-            yield Difference(key[0], "container", "added", key[0], WEAKER, "the host may run one more container")
+            yield Difference("added", key[0], WEAKER, "the host may run one more container", "container", key[0])
         else:
             changed = compare_images(old[key], new[key], sandbox=key == (PAUSE, 0))
             yield from (_difference(key[0], "image", change) for change in changed)
@@ -279,13 +282,13 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
             yield from _compare_fields(CONTAINER, without_image(old[key]), without_image(new[key]), key[0])
 
 
-def _shared_gpus(old: Any, new: Any) -> Iterator[FieldChange]:
+def _shared_gpus(old: Any, new: Any) -> Iterator[Difference]:
     """Compare whether the host announces all GPUs of the pod; genpolicy does not look at the image's variables."""
     before, after = shares_gpus(old), shares_gpus(new)
     if after and not before:
-        yield FieldChange("changed", f"all of the pod, by {ALL}", WEAKER, "it reaches GPUs that it does not ask for")
+        yield Difference("changed", f"all of the pod, by {ALL}", WEAKER, "it reaches GPUs that it does not ask for")
     elif before and not after:
-        yield FieldChange("changed", "those that it asks for", STRONGER, "it reaches no GPU that it does not ask for")
+        yield Difference("changed", "those that it asks for", STRONGER, "it reaches no GPU that it does not ask for")
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
@@ -307,12 +310,12 @@ def _compare_fields(table: Mapping[Path, FieldRule], old: Any, new: Any, contain
     """Yield the differences by the rules of a table, in the order of their paths; one that has no rule is weaker."""
     places = differing_places(old, new, table, equal=equal_json, absent=None)
     for path, before, after, rule in sorted(places, key=lambda place: place[0]):
-        known = rule or FieldRule(as_text(dotted(path)), setting if path[:1] in SETTINGS else unknown_value)
-        yield from (_difference(container, known.field, change) for change in known.compare(before, after))
+        field, compare = rule or (as_text(dotted(path)), setting if path[:1] in SETTINGS else unknown_value)
+        yield from (_difference(container, field, change) for change in compare(before, after))
 
 
-def _difference(container: str, field: str, change: FieldChange) -> Difference:
-    return Difference(container, change.field or field, change.op, change.what, change.verdict, change.why)
+def _difference(container: str, field: str, change: Difference) -> Difference:
+    return change._replace(container=container, field=change.field or field)
 
 
 def _merged_lines(found: list[Difference]) -> list[Difference]:
@@ -415,23 +418,23 @@ def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Diffe
     had, had_named = old.others(key, before) if before else (frozenset(), frozenset())
     if after.role != (before.role if before else ""):
         if before and before.role:
-            yield Difference("", "role", "removed", before.role, STRONGER, "it has one right less")
+            yield Difference("removed", before.role, STRONGER, "it has one right less", "role")
         if after.role:
-            yield Difference("", "role", "added", after.role, WEAKER, "it gives out certificates and secrets")
+            yield Difference("added", after.role, WEAKER, "it gives out certificates and secrets", "role")
     for name in sorted(before.names - after.names if before else ()):
-        yield Difference("", "name", "removed", name, STRONGER, "its certificate has one name less")
+        yield Difference("removed", name, STRONGER, "its certificate has one name less", "name")
     for name in sorted(after.names - before.names if before else ()):
-        yield Difference("", "name", "added", name, WEAKER, "clients take it for one more service")
+        yield Difference("added", name, WEAKER, "clients take it for one more service", "name")
     for other in sorted(named - had_named):
-        yield Difference("", "name", "added", other, WEAKER, "clients may take one for the other")
+        yield Difference("added", other, WEAKER, "clients may take one for the other", "name")
     owner = key_of_derived(after.secret)
     foreign = {owner} if owner and owner != key else set()
     if before and before.secret != after.secret and not (shared or foreign):
         why = "what the old secret has encrypted cannot be opened"
-        yield Difference("", "workload secret", "changed", f"{before.secret} -> {after.secret}", DIFFERENT, why)
+        yield Difference("changed", f"{before.secret} -> {after.secret}", DIFFERENT, why, "workload secret")
     if before is None or before.secret != after.secret or shared - had:
         for other in sorted((shared | foreign) - (had if before and before.secret == after.secret else set())):
-            yield Difference("", "workload secret", "added", other, WEAKER, "both can open what either has encrypted")
+            yield Difference("added", other, WEAKER, "both can open what either has encrypted", "workload secret")
 
 
 def _digest(workload: Workload) -> str:
@@ -515,7 +518,7 @@ def compare_workloads(
 
 
 def _whole_workload(what: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
-    return (Difference("", what, op, "", verdict, why),)
+    return (Difference(op, "", verdict, why, what),)
 
 
 def _compare_policies(

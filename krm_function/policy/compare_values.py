@@ -30,34 +30,23 @@ ARROW = " -> "
 
 
 class Difference(NamedTuple):
-    """One line of output: container ("" for the whole pod), field, kind of change, which policy is weaker, and why."""
+    """One difference: the kind of change, what has changed, which policy is weaker, and why.
 
-    container: str
-    field: str
-    op: Op
-    what: str
-    verdict: Verdict
-    why: str
-
-
-class FieldChange(NamedTuple):
-    """A difference within one field. field: a more specific name than the rule's, or ""."""
+    field: of the pod spec; a comparator names one only where it is more specific than its rule's. container: "" for
+    the whole pod.
+    """
 
     op: Op
     what: str
     verdict: Verdict
     why: str
     field: str = ""
+    container: str = ""
 
 
-Compare = Callable[[Any, Any], Iterator[FieldChange]]  # of two values that differ
-
-
-class FieldRule(NamedTuple):
-    """The name of a field in a pod spec, and the comparator of its values."""
-
-    field: str
-    compare: Compare
+Compare = Callable[[Any, Any], Iterator[Difference]]  # of two values that differ
+FieldRule = tuple[str, Compare]
+"""The name of a field in a pod spec, and the comparator of its values."""
 
 
 def canonical_json(value: Any) -> str:
@@ -87,10 +76,10 @@ def truncated(what: str) -> str:
     return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
 
 
-def unknown_value(old: Any, new: Any) -> Iterator[FieldChange]:
+def unknown_value(old: Any, new: Any) -> Iterator[Difference]:
     """Compare a field of unknown effect: any difference counts as weaker. Values are not shown."""
     if not equal_json(old, new):
-        yield FieldChange("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
+        yield Difference("added" if old is None else "removed" if new is None else "changed", "", WEAKER, CANNOT_TELL)
 
 
 def expecting(expected: Callable[[Any], bool]) -> Callable[[Compare], Compare]:
@@ -125,7 +114,7 @@ def unmatched(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
     return [by_text[text] for text in gone], [by_text[text] for text in came]
 
 
-def setting(old: Any, new: Any) -> Iterator[FieldChange]:
+def setting(old: Any, new: Any) -> Iterator[Difference]:
     """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
     what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
     yield from (change._replace(what=what) for change in unknown_value(old, new))
@@ -133,7 +122,7 @@ def setting(old: Any, new: Any) -> Iterator[FieldChange]:
 
 def exact(why: str) -> Compare:
     """Compare a value that the host must match exactly: another value is neither weaker nor stronger."""
-    return lambda old, new: iter([FieldChange("changed", both_texts(old, new), DIFFERENT, why)])
+    return lambda old, new: iter([Difference("changed", both_texts(old, new), DIFFERENT, why)])
 
 
 def _in_order(
@@ -146,11 +135,11 @@ def _in_order(
     """Compare values of which one allows more. allows_more: whether the new one does. read: what a value stands for."""
 
     @expecting(expected)
-    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+    def compare(old: Any, new: Any) -> Iterator[Difference]:
         before, after = read(old), read(new)
         if before != after:
             verdict, why = (WEAKER, weaker) if allows_more(before, after) else (STRONGER, stronger)
-            yield FieldChange("changed", both_texts(before, after), verdict, why)
+            yield Difference("changed", both_texts(before, after), verdict, why)
 
     return compare
 
@@ -176,10 +165,10 @@ def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any]
     fewer = WEAKER if more == STRONGER else STRONGER
 
     @expecting(absent_or(list))
-    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+    def compare(old: Any, new: Any) -> Iterator[Difference]:
         gone, came = unmatched(old or [], new or [])
-        yield from (FieldChange("removed", name(value), fewer, removed) for value in gone)
-        yield from (FieldChange("added", name(value), more, added) for value in came)
+        yield from (Difference("removed", name(value), fewer, removed) for value in gone)
+        yield from (Difference("added", name(value), more, added) for value in came)
 
     return compare
 
@@ -188,15 +177,15 @@ def pairs(added: str, removed: str, changed: str) -> Compare:
     """Compare a map of what is allowed, by name; another value for a name counts as weaker."""
 
     @expecting(absent_or(dict))
-    def compare(old: Any, new: Any) -> Iterator[FieldChange]:
+    def compare(old: Any, new: Any) -> Iterator[Difference]:
         before, after = old or {}, new or {}
         for key in sorted(before.keys() | after.keys()):
             if key not in after:
-                yield FieldChange("removed", as_text(key), STRONGER, removed)
+                yield Difference("removed", as_text(key), STRONGER, removed)
             elif key not in before:
-                yield FieldChange("added", as_text(key), WEAKER, added)
+                yield Difference("added", as_text(key), WEAKER, added)
             elif not equal_json(before[key], after[key]):
-                yield FieldChange("changed", f"{as_text(key)}: {both_texts(before[key], after[key])}", WEAKER, changed)
+                yield Difference("changed", f"{as_text(key)}: {both_texts(before[key], after[key])}", WEAKER, changed)
 
     return compare
 
@@ -225,7 +214,7 @@ BOUND_SANDBOX = "the sandbox's image is the VM's own"
 ANY = "nothing binds the image: without a digest any image will do"
 
 
-def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[FieldChange]:
+def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[Difference]:
     """Yield the changes of one container's image. sandbox: whether it is the pause container."""
     before, after = images(old.get("storages")), images(new.get("storages"))
     if not equal_json(before, after):
@@ -250,7 +239,7 @@ def without_image(entry: Json) -> Json:
     return out
 
 
-def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -> FieldChange:
+def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -> Difference:
     """Compare two lists of image storages that are not equal.
 
     before          after           verdict
@@ -265,16 +254,16 @@ def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -
     op: Op = "changed" if before and after else "removed" if before else "added"
     what = ARROW.join(filter(None, (_sources(before), _sources(after))))
     if not after:
-        return FieldChange(op, what, WEAKER, IMAGE_UNBOUND)
+        return Difference(op, what, WEAKER, IMAGE_UNBOUND)
     if not _well_formed(after) or (before and not _well_formed(before)):
-        return FieldChange(op, what, WEAKER, CANNOT_TELL)
+        return Difference(op, what, WEAKER, CANNOT_TELL)
     if not is_bound(after[0], sandbox=sandbox):
-        return FieldChange(op, what, WEAKER, ANY if not sandbox else CANNOT_TELL)
+        return Difference(op, what, WEAKER, ANY if not sandbox else CANNOT_TELL)
     if not before or not is_bound(before[0], sandbox=sandbox):
-        return FieldChange(op, what, STRONGER, BOUND_SANDBOX if sandbox else IMAGE_BOUND)
+        return Difference(op, what, STRONGER, BOUND_SANDBOX if sandbox else IMAGE_BOUND)
     if digest_suffix(before[0]["source"]) == digest_suffix(after[0]["source"]):
-        return FieldChange(op, what, DIFFERENT, "the same image under another name")
-    return FieldChange(op, what, DIFFERENT, "another image")
+        return Difference(op, what, DIFFERENT, "the same image under another name")
+    return Difference(op, what, DIFFERENT, "another image")
 
 
 def _well_formed(storages: list[Json]) -> bool:
@@ -285,12 +274,12 @@ def _sources(storages: list[Json]) -> str:
     return ", ".join(as_text(storage.get("source")) for storage in storages)
 
 
-def _compare_names(old: Any, new: Any) -> FieldChange:
+def _compare_names(old: Any, new: Any) -> Difference:
     if new is None:
-        return FieldChange("removed", as_text(old), WEAKER, "the policy names no image any more")
+        return Difference("removed", as_text(old), WEAKER, "the policy names no image any more")
     if old is None:
-        return FieldChange("added", as_text(new), STRONGER, "the policy names an image")
-    return FieldChange("changed", both_texts(old, new), DIFFERENT, "another image")
+        return Difference("added", as_text(new), STRONGER, "the policy names an image")
+    return Difference("changed", both_texts(old, new), DIFFERENT, "another image")
 
 
 # --- Compare the mounts, storages and annotations of two container policies
@@ -332,7 +321,7 @@ def _is_mount(one: dict[str, Any]) -> bool:
 
 
 @expecting(lambda value: list_of(dict)(value) and all(map(_is_mount, value or ())))
-def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
+def compare_mounts(old: Any, new: Any) -> Iterator[Difference]:
     """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
     gone, came = unmatched(maps(old), maps(new))
     for destination in sorted({one["destination"] for one in (*gone, *came)}):
@@ -341,9 +330,9 @@ def compare_mounts(old: Any, new: Any) -> Iterator[FieldChange]:
         for one, other in zip(before, after, strict=False):
             yield _changed_mount(one, other)
         for _ in before[len(after) :]:
-            yield FieldChange("removed", as_text(destination), STRONGER, "the host may mount one thing less")
+            yield Difference("removed", as_text(destination), STRONGER, "the host may mount one thing less")
         for _ in after[len(before) :]:
-            yield FieldChange("added", as_text(destination), WEAKER, "the host may mount one thing more")
+            yield Difference("added", as_text(destination), WEAKER, "the host may mount one thing more")
 
 
 def _volume(one: dict[str, Any]) -> str:
@@ -361,7 +350,7 @@ compare_storages = expecting(list_of(dict))(
 
 
 @expecting(absent_or(dict))
-def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
+def compare_annotations(old: Any, new: Any) -> Iterator[Difference]:
     """Compare OCI.Annotations: keys are allowed, values of the pod's own are not compared by the guest.
 
     Source: docs/facts/kata-rules.md#create-container.
@@ -373,30 +362,30 @@ def compare_annotations(old: Any, new: Any) -> Iterator[FieldChange]:
         if key in {POD_NAME, NAMESPACE}:
             yield _pod_identity(key, before.get(key) or "", after.get(key) or "")
         elif key in UNCHECKED:
-            yield FieldChange("changed", as_text(key), DIFFERENT, "no rule reads it")
+            yield Difference("changed", as_text(key), DIFFERENT, "no rule reads it")
         elif key.startswith(RUNTIME):
-            yield FieldChange("changed", as_text(key), WEAKER, CANNOT_TELL)
+            yield Difference("changed", as_text(key), WEAKER, CANNOT_TELL)
         elif key not in before:
-            yield FieldChange("added", as_text(key), WEAKER, "the host may set one more annotation")
+            yield Difference("added", as_text(key), WEAKER, "the host may set one more annotation")
         elif key not in after:
-            yield FieldChange("removed", as_text(key), STRONGER, "the host may no longer set the annotation")
+            yield Difference("removed", as_text(key), STRONGER, "the host may no longer set the annotation")
         else:
-            yield FieldChange("changed", as_text(key), DIFFERENT, "the guest does not compare its value")
+            yield Difference("changed", as_text(key), DIFFERENT, "the guest does not compare its value")
 
 
-def _pod_identity(key: str, old: Any, new: Any) -> FieldChange:
+def _pod_identity(key: str, old: Any, new: Any) -> Difference:
     """Compare a pod's name or namespace; without one in the policy the pod may have any."""
     field = "pod name" if key == POD_NAME else "namespace"
     if not new:
-        return FieldChange("removed", as_text(old), WEAKER, f"any {field} is allowed", field)
+        return Difference("removed", as_text(old), WEAKER, f"any {field} is allowed", field)
     if not old:
-        return FieldChange("added", as_text(new), STRONGER, f"only this {field} is allowed", field)
+        return Difference("added", as_text(new), STRONGER, f"only this {field} is allowed", field)
     if key == NAMESPACE:
-        return FieldChange("changed", both_texts(old, new), DIFFERENT, "another namespace", field)
+        return Difference("changed", both_texts(old, new), DIFFERENT, "another namespace", field)
     if _is_narrower(new, old):
-        return FieldChange("changed", both_texts(old, new), STRONGER, "only names that a cluster makes", field)
+        return Difference("changed", both_texts(old, new), STRONGER, "only names that a cluster makes", field)
     why = "any letters and digits" if _is_narrower(old, new) else "one pattern cannot be measured by another"
-    return FieldChange("changed", both_texts(old, new), WEAKER, why, field)
+    return Difference("changed", both_texts(old, new), WEAKER, why, field)
 
 
 def _is_narrower(one: Any, other: Any) -> bool:
@@ -410,7 +399,7 @@ def _is_narrower(one: Any, other: Any) -> bool:
     return one != other and names[0] in wider
 
 
-def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> FieldChange:
+def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Difference:
     """Compare two mounts of one destination; the verdict is the worst over all members that differ."""
     parts: list[tuple[Verdict, str]] = []
     what = as_text(old["destination"])
@@ -428,7 +417,7 @@ def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> FieldChange:
         parts.append((DIFFERENT, "the options have another order"))
     verdict = worst([one for one, _ in parts])
     why = next(text for one, text in parts if verdict in {one, DIFFERENT})
-    return FieldChange("changed", what, verdict, why)
+    return Difference("changed", what, verdict, why)
 
 
 def _source(old: str, new: str) -> tuple[Verdict, str]:
@@ -471,27 +460,27 @@ _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitte
 
 
 @expecting(_texts)
-def compare_command(old: Any, new: Any) -> Iterator[FieldChange]:
+def compare_command(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.Args in order; a `$(node-name)` in a word allows any value."""
     before, after = old or [], new or []
     if before == after:
         return
     if list(map(bound_argument, before)) == after:
-        yield FieldChange("changed", both_texts(before, after), STRONGER, VALUE_BOUND)
+        yield Difference("changed", both_texts(before, after), STRONGER, VALUE_BOUND)
         return
     if list(map(bound_argument, after)) == before:
-        yield FieldChange("changed", both_texts(before, after), WEAKER, "the host may choose any text")
+        yield Difference("changed", both_texts(before, after), WEAKER, "the host may choose any text")
         return
     free = [index for index, word in enumerate(after) if _TOKEN.search(word)]
     fixed = [index for index in free if index >= len(before) or not _TOKEN.search(before[index])]
     if fixed:
-        yield FieldChange("changed", both_texts(before, after), WEAKER, f"the host chooses argument {fixed[0]}")
+        yield Difference("changed", both_texts(before, after), WEAKER, f"the host chooses argument {fixed[0]}")
     else:
-        yield FieldChange("changed", both_texts(before, after), DIFFERENT, "another program or other arguments run")
+        yield Difference("changed", both_texts(before, after), DIFFERENT, "another program or other arguments run")
 
 
 @expecting(_texts)
-def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
+def compare_variables(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.Env, a set of allowed `NAME=value`; a host may leave each out (docs/facts/kata-rules.md#process).
 
     a value more for a name    weaker       a value fewer for a name               stronger
@@ -505,15 +494,15 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
         gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
         if gone and set(map(bound_value, gone)) == came:
             wider = bool(came & WIDER)
-            yield FieldChange("changed", as_text(name), WEAKER if wider else STRONGER, _IPV6 if wider else VALUE_BOUND)
+            yield Difference("changed", as_text(name), WEAKER if wider else STRONGER, _IPV6 if wider else VALUE_BOUND)
             continue
         if came and set(map(bound_value, came)) == gone:
             narrower = bool(gone & WIDER)
-            yield FieldChange("changed", as_text(name), STRONGER if narrower else WEAKER, _IPV4 if narrower else _ANY)
+            yield Difference("changed", as_text(name), STRONGER if narrower else WEAKER, _IPV4 if narrower else _ANY)
             continue
         if gone and set(map(unlimited_value, gone)) == set(map(unlimited_value, came)):
             was_unlimited = gone == set(map(unlimited_value, gone))
-            yield FieldChange(
+            yield Difference(
                 "changed", as_text(name), STRONGER if was_unlimited else WEAKER, VALUE_BOUND if was_unlimited else _ANY
             )
             continue
@@ -525,21 +514,21 @@ def compare_variables(old: Any, new: Any) -> Iterator[FieldChange]:
             more = "any value is allowed" if any_value else _ANY
             fewer = "not every value is allowed any more" if free else "the host no longer chooses the value"
             whys = {WEAKER: more, STRONGER: fewer}
-            yield FieldChange("changed", as_text(name), verdict, whys.get(verdict, "the variable has another value"))
+            yield Difference("changed", as_text(name), verdict, whys.get(verdict, "the variable has another value"))
         elif came:
             known = name in before
             why = "one more value is allowed" if known else "the host may set one more variable"
             if any_value:
                 why = "any value is allowed" if known else "the host may set one more variable, to any value"
-            yield FieldChange("changed" if known else "added", as_text(name), WEAKER, why)
+            yield Difference("changed" if known else "added", as_text(name), WEAKER, why)
         elif gone:
             known = name in after
             why = "one value less is allowed" if known else "the host may no longer set the variable"
-            yield FieldChange("changed" if known else "removed", as_text(name), STRONGER, why)
+            yield Difference("changed" if known else "removed", as_text(name), STRONGER, why)
 
 
 @expecting(lambda value: isinstance(value, dict))
-def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
+def compare_user(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.User, whose members are numbers; 0 is root."""
     for key, who in (("UID", "root"), ("GID", "the root group")):
         before, after = old.get(key), new.get(key)
@@ -549,16 +538,16 @@ def compare_user(old: Any, new: Any) -> Iterator[FieldChange]:
             verdict: Verdict = WEAKER if after == 0 else STRONGER if before == 0 else DIFFERENT
             why = {WEAKER: f"the process is {who}", STRONGER: f"the process is no longer {who}"}
             text = why.get(verdict, "the process runs as someone else")
-            yield FieldChange("changed", f"{key} {before} -> {after}", verdict, text)
+            yield Difference("changed", f"{key} {before} -> {after}", verdict, text)
     groups = [value.get("AdditionalGids") or [] for value in (old, new)]
     if not all(isinstance(value, list) and all(map(is_number, value)) for value in groups):
         yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
     else:
         for number in sorted(set(groups[0]) ^ set(groups[1])):
             if number in groups[1]:
-                yield FieldChange("added", f"group {number}", WEAKER, "the process is in one more group")
+                yield Difference("added", f"group {number}", WEAKER, "the process is in one more group")
             else:
-                yield FieldChange("removed", f"group {number}", STRONGER, "the process is in one group less")
+                yield Difference("removed", f"group {number}", STRONGER, "the process is in one group less")
     for key in sorted((old.keys() | new.keys()) - {"UID", "GID", "AdditionalGids"}):
         yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
 
@@ -568,7 +557,7 @@ def _are_capabilities(value: Any) -> bool:
 
 
 @expecting(_are_capabilities)
-def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
+def compare_capabilities(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.Capabilities, tokens expanded: one line per capability, with the sets that gained or lost it."""
     came: dict[str, list[str]] = {}
     went: dict[str, list[str]] = {}
@@ -579,9 +568,9 @@ def compare_capabilities(old: Any, new: Any) -> Iterator[FieldChange]:
         for capability in before - after:
             went.setdefault(capability, []).append(name)
     for capability, sets in sorted(went.items()):
-        yield FieldChange("removed", f"{as_text(capability)} ({', '.join(sets)})", STRONGER, "the process may do less")
+        yield Difference("removed", f"{as_text(capability)} ({', '.join(sets)})", STRONGER, "the process may do less")
     for capability, sets in sorted(came.items()):
-        yield FieldChange("added", f"{as_text(capability)} ({', '.join(sets)})", WEAKER, "the process may do more")
+        yield Difference("added", f"{as_text(capability)} ({', '.join(sets)})", WEAKER, "the process may do more")
 
 
 def expanded_capabilities(value: Any, common: Any) -> Any:

@@ -10,8 +10,6 @@ from krm_function.config.release import PlatformRelease, Release
 from krm_function.contrast.gpus import wants_gpu
 from krm_function.contrast.platforms import (
     PLATFORMS,
-    Bare,
-    Insecure,
     Platform,
     parse_runtime_class,
     placeholder,
@@ -67,13 +65,13 @@ def resolve(workload: Workload, release: Release, default: str) -> tuple[Platfor
 
     parsed = parse_runtime_class(name)
     match parsed:
-        case Bare():
+        case "bare":
             if not default:
                 return failed("CC0402", name=name)
             platform = with_gpu(PLATFORMS[default]) if wants_gpu(workload.pod_spec) else PLATFORMS[default]
         case Platform():
             platform = parsed
-        case Insecure():
+        case "insecure":
             return failed("CC0405", platform=name)
         case _:
             suggestion = suggest_placeholder(name)
@@ -103,10 +101,10 @@ def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
         return Outcome()
     spec, path = workload.pod_spec, workload.spec_path
     name = runtime_class.name
-    merged = merge_node_selector(spec, runtime_class)
+    merged, conflicts = merge_node_selector(spec, runtime_class)
     findings = [
         finding("CC0304", workload.ref, (*path, "nodeSelector", key), key=key, pod=pod, wanted=value, name=name)
-        for key, pod, value in merged.conflicts
+        for key, pod, value in conflicts
     ]
     excluded = _excluded(spec, runtime_class)
     if excluded:
@@ -117,8 +115,8 @@ def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
         findings.append(finding("CC0305", workload.ref, (*path, "overhead"), name=name))
     if spec.get("nodeName"):
         findings.append(finding("CC0310", workload.ref, (*path, "nodeName"), node=spec["nodeName"]))
-    if merged.node_selector and not merged.conflicts and not excluded:
-        findings.append(finding("CC0301", workload.ref, path, selector=_listed(merged.node_selector)))
+    if merged and not conflicts and not excluded:
+        findings.append(finding("CC0301", workload.ref, path, selector=_listed(merged)))
     return Outcome(findings=tuple(findings))
 
 
@@ -158,7 +156,7 @@ def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> 
     """Find what the template of a DaemonSet lacks of its class; nothing for other kinds, or without a class."""
     if workload.ref.kind != DAEMON_SET or workload.made_by or runtime_class is None:
         return Lacking({}, ())
-    if merge_node_selector(workload.pod_spec, runtime_class).conflicts:
+    if merge_node_selector(workload.pod_spec, runtime_class)[1]:
         return Lacking({}, ())
     return lacking(workload.pod_spec, runtime_class)
 

@@ -26,7 +26,6 @@ from krm_function.contrast.injected import (
     SECURE_PV,
     SERVICE_MESH,
     SERVICE_MESH_IMAGE,
-    MeshConfig,
     asks_for_initializer,
     image_store_volume,
     initializer,
@@ -160,7 +159,7 @@ def _problems(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]:
         if workload.annotations.get(SECURE_PV):
             yield from _secure_pv_problems(workload)
     if plan.mesh:
-        for key, cause in read_mesh(workload.annotations).problems:
+        for key, cause in read_mesh(workload.annotations)[1]:
             if key == ADMIN_PORT:
                 yield _annotation_problem(workload, key, cause)
     if plan.store and not _is_positive(plan.store_size):
@@ -304,10 +303,11 @@ def _add_mesh(injection: Injection) -> None:
     draft, release = injection.draft, injection.release
     annotations = draft.workload.annotations
     admin, ingress, egress = (str(annotations.get(key, "")) for key in (ADMIN_PORT, INGRESS, EGRESS))
-    port = read_mesh(annotations).mesh.admin_port or 0
+    port, _ = read_mesh(annotations)
     _ensure_volume(draft, memory_volume(SECRETS), "CC0802", "the service mesh reads its certificate here")
     image = release.images.get(SERVICE_MESH_IMAGE, SERVICE_MESH_IMAGE)
-    container = service_mesh(image, MeshConfig(admin, ingress, egress, port), release.memory.service_mesh)
+    memory = release.memory.service_mesh
+    container = service_mesh(image, memory, admin=admin, ingress=ingress, egress=egress, port=port or 0)
     container, user = injection.with_user(container)
     _place_container(draft, container, -1, "CC0802", f"a service mesh annotation asks for the proxy{user}")
 

@@ -147,9 +147,9 @@ def _merged(config: Config, base: Any, release: Mapping[str, Any], overrides: Ma
     """Merge the three; entries that are only kept of the base come last. Raises FieldProblem."""
     if config.generate.manifest.keep == "none":
         return merged_reference_values(base, release, overrides)
-    base_values = divided(base, release)
-    values = merged_reference_values(base_values.merged, release, overrides)
-    return with_kept(values, merged_reference_values(base_values.kept, None, overrides))
+    before, beside = divided(base, release)
+    values = merged_reference_values(before, release, overrides)
+    return with_kept(values, merged_reference_values(beside, None, overrides))
 
 
 def _in_base(config: Config, platform: Platform) -> bool:

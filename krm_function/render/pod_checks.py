@@ -208,7 +208,7 @@ def _opt_out(workload: Workload) -> Iterator[Finding]:
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
     """Check the grammar of the service mesh annotations."""
-    for key, cause in read_mesh(workload.annotations).problems:
+    for key, cause in read_mesh(workload.annotations)[1]:
         path = (*workload.metadata_path, "annotations", key)
         yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
 

@@ -27,7 +27,7 @@ from krm_function.contrast.owned import (
     VOLUMES,
     emitted_objects,
 )
-from krm_function.contrast.platforms import Bare, Platform, is_contrast_name, is_handler, parse_runtime_class
+from krm_function.contrast.platforms import Platform, is_contrast_name, is_handler, parse_runtime_class
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.kubernetes.image import Images
@@ -250,7 +250,7 @@ def _runtime_class(now: Any, restored: Any) -> Path | None:
     if not isinstance(now, str) or not isinstance(restored, str) or not is_handler(now):
         return ()
     match parse_runtime_class(restored):
-        case Bare():
+        case "bare":
             return None
         case Platform() as platform:
             return None if parse_runtime_class(now) == platform else ()

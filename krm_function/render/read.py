@@ -170,15 +170,15 @@ def _restore(resource: Resource, document: Document) -> tuple[Resource, tuple[Fi
         if ref.kind not in UNDONE and resource.kinds.of(ref) is None:
             stray = finding("CC0115.change", ref, path, field="a kind that no render edits")
             return resource, (resource.placed(stray),)
-        members.append(MemberUndo(root, undo))
+        members.append((root, undo))
         refs.append(ref)
     if not members:
         return resource, ()
-    restored = restore_members(document, members)
-    for (root, _), ref, unreadable in zip(members, refs, restored.problems, strict=True):
+    text, problems = restore_members(document, members)
+    for (root, _), ref, unreadable in zip(members, refs, problems, strict=True):
         if unreadable is not None:
             return resource, (yaml_finding(unreadable, resource, ref, _annotation(root, ORIGINAL)),)
-    if restored.text is not document.text:
-        document = parse(restored.text, line=document.line)
-    undone = tuple(member.root for member in members)
+    if text is not document.text:
+        document = parse(text, line=document.line)
+    undone = tuple(root for root, _ in members)
     return resource._replace(state="restored", document=document, undone=undone), ()

@@ -5,7 +5,7 @@ from typing import Any
 
 from krm_function.config.collect import Config
 from krm_function.config.generate import Generate, WorkloadEntry, naming
-from krm_function.contrast.platforms import FIELD, Bare, Platform, is_contrast_name, parse_runtime_class
+from krm_function.contrast.platforms import FIELD, Platform, is_contrast_name, parse_runtime_class
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, EDITED, KINDS
 from krm_function.kubernetes.lookup import dig
@@ -169,7 +169,7 @@ def write_class(workload: Workload, generate: Generate) -> Workload:
     if entry is None or entry.plain:
         return workload
     present = workload.runtime_class
-    if present and not (entry.platform and isinstance(parse_runtime_class(present), Bare)):
+    if present and not (entry.platform and parse_runtime_class(present) == "bare"):
         return workload
     old = workload.pod_spec.get(FIELD, ABSENT)
     reason = f"spec.workloads of the configuration names {entry.text}"

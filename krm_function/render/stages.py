@@ -21,7 +21,7 @@ from krm_function.contrast.measurement import (
     seed_of,
     vcpus_text,
 )
-from krm_function.contrast.platforms import PLATFORMS, Bare, Platform, parse_runtime_class
+from krm_function.contrast.platforms import PLATFORMS, Platform, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS, KINDS_BY_CONTENT
@@ -297,7 +297,7 @@ def inject_containers(
     outcome = inject(workload, config.generate, config.release, coordinator_namespace, images)
     workload = add_findings(workload.after(outcome.edits), _leave_out(outcome.findings, without))
     settings = config.generate.policy.settings or config.release.policy_settings
-    explicit = not isinstance(parse_runtime_class(workload.placeholder), Bare)
+    explicit = parse_runtime_class(workload.placeholder) != "bare"
     findings = (
         *check_after_injection(workload, config.release.version),
         *check_networks(workload, config.generate),

@@ -155,5 +155,5 @@ def _resource(workload: WorkloadDifferences) -> dict[str, str]:
 
 
 def _data(line: Difference) -> dict[str, Any]:
-    parts = {**line._asdict(), "what": line.what}
-    return {key: on_one_line(value) for key, value in parts.items() if value}
+    parts = {name: getattr(line, name) for name in ("container", "field", "op", "what", "verdict", "why")}
+    return {name: on_one_line(value) for name, value in parts.items() if value}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-from krm_function.record import Declared, NamedTuple
+from krm_function.record import Declared
 from krm_function.schema.check import Faults, faults
 from krm_function.schema.values import (
     Anything,
@@ -60,17 +60,10 @@ _NEVER_CHANGED = frozenset((Anything, Flag, Only, Scalar, Text))
 OFF = "off"
 
 
-class Reading(NamedTuple):
-    """A value in the form of its spec, if there are no faults."""
-
-    value: Any
-    faults: Faults = ()
-
-
-def read_value(spec: Spec, value: Any) -> Reading:
-    """Read one value. Raises nothing; the value is good only without faults."""
-    made = _normal(spec, value)
-    return Reading(made, faults(spec, made))
+def read_value(spec: Spec, value: Any) -> tuple[Any, Faults]:
+    """Bring a value to the form of its spec, and find its faults. Raises nothing; it is good only without faults."""
+    normal = _normal(spec, value)
+    return normal, faults(spec, normal)
 
 
 def filled(spec: Spec, value: Any, **more: Any) -> Any:

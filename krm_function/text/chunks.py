@@ -39,6 +39,9 @@ class Chunk(NamedTuple):
         return text[: self.start] + new + text[self.end :]
 
 
+NOWHERE = (0, 0, 0)  # start, end and line of an object whose place is not known yet
+
+
 # --- Read past one node of the event stream, keeping only what a reader needs to recognise an object
 #
 # Rule: nothing is built. Depth is bounded while the events are pulled, so that 100 000 open brackets cost
@@ -46,17 +49,6 @@ class Chunk(NamedTuple):
 
 
 _NAMES = frozenset(("apiVersion", "kind", "metadata", "name"))
-
-
-class ObjectHeader(NamedTuple):
-    """The fields that identify an object. A text is "" when it is absent or not a scalar; certain: as of a Chunk."""
-
-    api_version: str
-    kind: str
-    name: str
-    is_map: bool
-    empty: bool
-    certain: bool = True
 
 
 class NodeReader:
@@ -119,8 +111,8 @@ class NodeReader:
         if self.aliases > self.limits.aliases:
             raise self.fail(event, f"more than {self.limits.aliases} aliases", "alias")
 
-    def header(self, event: Event, depth: int) -> ObjectHeader:
-        """Read the node that `event` begins to its end, and return its header."""
+    def header(self, event: Event, depth: int) -> Chunk:
+        """Read the node that `event` begins to its end, and return what identifies the object, in no place yet."""
         found: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
         self.certain = type(event) is not AliasEvent and event.tag is None
@@ -129,7 +121,8 @@ class NodeReader:
         else:
             self.skip(event, depth)
         scalar = type(event) is ScalarEvent
-        return ObjectHeader(
+        return Chunk(
+            *NOWHERE,
             found.get("apiVersion", ""),
             found.get("kind", ""),
             found.get("name", ""),
@@ -214,16 +207,16 @@ class ItemList(NamedTuple):
         def at(offset: int) -> int:
             return offset + by if offset > behind else offset
 
-        def chunk(one: Chunk | None) -> Chunk | None:
-            return one if one is None or one.start < behind else moved(one)
+        def value(chunk: Chunk | None) -> Chunk | None:
+            return chunk if chunk is None or chunk.start < behind else moved(chunk)
 
-        def moved(one: Chunk) -> Chunk:
-            return one._replace(start=one.start + by, end=one.end + by, line=one.line + lines)
+        def moved(chunk: Chunk) -> Chunk:
+            return chunk._replace(start=chunk.start + by, end=chunk.end + by, line=chunk.line + lines)
 
         return self._replace(
             items=(first, moved(last)),
-            function_config=chunk(self.function_config),
-            results=chunk(self.results),
+            function_config=value(self.function_config),
+            results=value(self.results),
             items_at=at(self.items_at),
             items_span=(at(self.items_span[0]), at(self.items_span[1])),
             end=at(self.end),

@@ -1,15 +1,202 @@
-"""Turn an edited tree into the few replacements of its text, and into the records that undo them."""
+"""Find offsets in a text, and turn an edited tree into the few replacements of it and the records that undo them."""
 
+import re
 from bisect import bisect
 from itertools import accumulate
 
 from krm_function.record import NamedTuple
-from krm_function.text import edit_tree as offsets
 from krm_function.text import writer
 from krm_function.text.edit_tree import EditedCollection, EditedEntry, NewValue, Part, value_of
 from krm_function.text.parse import Node
 from krm_function.text.undo_records import UndoRecords, addresses
 from krm_function.text.writer import Style
+
+# --- Find offsets in the text between nodes: colons, dashes, lines, columns, ends of values
+#
+# Rule: look forward from the end of a token, never backward. Between two tokens there is only white space,
+# comments and indicators, so a forward look is exact; a backward look can run into a comment or a quoted scalar.
+
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")  # libyaml takes every `#` where a token could begin for a comment
+_SPACE = re.compile(r"[ \t\r\n]*")
+_HEADER = re.compile(r"(?<![^ \t\r\n:-])[|>]([0-9+-]*)")
+_PROPERTY = re.compile(r"[&!][^ \t\r\n,\[\]{}]*")
+
+
+def after_blank(text: str, at: int) -> int:
+    """Return the first offset from `at` on that is neither white space nor comment."""
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def after_space(text: str, at: int) -> int:
+    """Return the first offset from `at` on that is no white space."""
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def content(text: str, node: Node) -> int:
+    """Return where a node begins behind its anchor and tag."""
+    return content_at(text, node.start) if node.properties else node.start
+
+
+def content_at(text: str, at: int) -> int:
+    """Return the first offset from `at` on that is no anchor and no tag."""
+    while match := _PROPERTY.match(text, at):
+        at = after_blank(text, match.end())
+    return at
+
+
+def leaf_end(text: str, node: Node) -> int:
+    """Return where the last token of a node ends; of a block scalar, the end of its last line without the line end."""
+    while node.style == "block" and node.parts:
+        last = node.parts[-1]
+        if node.kind == "map":
+            key, node, _ = last
+            if _missing(text, key, node):
+                node = key
+        else:
+            node = last
+    if node.kind == "scalar" and node.style in ("|", ">"):
+        return block_scalar_end(text, node.start, node.end)
+    return node.end
+
+
+def literal_column(text: str, part: Node | tuple[Node, Node, str | None], kind: str) -> int:
+    """Return the column of the block scalar's text that a pair (kind map) or an item (kind seq) ends with; else -1."""
+    node: Node = part[1] if kind == "map" else part  # type: ignore[assignment]
+    while node.style == "block" and node.parts:
+        node = node.parts[-1][1] if node.kind == "map" else node.parts[-1]
+    if node.kind != "scalar" or node.style not in ("|", ">"):
+        return -1
+    return column_of(text, after_space(text, line_end(text, node.start)))
+
+
+def pair_end(text: str, key: Node, value: Node) -> int:
+    """Return where a pair ends: its value, or its key when it has none."""
+    return leaf_end(text, key if _missing(text, key, value) else value)
+
+
+def _missing(text: str, key: Node, value: Node) -> bool:
+    return value.start == value.end and not has_colon(text, key)
+
+
+def has_colon(text: str, key: Node) -> bool:
+    """Tell whether a `:` follows a key; a set-like `? key` has none."""
+    at = after_blank(text, leaf_end(text, key))
+    return text[at : at + 1] == ":"
+
+
+def after_colon(text: str, key: Node) -> int:
+    """Return the offset behind the `:` of a key."""
+    return after_blank(text, leaf_end(text, key)) + 1
+
+
+def block_scalar_end(text: str, start: int, end: int) -> int:
+    """Return where the text of a block scalar ends: the parser's `end` is the start of the next line that is not blank.
+
+    Blank lines below it belong to it only when it keeps them (`|+`), or when they hold more spaces than its text is
+    indented, which are content.
+    """
+    if text[end - 1 : end] != "\n":
+        return end
+    header = _HEADER.search(text, start)
+    end = before_newline(text, end)
+    indented = 0  # unknown: with a digit in the header the text may begin with spaces, or there is none
+    if header and "+" in header[1]:
+        return end
+    if header and header[1] in ("", "-"):
+        first = after_space(text, line_end(text, header.start()))
+        indented = column_of(text, first) if first < end else 0
+    while end > start:
+        above = line_start(text, end)
+        if end - above > indented or text[above:end].strip(" "):
+            break
+        end = before_newline(text, above)
+    return end
+
+
+def stripped(text: str, node: Node, start: int, end: int) -> str:
+    """Return `text[start:end]`, which ends with the block scalar `node`, made not to own a line end after it."""
+    header = _HEADER.search(text, node.start)
+    if header is None:
+        return text[start:end]
+    digits = header[1].strip("+-")
+    return text[start : header.start() + 1] + digits + "-" + text[header.end() : end]
+
+
+def before_newline(text: str, at: int) -> int:
+    """Return the offset in front of the line end that ends at `at`."""
+    return at - 2 if text[at - 2 : at] == "\r\n" else at - 1
+
+
+def line_start(text: str, at: int) -> int:
+    """Return the offset at which the line of `at` begins."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def line_end(text: str, at: int) -> int:
+    """Return the offset behind the line of `at`: the start of the next line, or the end of the text."""
+    found = text.find("\n", at)
+    return len(text) if found < 0 else found + 1
+
+
+def column_of(text: str, at: int) -> int:
+    """Return the column of `at`, from 0."""
+    return at - line_start(text, at)
+
+
+def first_on_line(text: str, at: int) -> bool:
+    """Tell whether only spaces stand before `at` on its line."""
+    while at and text[at - 1] == " ":  # and not back to the start of the line, which may be all of the text
+        at -= 1
+    return not at or text[at - 1] == "\n"
+
+
+def alone_behind(text: str, at: int) -> bool:
+    """Tell whether nothing but white space follows `at` on its line."""
+    return not text[at : line_end(text, at)].strip()
+
+
+def newline_at(text: str, at: int) -> str:
+    """Return the line ending in use around `at`."""
+    found = text.rfind("\n", 0, at)
+    if found < 0:
+        found = text.find("\n", at)
+    return "\r\n" if found > 0 and text[found - 1] == "\r" else "\n"
+
+
+def entry_spans(text: str, node: Node) -> tuple[list[int], list[int]]:
+    """Return where each entry of a collection begins, and where its last token ends.
+
+    A block entry begins with its `-`, its key (the anchor of the key included) or its `?`; a flow entry with its first
+    token, a `?` included.
+    """
+    flow = node.style == "flow"
+    at = content(text, node)
+    if flow and text[at : at + 1] in ("{", "["):
+        at = after_blank(text, at + 1)
+    starts = []
+    ends = []
+    for part in node.parts:
+        starts.append(at)
+        if node.kind == "map":
+            end = pair_end(text, part[0], part[1])
+        else:
+            end = leaf_end(text, part)
+            if not flow and end <= at:
+                end = at + 1
+        ends.append(end)
+        at = after_blank(text, end)
+        if flow and text[at : at + 1] == ",":
+            at = after_blank(text, at + 1)
+    return starts, ends
+
+
+def first_entry(text: str, node: Node) -> int:
+    """Return where the first entry of a block collection begins."""
+    return content(text, node)
+
 
 # --- Collect text replacements and apply them in order of offset
 #
@@ -69,27 +256,27 @@ class Replacements:
             tail = kept or tail
             out.append(kept)
             if lines and start == len(text) and tail and not tail.endswith("\n"):
-                out.append(offsets.newline_at(text, start))
+                out.append(newline_at(text, start))
             out.append(new)
             tail = new or tail
             at = max(at, end)
         out.append(text[at:])
         made = "".join(out)
         if self.open_end and at == len(text) and made.endswith("\n"):
-            return made[: offsets.before_newline(made, len(made))]
+            return made[: before_newline(made, len(made))]
         return made
 
     def style(self, at: int, *, literal: bool = True) -> Style:
         """Return the style of new text at `at`."""
-        return Style(offsets.newline_at(self.text, at), self.dash, literal=literal)
+        return Style(newline_at(self.text, at), self.dash, literal=literal)
 
     def literal_fits(self, at: int, column: int) -> bool:
         """Tell whether a literal may end at `at`: nothing follows on the line, and no comment runs into it."""
         text = self.text
-        if at >= len(text) or not offsets.alone_behind(text, at):
+        if at >= len(text) or not alone_behind(text, at):
             return False
-        below = offsets.after_space(text, offsets.line_end(text, at))
-        return text[below : below + 1] != "#" or offsets.column(text, below) < column + 2
+        below = after_space(text, line_end(text, at))
+        return text[below : below + 1] != "#" or column_of(text, below) < column + 2
 
 
 # --- Remove entries from a block collection and insert new ones
@@ -110,7 +297,7 @@ class BlockEdit:
         self.replacements = replacements
         self.text = replacements.text
         self.edited, self.path, self.starts, self.ends = collection
-        self.column = offsets.column(self.text, self.starts[0])
+        self.column = column_of(self.text, self.starts[0])
         self.kept = [entry.origin for entry in self.edited.entries if entry.origin >= 0]
         self.spans: Spans = {}
 
@@ -135,7 +322,7 @@ class BlockEdit:
         If nothing followed: between it and the last entry that stays.
         """
         kept, spans = self.kept, self.spans
-        last = offsets.line_end(self.text, self.ends[kept[-1]])
+        last = line_end(self.text, self.ends[kept[-1]])
         followers = [kept[at] if (at := bisect(kept, index)) < len(kept) else -1 for index in removed]
         ranges = [
             (end, self.starts[follower]) if follower >= 0 else (last, max(start, last))
@@ -152,14 +339,14 @@ class BlockEdit:
     def _span(self, index: int) -> tuple[int, int]:
         """Return the span that goes with an entry: its lines; on a dash's line, everything up to the next entry."""
         text, starts = self.text, self.starts
-        if index < self.kept[0] and not offsets.first_on_line(text, starts[0]):
+        if index < self.kept[0] and not first_on_line(text, starts[0]):
             return starts[index], starts[index + 1]
-        start, end = offsets.line_start(text, starts[index]), offsets.line_end(text, self.ends[index])
-        deep = offsets.literal_column(text, self.edited.node.parts[index - 1], self.edited.node.kind) if index else -1
-        below = offsets.after_space(text, end)
-        while deep >= 0 and text[below : below + 1] == "#" and offsets.column(text, below) >= deep:
-            end = offsets.line_end(text, below)  # the comment would become text of the block scalar above
-            below = offsets.after_space(text, end)
+        start, end = line_start(text, starts[index]), line_end(text, self.ends[index])
+        deep = literal_column(text, self.edited.node.parts[index - 1], self.edited.node.kind) if index else -1
+        below = after_space(text, end)
+        while deep >= 0 and text[below : below + 1] == "#" and column_of(text, below) >= deep:
+            end = line_end(text, below)  # the comment would become text of the block scalar above
+            below = after_space(text, end)
         return start, end
 
     def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
@@ -170,7 +357,7 @@ class BlockEdit:
         following = bisect(self.kept, index)
         if self.edited.node.kind != "seq" or following == len(self.kept):
             return start, end
-        text, below = self.text, offsets.line_start(self.text, self.starts[self.kept[following]])
+        text, below = self.text, line_start(self.text, self.starts[self.kept[following]])
         top, own = self._above_comments(start, 0), self._above_comments(below, end)
         return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
 
@@ -185,7 +372,7 @@ class BlockEdit:
                 self._insert_before(new, entry.origin)
             waiting = []
         for new in waiting:
-            self._append(new, max(offsets.line_end(self.text, self.ends[self.kept[-1]]), inner))
+            self._append(new, max(line_end(self.text, self.ends[self.kept[-1]]), inner))
 
     def _written(self, entry: EditedEntry, style: writer.Style) -> str:
         value = value_of(entry.child)
@@ -197,22 +384,22 @@ class BlockEdit:
         text, column = self.text, self.column
         at = self.starts[index]
         style = self.replacements.style(at)
-        if not offsets.first_on_line(text, self.starts[0] if index == self.kept[0] else at):
+        if not first_on_line(text, self.starts[0] if index == self.kept[0] else at):
             new = entry.raw or self._written(entry, style) + style.newline + " " * column
             self.replacements.replace(at, at, new)
             return
-        at = offsets.line_start(text, at)
+        at = line_start(text, at)
         if entry.raw is not None:
             at = self._above(at, entry.gap)
         elif self.edited.node.kind == "seq":
-            at = self._above_comments(at, offsets.line_end(text, self.ends[index - 1]) if index else 0)
+            at = self._above_comments(at, line_end(text, self.ends[index - 1]) if index else 0)
         self.replacements.replace(at, at, entry.raw or " " * column + self._written(entry, style) + style.newline)
 
     def _above_comments(self, at: int, floor: int) -> int:
         """Go up from `at` over the comment lines at the column of the entries."""
         text = self.text
         while at > floor:
-            above = offsets.line_start(text, at - 1)
+            above = line_start(text, at - 1)
             if text[above:at][: self.column + 1] != " " * self.column + "#":
                 break
             at = above
@@ -225,7 +412,7 @@ class BlockEdit:
             if at in over:
                 at = over[at]
                 continue
-            above = offsets.line_start(self.text, at - 1)
+            above = line_start(self.text, at - 1)
             if self.text[above:at].strip()[:1] not in ("", "#"):
                 break
             at = above
@@ -238,7 +425,7 @@ class BlockEdit:
         if entry.raw is not None:
             at, lines = self._below(last, entry.gap)
         else:
-            at = offsets.line_end(text, self.ends[-1])
+            at = line_end(text, self.ends[-1])
         ended = text[at - 1 : at] == "\n"
         style = self.replacements.style(at, literal=ended and self.replacements.literal_fits(at - 1, self.column))
         new = entry.raw or " " * self.column + self._written(entry, style) + (style.newline if ended else "")
@@ -254,7 +441,7 @@ class BlockEdit:
             if at in over:
                 at = over[at]
                 continue
-            after = offsets.line_end(text, at)
+            after = line_end(text, at)
             if text[at:after].strip()[:1] not in ("", "#"):
                 break
             at = after
@@ -299,22 +486,22 @@ def _span(text: str, collection: CollectionSpans, index: int, kept: list[int]) -
     edited, _, starts, ends = collection
     if kept and index < kept[0]:
         return starts[index], starts[index + 1]
-    start = ends[index - 1] if index else offsets.content(text, edited.node) + 1
+    start = ends[index - 1] if index else content(text, edited.node) + 1
     if edited.entries or index + 1 < len(starts):
         return start, ends[index]
-    comma = offsets.after_blank(text, ends[-1])
+    comma = after_blank(text, ends[-1])
     return start, comma + 1 if text[comma] == "," else ends[-1]
 
 
 def _insert(replacements: Replacements, collection: CollectionSpans, kept: list[int]) -> None:
     text = replacements.text
     edited, _, starts, ends = collection
-    at = starts[kept[0]] if kept else ends[-1] if ends else offsets.content(text, edited.node) + 1
+    at = starts[kept[0]] if kept else ends[-1] if ends else content(text, edited.node) + 1
     if all(entry.origin >= 0 for entry in edited.entries):
         return
     between = ", "
-    if starts and offsets.first_on_line(text, starts[-1]):
-        between = "," + offsets.newline_at(text, starts[-1]) + " " * offsets.column(text, starts[-1])
+    if starts and first_on_line(text, starts[-1]):
+        between = "," + newline_at(text, starts[-1]) + " " * column_of(text, starts[-1])
     seen = False
     for index, entry in enumerate(edited.entries):
         if entry.origin >= 0:
@@ -333,6 +520,38 @@ def _written_in_flow(edited: EditedCollection, entry: EditedEntry) -> str:
     return f"{writer.flow_key(entry.key or '')}: {value}" if edited.node.kind == "map" else value
 
 
+# --- Rewrite what cannot be edited in place
+
+
+def rewrite_uneditable(part: Part, text: str, depth: int) -> Part:
+    """Rewrite whatever in `part` cannot be edited in place, or is `depth` collections deep.
+
+    Not editable are a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
+    """
+    if not isinstance(part, EditedCollection):
+        return part
+    node = part.node
+    if depth <= 0:
+        return NewValue(value_of(part), "" if node.style == "flow" else None)
+    for entry in part.entries:
+        if isinstance(entry.child, EditedCollection):
+            entry.child = rewrite_uneditable(entry.child, text, depth - 1)
+    if node.style == "block":
+        if not any(entry.origin >= 0 for entry in part.entries):
+            return NewValue(value_of(part))
+    elif text[content(text, node)] not in "{[":
+        return NewValue(value_of(part), "")
+    if node.kind == "map":
+        for entry in part.entries:
+            if (
+                entry.origin >= 0
+                and isinstance(entry.child, NewValue)
+                and not has_colon(text, node.parts[entry.origin][0])
+            ):
+                return NewValue(value_of(part), "" if node.style == "flow" else None)
+    return part
+
+
 # --- Turn an edited tree into the replacements of its text, and into the records that undo them
 #
 # Rule: every replacement is bounded by tokens of the old text, and children come before what is around
@@ -347,12 +566,12 @@ def collect_replacements(
     if isinstance(part, EditedCollection):
         _edit_collection(replacements, records, part, "")
     elif isinstance(part, NewValue) and item is not None:
-        dash = offsets.first_entry(replacements.text, item)
-        end = max(offsets.leaf_end(replacements.text, node), dash + 1)
+        dash = first_entry(replacements.text, item)
+        end = max(leaf_end(replacements.text, node), dash + 1)
         _replace(
             replacements,
             records,
-            ReplacedValue("", dash + 1, end, offsets.column(replacements.text, dash), item),
+            ReplacedValue("", dash + 1, end, column_of(replacements.text, dash), item),
             part,
             node,
         )
@@ -362,20 +581,20 @@ def collect_replacements(
 
 def _root(replacements: Replacements, records: UndoRecords, new_value: NewValue, node: Node) -> None:
     text = replacements.text
-    start, end = node.start, offsets.leaf_end(text, node)
-    first = offsets.first_on_line(text, start)
+    start, end = node.start, leaf_end(text, node)
+    first = first_on_line(text, start)
     if new_value.raw is not None:
         new = new_value.raw
     elif new_value.token is not None or not first:
         new = writer.flow(new_value.value)
     else:
-        column = offsets.column(text, start)
+        column = column_of(text, start)
         new = writer.block(
             new_value.value, column, replacements.style(start, literal=replacements.literal_fits(end, column))
         )
     if start == end and new_value.raw is None:
-        newline = offsets.newline_at(text, start)
-        new = (newline if offsets.column(text, start) else "") + new + (newline if start < len(text) else "")
+        newline = newline_at(text, start)
+        new = (newline if column_of(text, start) else "") + new + (newline if start < len(text) else "")
     replacements.replace(start, end, new)
     records.replaced("", node.data, text[start:end], lambda: new)
 
@@ -388,7 +607,7 @@ def _edit_collection(replacements: Replacements, records: UndoRecords, edited: E
             if isinstance(entry.child, EditedCollection):
                 _edit_collection(replacements, records, entry.child, address)
         return
-    collection = CollectionSpans(edited, path, *offsets.entry_spans(replacements.text, edited.node))
+    collection = CollectionSpans(edited, path, *entry_spans(replacements.text, edited.node))
     mark = len(replacements.edits)
     _edit_entries(replacements, records, collection)
     if edited.node.style == "flow":
@@ -410,7 +629,7 @@ def _has_only_inner_edits(edited: EditedCollection) -> bool:
 def _edit_entries(replacements: Replacements, records: UndoRecords, collection: CollectionSpans) -> None:
     edited, path, starts, ends = collection
     text, node = replacements.text, edited.node
-    column = offsets.column(text, starts[0]) if node.style == "block" else 0
+    column = column_of(text, starts[0]) if node.style == "block" else 0
     for entry, address in addresses(edited, path):
         child = entry.child
         if entry.origin < 0:
@@ -420,7 +639,7 @@ def _edit_entries(replacements: Replacements, records: UndoRecords, collection: 
         elif isinstance(child, NewValue):
             part = node.parts[entry.origin]
             if node.kind == "map":
-                start, old = offsets.after_colon(text, part[0]), part[1]
+                start, old = after_colon(text, part[0]), part[1]
             else:
                 start, old = starts[entry.origin] + (node.style == "block"), part
             end = start if old.start == old.end else max(start, ends[entry.origin])

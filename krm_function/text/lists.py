@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.record import NamedTuple
-from krm_function.text import edit_tree as offsets
+from krm_function.text import edit_text as offsets
 from krm_function.text import writer
 from krm_function.text.changes import same
 from krm_function.text.chunks import Chunk, ItemList

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from json import loads
 from typing import Any
 
-from krm_function.record import NamedTuple
 from krm_function.text.changes import Path
 from krm_function.text.edit_tree import EditedCollection, EditedEntry, NewValue, Part, value_of
 from krm_function.text.errors import LIMITS, YamlError
@@ -77,18 +76,8 @@ def _is_record(record: Any) -> bool:
 _FARTHEST = 1000  # lines of comments: bounds the memory that a record can take
 
 
-class MemberUndo(NamedTuple):
-    """The undo records of one object, and its present path in its document."""
-
-    root: Path
-    undo: Undo
-
-
-class Restored(NamedTuple):
-    """A text in which every object that could be restored is; problems: one for each object, None if it is restored."""
-
-    text: str
-    problems: tuple[YamlError | None, ...]
+MemberUndo = tuple[Path, Undo]
+"""An object: its present path in its document, and its undo records."""
 
 
 def restore(document: Document, undo: Undo, root: Path = ()) -> str:
@@ -106,20 +95,23 @@ def restore(document: Document, undo: Undo, root: Path = ()) -> str:
         return _restored(document, undo, exact=False)
 
 
-def restore_members(document: Document, members: Sequence[MemberUndo]) -> Restored:
-    """Restore several objects of one document, in one edit of its text if none of them needs one of its own."""
-    text, problems = in_groups(document, members, _restored_together, _restored_alone)
-    return Restored(text, tuple(problems))
+def restore_members(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
+    """Restore several objects of one document, in one edit of its text if none of them needs one of its own.
+
+    Returns a text in which every object that can be restored is; for each object its problem, None if it is restored.
+    """
+    return in_groups(document, members, _restored_together, _restored_alone)
 
 
 def _restored_together(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
-    undo = [record for member in members for record in from_document(member.undo, member.root)]
-    return _restored(document, undo, exact=True), [None] * len(members)
+    records = [record for root, undo in members for record in from_document(undo, root)]
+    return _restored(document, records, exact=True), [None] * len(members)
 
 
 def _restored_alone(document: Document, member: MemberUndo) -> tuple[str, YamlError | None]:
     try:
-        return restore(document, member.undo, member.root), None
+        root, undo = member
+        return restore(document, undo, root), None
     except YamlError as problem:
         return document.text, problem
 
@@ -133,7 +125,7 @@ def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
     def make(root: Node, _: Sequence[str]) -> Part:
         return _reverted(root, undo, exact=exact)
 
-    return rewrite(document, make, lambda _: wanted, recorded=False, smallest=exact).text
+    return rewrite(document, make, lambda _: wanted, recorded=False, smallest=exact)[0]
 
 
 Chain = list[tuple[EditedCollection, EditedEntry]]

@@ -5,12 +5,12 @@ from json import JSONEncoder
 from typing import Any, TypeVar
 
 from krm_function.record import NamedTuple
-from krm_function.text import edit_tree as offsets
+from krm_function.text import edit_text as offsets
 from krm_function.text import writer
 from krm_function.text.anchors import foreign_aliases, shares_lost_anchor, write_out_aliases
 from krm_function.text.changes import Change, ChangeError, Path, apply, same
-from krm_function.text.edit_text import Replacements, collect_replacements
-from krm_function.text.edit_tree import EditedCollection, EditedEntry, NewValue, Part, apply_change, rewrite_uneditable
+from krm_function.text.edit_text import Replacements, collect_replacements, rewrite_uneditable
+from krm_function.text.edit_tree import EditedCollection, EditedEntry, NewValue, Part, apply_change
 from krm_function.text.errors import YamlError
 from krm_function.text.parse import Document, Node, parse, read_value
 from krm_function.text.undo_records import NoUndoRecords, Undo, UndoRecords, pointer
@@ -132,23 +132,14 @@ _STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the 
 _compact = JSONEncoder(separators=(",", ":")).encode
 
 
-class UndoPlace(NamedTuple):
-    """Where the undo records of one object go: its node, and the address, from it on, of the string that holds them."""
-
-    node: Node | None  # None for a text without content
-    at: str
+# Where the undo records of one object go: its node, and the address, from it on, of the string that holds them. The
+# node is None for a text without content.
+UndoPlace = tuple[Node | None, str]
 
 
 def to_json(undo: Undo) -> str:
     """Encode records as they are stored in a document: compact, plain ASCII."""
     return _compact(undo)
-
-
-class Rewritten(NamedTuple):
-    """A new text, and the undo records of each object that stores some; of the whole document if none does."""
-
-    text: str
-    undo: tuple[Undo, ...]
 
 
 def rewrite(
@@ -159,8 +150,10 @@ def rewrite(
     *,
     recorded: bool = True,
     smallest: bool = False,
-) -> Rewritten:
+) -> tuple[str, tuple[Undo, ...]]:
     """Write the tree that `make` builds, by the smallest edits that read back as `wanted`.
+
+    Returns the text, and the undo records of each object that stores some; of the whole document if none does.
 
     Both get the encoded undo records of each object of `undo_places`, in its order, which is that of the document. The
     records are known only once the text is written, so `make` gets stand-ins first.
@@ -175,30 +168,23 @@ def rewrite(
         part, replacements, undo = _attempt(
             document, root, make(root, [_STAND_IN] * len(undo_places)), depth, undo_places, recorded=recorded
         )
-        records = [to_json(one) for one in undo] if undo_places else []
+        records = [to_json(undo_of_object) for undo_of_object in undo] if undo_places else []
         if undo_places and not _fill_in(replacements, records):
-            replacements = _attempt(
-                document, root, make(root, records), depth, undo_places, recorded=recorded
-            ).replacements
+            _, replacements, _ = _attempt(document, root, make(root, records), depth, undo_places, recorded=recorded)
         new = replacements.result()
         if _reads_as(new, wanted(records)):
-            return Rewritten(new, undo)
+            return new, undo
         depth = -1 if smallest else min(depth, _levels(part)) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
-class _Attempt(NamedTuple):
-    """One attempt: the edited tree, the replacements that write it, and the undo records of each object."""
-
-    part: Part
-    replacements: Replacements
-    undo: tuple[Undo, ...]
-
-
 def _attempt(
     document: Document, root: Node, part: Part, depth: int, undo_places: Sequence[UndoPlace], *, recorded: bool
-) -> _Attempt:
-    """Write a tree. Raises YamlError (splice) if several objects store records and are not independent."""
+) -> tuple[Part, Replacements, tuple[Undo, ...]]:
+    """Write a tree; returns it edited, the replacements that write it, and the undo records of each object.
+
+    Raises YamlError (splice) if several objects store records and are not independent.
+    """
     text = document.text
     for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
         part = write_out_aliases(rewrite_uneditable(part, text, depth), root, text)
@@ -207,8 +193,8 @@ def _attempt(
     if not undo_places:
         records = UndoRecords() if recorded else NoUndoRecords()
         collect_replacements(replacements, records, part, root, document.item)
-        return _Attempt(part, replacements, (records.undo,))
-    members = {id(place.node): UndoRecords(place.at) for place in undo_places}
+        return part, replacements, (records.undo,)
+    members = {id(node): UndoRecords(address) for node, address in undo_places}
     # an alias in another object that is written out stays written out: no object undoes another
     around = NoUndoRecords(members)
     collect_replacements(replacements, around, part, root, document.item)
@@ -217,10 +203,10 @@ def _attempt(
     if (
         len(undo_places) > 1
         and "*" in text
-        and shares_lost_anchor(part, root, [node for place in undo_places if (node := place.node)])
+        and shares_lost_anchor(part, root, [node for node, _ in undo_places if node])
     ):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
-    return _Attempt(part, replacements, tuple(one.undo for one in members.values()))
+    return part, replacements, tuple(records.undo for records in members.values())
 
 
 def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
@@ -233,9 +219,9 @@ def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
     ]
     if len(at) != len(records) or len(set(at)) != len(at):
         return False
-    for index, one in zip(at, records, strict=True):
+    for index, text in zip(at, records, strict=True):
         start, end, new, lines = replacements.edits[index]
-        stand_in, token = (in_block, writer.scalar(one)) if in_block in new else (in_flow, writer.quoted(one))
+        stand_in, token = (in_block, writer.scalar(text)) if in_block in new else (in_flow, writer.quoted(text))
         replacements.edits[index] = (start, end, new.replace(stand_in, token), lines)
     return True
 
@@ -263,14 +249,14 @@ def _dash_offset(text: str, node: Node) -> int:
             if child.style != "block":
                 continue
             if node.kind == "map" and child.kind == "seq":
-                dash = offsets.column(text, offsets.first_entry(text, child))
-                return max(0, dash - offsets.column(text, offsets.first_entry(text, node)))
+                dash = offsets.column_of(text, offsets.first_entry(text, child))
+                return max(0, dash - offsets.column_of(text, offsets.first_entry(text, node)))
             if (found := _dash_offset(text, child)) >= 0:
                 return found
     return -1
 
 
-def _from_nothing(document: Document, value: Any) -> Rewritten:
+def _from_nothing(document: Document, value: Any) -> tuple[str, tuple[Undo, ...]]:
     """Write a value into a text that has none."""
     text = document.text
     newline = offsets.newline_at(text, len(text))
@@ -278,7 +264,7 @@ def _from_nothing(document: Document, value: Any) -> Rewritten:
     new = text + gap + writer.block(value, 0, writer.Style(newline)) + newline
     if not _reads_as(new, value):
         raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
-    return Rewritten(new, ([["=", "", None, ""]],))
+    return new, ([["=", "", None, ""]],)
 
 
 # --- Edit a document, or several objects of one, in place
@@ -312,13 +298,6 @@ class EditedMember(NamedTuple):
     undo: Undo
 
 
-class SplicedMembers(NamedTuple):
-    """A text in which every object that can be edited is; for each object its outcome, or why it cannot be edited."""
-
-    text: str
-    outcomes: tuple[EditedMember | YamlError, ...]
-
-
 def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | None = None) -> Spliced:
     """Apply `changes` in order to the text of `document`; bytes that no change concerns stay as they are.
 
@@ -336,9 +315,12 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
     return Spliced(text, undo)
 
 
-def splice_members(document: Document, members: Sequence[MemberChanges]) -> SplicedMembers:
+def splice_members(
+    document: Document, members: Sequence[MemberChanges]
+) -> tuple[str, tuple[EditedMember | YamlError, ...]]:
     """Splice several objects of one document, in one edit of its text unless they share an anchor that is edited.
 
+    Returns a text in which every object that can be edited is; for each object its outcome, or why it cannot be edited.
     Addresses of the records start at the object, so that they stay right when a host moves it. Objects with an alias of
     an anchor in another object come last: by then it is written out if the edit of the other object takes the anchor.
     Raises ChangeError for a path that does not exist.
@@ -351,15 +333,15 @@ def splice_members(document: Document, members: Sequence[MemberChanges]) -> Spli
             document = parse(text, line=document.line)
         text, found = in_groups(document, [members[index] for index in group], _spliced_together, _spliced_alone)
         outcomes.update(zip(group, found, strict=True))
-    return SplicedMembers(text, tuple(outcomes[index] for index in range(len(members))))
+    return text, tuple(outcomes[index] for index in range(len(members)))
 
 
 def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) -> set[int]:
     """Return the indexes of the objects with an alias whose anchor stands in no or another object."""
     if "*" not in document.text or document.node is None:
         return set()
-    nodes = [(node, index) for index, one in enumerate(members) if (node := node_at(document.node, one.root))]
-    nodes.sort(key=lambda one: one[0].start)
+    nodes = [(node, index) for index, member in enumerate(members) if (node := node_at(document.node, member.root))]
+    nodes.sort(key=lambda pair: pair[0].start)
     return {nodes[at][1] for at, _ in foreign_aliases(document.node, [node for node, _ in nodes])}
 
 
@@ -392,31 +374,31 @@ def _spliced_together(
 
 
 def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
-    """Edit some objects at once. Raises YamlError (splice) if editing them one by one would give another text."""
+    """Edit some objects at once. Raises YamlError (splice) if editing them edited by edited would give another text."""
     objects = [_changed(document, member) for member in members]
-    effective = [one for one in objects if one.is_changed]
+    effective = [edited for edited in objects if edited.is_changed]
     if not effective:
-        return document.text, [EditedMember(one.value, []) for one in objects]
+        return document.text, [EditedMember(edited.value, []) for edited in objects]
     if len(effective) > 1:
-        effective.sort(key=lambda one: one.undo_place.node.start if one.undo_place.node else 0)
-        roots = {one.root for one in effective}
+        effective.sort(key=lambda edited: edited.node.start if edited.node else 0)
+        roots = {edited.root for edited in effective}
         if len(roots) < len(effective) or any(root[:size] in roots for root in roots for size in range(len(root))):
             raise YamlError("an object that is edited stands in another", document.line, 1, "splice")
 
     def make(node: Node, records: Sequence[str]) -> Part:
         part: Part = node
-        for one, kept in zip(effective, records, strict=True):
-            part = _edited(part, one.root, [*one.changes, *one.parents, Change(one.at, "set", kept)])
+        for edited, kept in zip(effective, records, strict=True):
+            part = _edited(part, edited.root, [*edited.changes, *edited.parents, Change(edited.at, "set", kept)])
         return part
 
     def wanted(records: Sequence[str]) -> Any:
-        values = {one.root: one.with_undo(kept) for one, kept in zip(effective, records, strict=True)}
+        values = {edited.root: edited.with_undo(kept) for edited, kept in zip(effective, records, strict=True)}
         return _with_values(document.value, values)
 
-    undo_places = [one.undo_place for one in effective]
+    undo_places = [(edited.node, pointer(edited.at)) for edited in effective]
     text, undo = rewrite(document, make, wanted, undo_places, smallest=len(effective) > 1)
-    records = {one.root: mine for one, mine in zip(effective, undo, strict=True)}
-    return text, [EditedMember(one.value, records.get(one.root, [])) for one in objects]
+    records = {edited.root: mine for edited, mine in zip(effective, undo, strict=True)}
+    return text, [EditedMember(edited.value, records.get(edited.root, [])) for edited in objects]
 
 
 class _Object(NamedTuple):
@@ -431,7 +413,7 @@ class _Object(NamedTuple):
     value: Any
     parents: list[Change]
     is_changed: bool
-    undo_place: UndoPlace
+    node: Node | None
 
     def with_undo(self, records: str) -> Any:
         """Return the value with its undo records."""
@@ -449,14 +431,14 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     for part in root:
         before = before[part]
     after = apply(before, list(changes))
-    place = UndoPlace(node_at(document.node, root), pointer(at))
-    if place.node is None and document.node is not None:
+    node = node_at(document.node, root)
+    if node is None and document.node is not None:
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
     if same(after, before):
-        return _Object(root, [], at, after, [], False, place)
+        return _Object(root, [], at, after, [], False, node)
     if not isinstance(after, dict):
         raise ChangeError("an object that is not a map")
-    return _Object(root, list(changes), at, after, _parents(after, at), True, place)
+    return _Object(root, list(changes), at, after, _parents(after, at), True, node)
 
 
 def _parents(value: Any, path: Path) -> list[Change]:

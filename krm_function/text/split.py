@@ -7,9 +7,9 @@ from sys import intern
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
-from krm_function.text import edit_tree as offsets
+from krm_function.text import edit_text as offsets
 from krm_function.text.anchors import crosses, has_alias, inline
-from krm_function.text.chunks import Chunk, ItemList, NodeReader, ObjectHeader
+from krm_function.text.chunks import NOWHERE, Chunk, ItemList, NodeReader
 from krm_function.text.errors import LIMITS, Limits, YamlError, of_template
 from krm_function.text.libyaml import (
     AliasEvent,
@@ -284,7 +284,7 @@ def _document_starts(text: str) -> Iterator[int]:
 
 
 LARGE = 50_000  # characters: below, compiling the patterns of the fast path takes longer than reading all events
-_NOTHING = ObjectHeader("", "", "", is_map=False, empty=True)
+_NOTHING = Chunk(*NOWHERE, empty=True)
 
 
 def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
@@ -306,7 +306,7 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
 def split_stream_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     """Do as `split_stream`, by one pass over all events."""
     starts: list[tuple[int, int]] = []  # offset, line
-    headers: list[ObjectHeader] = []
+    headers: list[Chunk] = []
     try:
         _read_documents(text, limits, starts, headers)
     except YAMLError as error:
@@ -317,11 +317,11 @@ def split_stream_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, .
         starts, headers = ([(0, 1)], [_NOTHING]) if text else ([], [])
     ends = [start for start, _ in starts[1:]] + [len(text)]
     return tuple(
-        Chunk(start, end, line, *head) for (start, line), end, head in zip(starts, ends, headers, strict=False)
+        _placed(start, end, line, head) for (start, line), end, head in zip(starts, ends, headers, strict=False)
     )
 
 
-def _read_documents(text: str, limits: Limits, starts: list[tuple[int, int]], headers: list[ObjectHeader]) -> None:
+def _read_documents(text: str, limits: Limits, starts: list[tuple[int, int]], headers: list[Chunk]) -> None:
     """Collect where each document starts, and its header."""
     pull = open_events(text, limits)
     reader = NodeReader(pull, limits, 1)
@@ -348,7 +348,7 @@ class ListItem(NamedTuple):
     """One item: its first event, its header, and where its last token ends."""
 
     event: Event
-    header: ObjectHeader
+    header: Chunk
     end: int
     tidy: int  # the same, blank lines below a block scalar left out
 
@@ -357,7 +357,7 @@ class RootValue(NamedTuple):
     """A value of the root: its first event, its header, and its span from behind the colon."""
 
     event: Event
-    header: ObjectHeader
+    header: Chunk
     span: tuple[int, int]
     items: tuple[ListItem, ...] = ()
 
@@ -412,8 +412,7 @@ def _read_items(text: str, reader: NodeReader, start: Event, behind: int) -> Roo
         event = reader.pull()
     if start.flow_style:
         reader.last = event
-    header = ObjectHeader("", "", "", is_map=False, empty=False)
-    return RootValue(start, header, (behind, _tidy(text, reader)), tuple(items))
+    return RootValue(start, Chunk(*NOWHERE), (behind, _tidy(text, reader)), tuple(items))
 
 
 def _ends(event: Event) -> bool:
@@ -545,13 +544,13 @@ def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple
         at = offsets.after_blank(text, item.end)
     if not offsets.first_on_line(text, dashes[0]):
         raise reader.fail(value.event, "items behind a complex key", "shape")
-    indent = offsets.column(text, dashes[0])
+    indent = offsets.column_of(text, dashes[0])
     starts = [dash - indent for dash in dashes]
     end = offsets.line_end(text, value.items[-1].tidy)
     ends = [*starts[1:], _foot(text, end, indent)]
     lines = _Lines(text)
     return tuple(
-        _named(start, end, lines.at(start), item.header)
+        _placed(start, end, lines.at(start), item.header)
         for start, end, item in zip(starts, ends, value.items, strict=True)
     ), indent
 
@@ -586,11 +585,11 @@ class _Lines:
 
 def _flow_item(item: ListItem, lines: _Lines) -> Chunk:
     start = item.event.start_mark.index
-    return _named(start, item.end, lines.at(start), item.header)
+    return _placed(start, item.end, lines.at(start), item.header)
 
 
-def _named(start: int, end: int, line: int, header: ObjectHeader) -> Chunk:
-    return Chunk(start, end, line, *header)
+def _placed(start: int, end: int, line: int, header: Chunk) -> Chunk:
+    return header._replace(start=start, end=end, line=line)
 
 
 def _chunk(text: str, value: RootValue | None) -> Chunk | None:
@@ -599,4 +598,4 @@ def _chunk(text: str, value: RootValue | None) -> Chunk | None:
     start, end = offsets.content_at(text, value.event.start_mark.index), value.span[1]
     if not getattr(value.event, "flow_style", True) and offsets.first_on_line(text, start):
         start, end = offsets.line_start(text, start), offsets.line_end(text, end)
-    return _named(start, max(start, end), text.count("\n", 0, start) + 1, value.header)
+    return _placed(start, max(start, end), text.count("\n", 0, start) + 1, value.header)

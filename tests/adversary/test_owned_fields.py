@@ -86,10 +86,10 @@ def left(value: Json) -> Any:
     value = deepcopy(value)
     notes = dig(value, (*KINDS[value["kind"]][1], "metadata", "annotations")) if value["kind"] in KINDS else {}
     shared = str((notes or {}).get(SECURE_PV)).rpartition(":")[2]
-    for owned in OWNED:
-        names = (*owned.names, shared) if owned.field == "volumes" else owned.names
-        *around, field = owned.field.split(".")
-        for holder in holders(value, owned.owner):
+    for owner, place, own_names in OWNED:
+        names = (*own_names, shared) if place == "volumes" else own_names
+        *around, field = place.split(".")
+        for holder in holders(value, owner):
             parent = dig(holder, tuple(around))
             part = parent.get(field) if isinstance(parent, dict) else None
             if not names and part is not None:

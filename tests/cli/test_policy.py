@@ -312,7 +312,7 @@ def test_names_with_control_characters_are_shown_escaped(shop: Shop, output: str
     from krm_function.policy.compare_values import Difference
     from krm_function.report.policy_text import policy_diff_json, policy_diff_text
 
-    line = Difference("a\x1b[2J", "env", "added", "B\nC\u202e", "weaker", "because")
+    line = Difference("added", "B\nC\u202e", "weaker", "because", "env", "a\x1b[2J")
     compared: Any = [WorkloadDifferences(Ref("v1", "Pod", "x\x07", "y"), (line,))]
     text = policy_diff_text(compared)
     assert text.count("\n") == 3

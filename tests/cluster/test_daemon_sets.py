@@ -24,7 +24,7 @@ def test_random_daemon_sets(api: Api, namespace: str, sizes: Sizes, scheduling: 
     made_for, running = 0, 0
     world = [node(random, f"ds-{scheduling}-{number}".lower()) for number in range(NODES)]
     with made_up_nodes(api, world) as stored:
-        nodes = read_nodes({"kind": "NodeList", "items": stored}).nodes
+        nodes = read_nodes({"kind": "NodeList", "items": stored})[0]
         for number in range(sizes(8, 50)):
             name = f"agent-{number}-{scheduling}".lower()
             cls = runtime_class(random, name, scheduling=scheduling)
@@ -56,7 +56,7 @@ def _daemon_set(random: Random, name: str, namespace: str) -> Json:
 def _expected(value: Json, cls: RuntimeClass, nodes: tuple[Node, ...]) -> tuple[set[str], set[str]]:
     """The nodes for which placement expects a pod, and those of them that run it."""
     workload = workloads_of(value, (), Ref("apps/v1", "DaemonSet", value["metadata"]["namespace"], cls.name))[0]
-    placement = place(workload, cls, nodes).placement
+    placement = place(workload, cls, nodes)[0]
     waiting = {name for refusal in placement.pending for name in refusal.nodes}
     return {*placement.fitting, *waiting}, set(placement.fitting)
 

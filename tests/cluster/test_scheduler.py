@@ -29,7 +29,7 @@ def _world(api: Api, namespace: str, random: Random, world: int, waves: int) -> 
     """Compare the decisions about some pods on the same nodes, one pod after the other; whether each was bound."""
     made = []
     with made_up_nodes(api, [node(random, f"world-{world}-{number}") for number in range(NODES)]) as stored:
-        nodes = read_nodes({"kind": "NodeList", "items": stored}).nodes
+        nodes = read_nodes({"kind": "NodeList", "items": stored})[0]
         for wave in range(waves):
             cls = runtime_class(random, f"wave-{world}-{wave}")
             name = cls["metadata"]["name"]

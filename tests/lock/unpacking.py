@@ -55,7 +55,7 @@ def ours(layers: Sequence[bytes]) -> tuple[str | None, str | None] | LockProblem
         made = accounts(parts, [digest(data) for data in layers], reader)
     except LockProblem as problem:
         return problem
-    return made.passwd, made.group
+    return made[:2]
 
 
 class Unpacker:

@@ -92,14 +92,14 @@ def test_a_gpu_that_cannot_be_counted_still_counts_as_one(value: object) -> None
     spec = {"containers": [{}, container(value)]}
 
     assert gpu_count(spec) == 1
-    assert [found.path for found in gpu_problems(spec)] == [("containers", 1, "resources", "limits", "nvidia.com/gpu")]
+    assert [path for path, _ in gpu_problems(spec)] == [("containers", 1, "resources", "limits", "nvidia.com/gpu")]
 
 
 def test_a_negative_count_is_a_problem_and_no_gpu() -> None:
     spec = {"containers": [container(-1)]}
 
     assert gpu_count(spec) == 0
-    assert [found.cause for found in gpu_problems(spec)] == [Cause("CC0408.negative")]
+    assert [cause for _, cause in gpu_problems(spec)] == [Cause("CC0408.negative")]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from krm_function.kubernetes.runtime_classes import (
     DEPRECATED_NODE_LABELS,
-    Conflict,
     RuntimeClass,
     covers,
     merge_node_selector,
@@ -169,10 +168,12 @@ def test_selectors_are_merged_key_by_key() -> None:
 
 
 def test_all_conflicts_are_named_in_order() -> None:
-    merged = merge_node_selector({"nodeSelector": {"z": "1", "a": "1", "m": "1"}}, selector(z="2", m="1", a="2"))
+    merged, conflicts = merge_node_selector(
+        {"nodeSelector": {"z": "1", "a": "1", "m": "1"}}, selector(z="2", m="1", a="2")
+    )
 
-    assert merged.conflicts == (Conflict("a", "1", "2"), Conflict("z", "1", "2"))
-    assert merged.node_selector == {"z": "1", "a": "1", "m": "1"}
+    assert conflicts == (("a", "1", "2"), ("z", "1", "2"))
+    assert merged == {"z": "1", "a": "1", "m": "1"}
 
 
 LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"))
@@ -182,11 +183,9 @@ LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"))
 def test_merging_selectors_never_changes_what_the_pod_says(pod: dict[str, str], wanted: dict[str, str]) -> None:
     merged = merge_node_selector({"nodeSelector": pod}, selector(**wanted))
 
-    assert {key: merged.node_selector[key] for key in pod} == pod
-    assert merged.node_selector.keys() == pod.keys() | wanted.keys()
-    assert [found.key for found in merged.conflicts] == sorted(
-        key for key in pod if wanted.get(key, pod[key]) != pod[key]
-    )
+    assert {key: merged[0][key] for key in pod} == pod
+    assert merged[0].keys() == pod.keys() | wanted.keys()
+    assert [key for key, _, _ in merged[1]] == sorted(key for key in pod if wanted.get(key, pod[key]) != pod[key])
 
 
 @pytest.mark.parametrize(
@@ -320,4 +319,4 @@ def test_a_pods_tolerations_of_any_shape_are_merged(value: object) -> None:
     ],
 )
 def test_overheads_are_valid_as_the_api_server_decides(overhead: dict[str, str], problem: str | None) -> None:
-    assert [found.problem for found in overhead_problems(overhead)] == ([problem] if problem else [])
+    assert [found[1] for found in overhead_problems(overhead)] == ([problem] if problem else [])

@@ -50,7 +50,7 @@ GOOD: Json = {
 
 def said(entry: Json) -> list[str]:
     """What is wrong with one entry, each with its place."""
-    return [f"{dotted(one.path[1:])} {one.problem}" for one in read_value(ENTRIES, [entry]).faults]
+    return [f"{dotted(one.path[1:])} {one.problem}" for one in read_value(ENTRIES, [entry])[1]]
 
 
 def changed(path: str, value: Any) -> Json:
@@ -150,7 +150,7 @@ def test_every_word_has_a_bad_form() -> None:
 
 
 def test_a_kind_is_there_once() -> None:
-    twice = read_value(ENTRIES, [GOOD, {**GOOD, "versions": ["v2"]}]).faults
+    twice = read_value(ENTRIES, [GOOD, {**GOOD, "versions": ["v2"]}])[1]
     assert [(one.path, one.problem) for one in twice] == [((1,), "is there twice")]
 
 
@@ -165,5 +165,5 @@ values = st.recursive(
 def test_no_value_anywhere_raises(path: str, value: Any) -> None:
     entry = changed(path.rpartition(".")[0] or "kind", {path.rpartition(".")[2]: value})
     found = read_value(ENTRIES, [entry])
-    assert all(one.problem for one in found.faults)
-    assert list(faults(ENTRIES, found.value)) == list(found.faults)
+    assert all(one.problem for one in found[1])
+    assert list(faults(ENTRIES, found[0])) == list(found[1])

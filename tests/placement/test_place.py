@@ -28,15 +28,15 @@ def said(findings: tuple[Finding, ...]) -> list[str]:
 
 def test_a_pod_that_fits_somewhere_needs_no_word() -> None:
     placed = place(workload(), CLASS, [TDX, SNP])
-    assert placed.findings == ()
-    assert placed.placement.fitting == ("snp-1",)
-    assert placed.placement.refusals == (Refusal(("tdx-1",), ("label tee is tdx, not snp",)),)
-    assert placed.placement.requests == {"cpu": NANO // 2, "memory": (2**30 + 200 * 2**20) * NANO}
+    assert placed[1] == ()
+    assert placed[0].fitting == ("snp-1",)
+    assert placed[0].refusals == (Refusal(("tdx-1",), ("label tee is tdx, not snp",)),)
+    assert placed[0].requests == {"cpu": NANO // 2, "memory": (2**30 + 200 * 2**20) * NANO}
 
 
 def test_a_pod_that_fits_nowhere_is_an_error_that_names_the_closest_node() -> None:
     cordoned = TDX._replace(name="tdx-0", unschedulable=True)
-    (found,) = place(workload(), CLASS, [cordoned, TDX]).findings
+    (found,) = place(workload(), CLASS, [cordoned, TDX])[1]
     assert (found.code, found.severity, found.path) == ("CC0311", "error", ("spec", "template", "spec"))
     assert found.message == "none of 2 nodes takes the pod; closest is tdx-1: label tee is tdx, not snp"
 
@@ -44,9 +44,9 @@ def test_a_pod_that_fits_nowhere_is_an_error_that_names_the_closest_node() -> No
 def test_what_admission_refuses_is_asked_of_no_node() -> None:
     spec = pod_spec(nodeSelector={"tee": "tdx"})
     placed = place(workload(spec=spec), CLASS, [SNP, TDX])
-    assert (placed.placement.refused, placed.placement.fits, placed.findings) == (True, (), ())
+    assert (placed[0].refused, placed[0].fits, placed[1]) == (True, (), ())
     overhead = pod_spec(overhead={"memory": "2Gi"})
-    assert place(workload(spec=overhead), CLASS, [SNP]).placement.refused
+    assert place(workload(spec=overhead), CLASS, [SNP])[0].refused
 
 
 @pytest.mark.parametrize(("replicas", "codes"), [(7, []), (8, []), (9, ["CC0312"])])
@@ -54,17 +54,17 @@ def test_more_replicas_than_empty_nodes_could_ever_hold(replicas: int, codes: li
     """By CPU eight each, by memory six: two nodes hold twelve; a third of another pool does not count."""
     cpu = SNP._replace(allocatable={"cpu": 2 * NANO, "memory": 2**50 * NANO})
     placed = place(workload(replicas=replicas), CLASS, [cpu, cpu._replace(name="snp-2"), TDX])
-    assert said(placed.findings) == codes
+    assert said(placed[1]) == codes
 
 
 def test_nothing_is_said_about_room_when_one_node_does_not_tell() -> None:
     unknown = SNP._replace(name="snp-2", allocatable=None)
-    assert place(workload(replicas=99), CLASS, [SNP, unknown]).findings == ()
+    assert place(workload(replicas=99), CLASS, [SNP, unknown])[1] == ()
 
 
 def test_a_daemon_runs_once_a_node() -> None:
     placed = place(workload("DaemonSet"), CLASS, [SNP])
-    assert (placed.placement.replicas, placed.findings) == (None, ())
+    assert (placed[0].replicas, placed[1]) == (None, ())
 
 
 TAINTED = SNP._replace(name="snp-2", taints=(Taint("gpu", "", "NoSchedule"),))
@@ -75,10 +75,10 @@ TOLERANT = CLASS._replace(tolerations=(GPU,))
 def test_the_template_of_a_daemon_set_decides_which_nodes_get_a_pod() -> None:
     """The cluster of the review: a selector and a toleration that only the class has make pods in the wrong places."""
     placed = place(workload("DaemonSet"), TOLERANT, [SNP, TAINTED, TDX])
-    assert placed.placement.fitting == ("snp-1",)
-    assert placed.placement.pending == (Refusal(("tdx-1",), ("label tee is tdx, not snp",)),)
-    assert Refusal(("snp-2",), ("taint gpu:NoSchedule, tolerated by the class only",)) in placed.placement.refusals
-    (found,) = placed.findings
+    assert placed[0].fitting == ("snp-1",)
+    assert placed[0].pending == (Refusal(("tdx-1",), ("label tee is tdx, not snp",)),)
+    assert Refusal(("snp-2",), ("taint gpu:NoSchedule, tolerated by the class only",)) in placed[0].refusals
+    (found,) = placed[1]
     assert found.code == "CC0312"
     assert "makes a pod for tdx-1, which would stay Pending" in found.message
 
@@ -86,11 +86,11 @@ def test_the_template_of_a_daemon_set_decides_which_nodes_get_a_pod() -> None:
 def test_a_daemon_set_with_the_scheduling_in_its_template_runs_where_its_class_says() -> None:
     spec = pod_spec(nodeSelector={"tee": "snp"}, tolerations=[GPU])
     placed = place(workload("DaemonSet", spec), TOLERANT, [SNP, TAINTED, TDX])
-    assert (placed.placement.fitting, placed.placement.pending, placed.findings) == (("snp-1", "snp-2"), (), ())
+    assert (placed[0].fitting, placed[0].pending, placed[1]) == (("snp-1", "snp-2"), (), ())
 
 
 def test_a_daemon_set_that_gets_a_pod_nowhere_runs_nowhere() -> None:
-    (found,) = place(workload("DaemonSet"), TOLERANT, [TAINTED]).findings
+    (found,) = place(workload("DaemonSet"), TOLERANT, [TAINTED])[1]
     assert (found.code, found.message.rpartition("taint ")[2]) == (
         "CC0311",
         "gpu:NoSchedule, tolerated by the class only",
@@ -101,7 +101,7 @@ def test_a_node_without_the_handler_is_named() -> None:
     bare = SNP._replace(name="snp-2", handlers=frozenset({"", "runc"}))
     ready = SNP._replace(name="snp-3", handlers=frozenset({"", "kata-handler"}))
     other = TDX._replace(handlers=frozenset({"runc"}))
-    (found,) = place(workload(), CLASS, [SNP, bare, ready, other]).findings
+    (found,) = place(workload(), CLASS, [SNP, bare, ready, other])[1]
     assert (found.code, found.severity) == ("CC0313", "warning")
     assert "kata-handler is not installed on snp-2," in found.message
 
@@ -122,12 +122,12 @@ def test_nodes_that_name_no_handlers_are_told_where_nothing_chooses_nodes(
     """A node without `status.runtimeHandlers` may be a plain one: a pod that nothing keeps off may land there."""
     plain = SNP._replace(handlers=None)
     placed = place(workload(spec=pod_spec(**spec)), cls, [plain])
-    assert said(placed.findings) == told
-    assert all("nothing keeps the pods off snp-1," in found.message for found in placed.findings)
+    assert said(placed[1]) == told
+    assert all("nothing keeps the pods off snp-1," in found.message for found in placed[1])
 
 
 def test_without_a_class_only_the_pod_is_asked() -> None:
-    assert place(workload(), None, [SNP, TDX]).placement.fitting == ("snp-1", "tdx-1")
+    assert place(workload(), None, [SNP, TDX])[0].fitting == ("snp-1", "tdx-1")
 
 
 @pytest.mark.parametrize(

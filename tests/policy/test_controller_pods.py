@@ -18,8 +18,8 @@ def workload(adds: Json, pod: Json, spec: Json | None = None, **entry: Any) -> W
     """The workload of an object whose kind has an entry with these `adds`."""
     one = {"path": "spec.template", "adds": adds, **entry}
     reading = read_value(ENTRIES, [{"group": "example.com", "kind": "Fleet", "templates": [one]}])
-    assert not reading.faults
-    kinds = Kinds(kinds_of(filled(ENTRIES, reading.value), "configuration"))
+    assert not reading[1]
+    kinds = Kinds(kinds_of(filled(ENTRIES, reading[0]), "configuration"))
     value = {
         "apiVersion": "example.com/v1",
         "kind": "Fleet",

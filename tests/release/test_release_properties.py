@@ -36,7 +36,7 @@ def test_one_after_the_other_is_the_same_as_all_at_once(runtimes: list[str], oth
     for name in others[at_once:]:
         there = existing(data)
         assert there is not None
-        more = combine(told(name), known_facts(there.value, "release.yaml"))
+        more = combine(told(name), known_facts(there[0], "release.yaml"))
         assert more.findings == ()
         data = updated_text(more, data, there)
     assert data.startswith(b"# mine\n")

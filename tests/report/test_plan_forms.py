@@ -47,8 +47,8 @@ def plan_of(lines: list[Workload], nodes: list[Node] | None, *, source: str = "n
         for index, line in enumerate(lines)
         if nodes is not None and not line.skipped
     }
-    more = [found for answer in placed.values() for found in answer.findings]
-    placements = {index: answer.placement for index, answer in placed.items()}
+    more = [found for answer in placed.values() for found in answer[1]]
+    placements = {index: answer[0] for index, answer in placed.items()}
     return make_plan(Rendered((), findings=findings, plan=tuple(lines)), nodes, placements, more, source)
 
 

@@ -100,7 +100,7 @@ def test_two_numbers_for_one_name_are_refused(asked: Json) -> None:
     ids=str,
 )
 def test_only_gpus_are_renamed_and_only_to_what_nodes_pass(renamed: Json, *, right: bool) -> None:
-    assert (not read_value(GPUS, {"rename": renamed}).faults) == right
+    assert (not read_value(GPUS, {"rename": renamed})[1]) == right
 
 
 def test_a_gpu_on_an_explicit_platform_without_one_is_an_error_and_following_its_hint_is_none() -> None:

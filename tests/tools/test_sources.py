@@ -25,7 +25,6 @@ APART = {
     "lock.registry": "it needs urllib3, which a lock from files or `lock --check` has not",
     "operations.rule_conditions": "a table, and how it is read out of rules",
     **dict.fromkeys(("render.inject", "render.roles", "render.write"), "a stage"),
-    "text.edit_text": "what becomes of the text, beside the proof of it",
 }
 
 # Written in two parts, so that this file passes its own test.

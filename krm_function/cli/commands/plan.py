@@ -148,9 +148,8 @@ def _place(
         if workload.skipped or (workload.scheduled is None and workload.ref in broken):
             continue
         cls = classes.get(workload.runtime_class, workload.scheduled)
-        answer = place(workload, cls, node_list.nodes)
-        placements[index] = answer.placement
-        findings += map(workload.placed, answer.findings)
+        placements[index], about = place(workload, cls, node_list.nodes)
+        findings += map(workload.placed, about)
     return placements, findings
 
 
