@@ -63,7 +63,7 @@ from krm_function.record import NamedTuple
 from krm_function.render.copies import find_duplicates
 from krm_function.render.deployment_checks import check_coordinator_service, find_late_injections
 from krm_function.render.make_manifest import read_emitted_manifest
-from krm_function.render.pipeline import render, unproven
+from krm_function.render.pipeline import find_unproven, render
 from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.render.sealing import Sealer, Sealing
@@ -466,7 +466,10 @@ def check_without_render(pods: Sequence[Pod], output: Output) -> list[Finding]:
     an object that was changed since.
     """
     restored = read(map(_unread, output.resources), ())
-    findings = [*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False, taken_back=True)]
+    findings = [
+        *restored.findings,
+        *find_unproven(restored.resources, None, rendered=False, seals=False, taken_back=True),
+    ]
     if pods or any(item.ref.kind == "RuntimeClass" for item in output.objects()):
         findings.append(finding("CC1117.no-configuration"))
     return findings

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 # --- Prove the undo records of the input; the modules that this needs are imported only if there are any
 
 
-def unproven(
+def find_unproven(
     resources: Sequence[Resource], config: Config | None, *, rendered: bool, seals: bool, taken_back: bool = False
 ) -> tuple[Finding, ...]:
-    """Return CC0115 for each undo record of the input that is not proven, and what such a record takes out for good.
+    """Return CC0115 for each unproven undo record of the input, and the scheduling that records remove for good.
 
-    config: None if there is none: then a record may restore any image, and nothing of the result is deployed. rendered:
-    whether the resources have their new texts. seals: whether the render writes initdata. taken_back: nothing is
-    rendered, so what a record takes away need not come back; else a class goes only where the configuration gives one.
+    config: without one, a record may restore any image, since nothing of the result is deployed. rendered: whether the
+    resources have their new texts. seals: whether the render writes initdata. taken_back: nothing is rendered, so parts
+    that a record removes need not come back; otherwise a class may go only where the configuration gives one.
     """
     if not any(resource.undone for resource in resources):
         return ()
@@ -52,18 +52,18 @@ def unproven(
         return taken_back if config is None else is_confidential(ref, config.generate)
 
     images = images_of(config.release.images) if config else any_image
-    made = None
+    outcome = None
     if config is not None and rendered:
-        made = RenderOutcome(images_again(config.release.images, images), seals, config.generate.scheduling)
-    wrong: list[Finding] = []
-    gone: list[Finding] = []
+        outcome = RenderOutcome(images_again(config.release.images, images), seals, config.generate.scheduling)
+    unproven_records: list[Finding] = []
+    removed: list[Finding] = []
     for resource in resources:
-        if not resource.undone or (made is not None and resource.output == resource.text):
+        if not resource.undone or (outcome is not None and resource.output == resource.text):
             continue  # without a record, or the record changes nothing
-        given = resource.given()
-        wrong += prove(resource, given, images, made, class_may_go=class_comes_back)
-        gone += find_removed_scheduling(resource, given) if made is not None else ()
-    return (*wrong, *gone)
+        source = resource.given()
+        unproven_records += prove(resource, source, images, outcome, class_may_go=class_comes_back)
+        removed += find_removed_scheduling(resource, source) if outcome is not None else ()
+    return (*unproven_records, *removed)
 
 
 # --- Render the resources of one deployment: every stage in order, each with the results of those before it
@@ -127,7 +127,7 @@ def render(
         pass
 
     seals = config is not None and makes_policies(config, engine, sealer)
-    log.add(unproven(written.resources, config, rendered=finished, seals=seals))
+    log.add(find_unproven(written.resources, config, rendered=finished, seals=seals))
     version = "" if config is None else config.release.version
     if not finished or log.failed:
         return Rendered(tuple(resource.text for resource in resources), (), log.located(config), log.plan, b"", version)
