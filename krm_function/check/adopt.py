@@ -178,14 +178,12 @@ def _find_optional(container: dict[str, Any]) -> Iterator[tuple[str, str, str, s
 
 
 def _is_expanded(variable: str, container: dict[str, Any]) -> bool:
-    """Tell whether a command, an argument or another variable expands a variable."""
     texts = [*(container.get("command") or ()), *(container.get("args") or ())]
     texts += [entry.get("value") for entry in maps(container.get("env"))]
     return any(isinstance(text, str) and expand(text, {variable: "\0"}) != expand(text, {}) for text in texts)
 
 
 def _add(entries: list[dict[str, Any]], ref: dict[str, str], keys: list[str], variables: list[str]) -> None:
-    """Add keys and variables of an object to the entry of its name, or as a new entry."""
     for index, entry in enumerate(entries):
         if entry.get("name") == ref["name"] and _is_about(entry, ref):
             entries[index] = {
@@ -475,7 +473,6 @@ def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Confi
 
 
 def _check_addresses(request: Request, refs: Sequence[Ref]) -> list[Finding]:
-    """Report the addresses of a request that select no object."""
     candidates = ", ".join(sorted({address_of(ref) for ref in refs})) or "none"
     options = {"--confidential": request.confidential, "--plain": tuple(request.plain)}
     return [
@@ -519,7 +516,6 @@ def _add_entries(spec: dict[str, Any], entries: Sequence[dict[str, Any]]) -> dic
 
 
 def _join_by_name(accepted: Sequence[Choice]) -> list[Choice]:
-    """Join the choices of each name from all rounds."""
     by_name: dict[str, Choice] = {}
     for choice in accepted:
         earlier = by_name.get(choice.name)

@@ -237,7 +237,6 @@ def _pair(olds: list[ObjectAt], news: list[ObjectAt]) -> Iterator[tuple[ObjectAt
 
 
 def _compare_object(root: Path, old: Any, new: Any, kinds: Kinds) -> Iterator[Finding]:
-    """Yield the findings about an object at `root` of its document."""
     paths = differing_paths(decode_object(old, kinds), decode_object(new, kinds), EXCUSES)
     ref = reference(old)
     fields = list(paths)
@@ -607,7 +606,6 @@ def _check_pods(
 
 
 def _rollouts(values: Sequence[Any]) -> list[Finding]:
-    """Return a finding for each unfinished rollout, as far as the objects include the pods of a cluster."""
     pods = [value for value in values if reference(value).kind == "Pod"]
     running = RunningPods([value for value in values if reference(value).kind != "Pod"], None)
     for pod in pods:

@@ -126,7 +126,7 @@ def compare_pod_fields(generated: Json, policy: Json) -> list[str]:
         fields.append("image")
     if _mounts(generated) != _mounts(policy) or _storages(generated) != _storages(policy):
         fields.append("volumeMounts")
-    notes, sealed = (_user_annotations(entry) for entry in (generated, policy))
+    notes, sealed = (_select_user_annotations(entry) for entry in (generated, policy))
     changed = sorted(key for key in notes.keys() | sealed.keys() if notes.get(key) != sealed.get(key))
     return fields + [IDENTITY.get(key, f"annotation {key}") for key in changed]
 
@@ -208,7 +208,7 @@ def read_annotation(entry: Json, key: str) -> str:
     return str(mapping(dig(entry, ("OCI", "Annotations"))).get(key, ""))
 
 
-def _user_annotations(entry: Json) -> dict[str, str]:
+def _select_user_annotations(entry: Json) -> dict[str, str]:
     """Return the annotations that come from the pod, and the names in IDENTITY; without the runtime's others."""
     annotations = mapping(dig(entry, ("OCI", "Annotations")))
     of_the_runtime = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")

@@ -82,13 +82,11 @@ def parse_output(resources: Sequence[Resource]) -> Output:
 
 
 def _may_name_contrast(text: str) -> bool:
-    """Tell whether a text may hold a name of Contrast's."""
     folded = text.lower()
     return CONTRAST in folded or LEGACY in folded or ESCAPES.search(text) is not None
 
 
 def _is_document(resource: Resource) -> bool:
-    """Tell whether a text holds more than comments."""
     if resource.kind or resource.api_version or resource.name:
         return True
     try:
@@ -227,7 +225,6 @@ def _fields_text(paths: Sequence[Path]) -> str:
 
 
 def _short(path: Path) -> Path:
-    """Cut a digest in a path to its beginning."""
     if path[0] != "Policies" or len(path) < 2:
         return path
     digest = str(path[1])

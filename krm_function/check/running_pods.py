@@ -50,13 +50,13 @@ def mask_server_words(text: str, *workloads: Workload) -> str:
 def _values(workload: Workload) -> Iterator[str]:
     for container in workload.all_containers:
         for variable in maps(container.container.get("env")):
-            yield from _long(variable.get("value"))
+            yield from _select_long(variable.get("value"))
     for value in mapping(workload.pod_metadata.get("annotations")).values():
         if isinstance(value, str) and len(value) > LONG_ANNOTATION:
             yield value
 
 
-def _long(value: Any) -> Iterator[str]:
+def _select_long(value: Any) -> Iterator[str]:
     if isinstance(value, str) and len(value) >= LEAST:
         yield from (value, *(line for line in value.splitlines() if len(line) >= LEAST))
 
@@ -174,10 +174,10 @@ def _find_hidden_changes(ours: Workload, theirs: Workload) -> list[str]:
     counts = [vcpus(item) for item in (ours, theirs)]
     if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
         fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
-    return [*fields, *_annotations(ours, theirs)]
+    return [*fields, *_compare_annotations(ours, theirs)]
 
 
-def _annotations(ours: Workload, theirs: Workload) -> list[str]:
+def _compare_annotations(ours: Workload, theirs: Workload) -> list[str]:
     """Return the annotations that differ and that the node or Contrast reads to start the VM or the pod."""
     pods = (ours, theirs)
     names = {name for pod in pods for name in pod.annotations if str(name).startswith(READ_BY_THE_NODE)}
@@ -379,7 +379,6 @@ def explain_waiting(pod: Any) -> str:
 
 
 def _rollout(owner: _Owner) -> Iterator[Finding]:
-    """Yield a finding about a rollout that is not finished."""
     value, ref = owner.workload.object, owner.workload.ref
     parts: list[str] = []
     if owner.earlier:
@@ -415,7 +414,6 @@ def _pods(names: Sequence[str]) -> str:
 
 
 def _identify(pod: Any) -> Any:
-    """Reduce a pod to the fields that identify it as an owner."""
     metadata = mapping(pod.get("metadata"))
     identity = {key: metadata[key] for key in ("name", "namespace", "uid", OWNERS) if key in metadata}
     return {"apiVersion": pod.get("apiVersion"), "kind": pod.get("kind"), "metadata": identity}

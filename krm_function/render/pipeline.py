@@ -113,11 +113,11 @@ def render(
 
         if log.failed:
             if sealed and not has_errors(selected.findings):
-                problems = _further_errors(config, sealed, read, classes, identities)
-                log.add(_with_coordinator_named(problems, read))
+                problems = _find_further_errors(config, sealed, read, classes, identities)
+                log.add(_name_coordinator(problems, read))
             log.stop()
         manifest = make_manifest(config, sealed, values, identities) if sealed else MadeManifest()
-        log.add(_with_coordinator_named(manifest.findings, read))
+        log.add(_name_coordinator(manifest.findings, read))
 
         additions = (*classes.added, *make_config_map(config.generate, manifest.data, sealed))
         written = write(with_edits(read, (*map(collect_edits, sealed), *classes.edits, *claims)), additions)
@@ -134,7 +134,7 @@ def render(
     return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
 
 
-def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
+def _name_coordinator(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
     """Name the pod that was taken for the coordinator, if the manifest has none."""
     if not any(finding.code == NO_COORDINATOR for finding in findings):
         return findings
@@ -143,7 +143,7 @@ def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[R
     return name_coordinator(findings, resources)
 
 
-def _further_errors(
+def _find_further_errors(
     config: Config,
     sealed: Sequence[Workload],
     resources: Sequence[Resource],

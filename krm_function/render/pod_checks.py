@@ -207,7 +207,6 @@ def _opt_out(workload: Workload) -> Iterator[Finding]:
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
-    """Check the grammar of the service mesh annotations."""
     for key, cause in read_mesh(workload.annotations).problems:
         path = (*workload.metadata_path, "annotations", key)
         yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
@@ -295,7 +294,6 @@ def _source(workload: Workload, container: str, path: Path, volume: Mapping[str,
 
 
 def _claims(workload: Workload) -> Iterator[Finding]:
-    """Check that a StatefulSet's claims are block devices."""
     for index, claim in enumerate(claim_templates(workload)):
         if mapping(claim.get("spec")).get("volumeMode") != "Block":
             path = (*workload.root, "spec", "volumeClaimTemplates", index)
@@ -537,7 +535,6 @@ def _index_programs(container: PodContainer, images: Mapping[str, ImageFacts]) -
 
 
 def _programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Program]:
-    """Yield what a container starts: its own process, then its probes and hooks."""
     spec = container.container
     facts = images.get(str(spec.get("image")))
     config = mapping(dict(facts.config)) if facts else {}

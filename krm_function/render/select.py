@@ -241,7 +241,6 @@ def report_unnamed(ref: Ref) -> Finding:
 
 
 def _is_elsewhere(entry: WorkloadEntry, ref: Ref) -> bool:
-    """Tell whether an entry would name an object of another namespace."""
     return bool(entry.namespace) and bool(naming((entry._replace(namespace=""),), ref, ""))
 
 
