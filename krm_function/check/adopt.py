@@ -395,7 +395,7 @@ def propose_entries(plain: Sequence[Workload], request: Request, platform: str) 
 # Rule: the trial uses the configuration that would be written, as data. No file is opened.
 
 
-ROUNDS = 3  # a choice may show what the next one is for
+ROUNDS = 3  # a choice may show the need for another
 REFUSED_OPEN = ("CC0670", "CC0671")
 NOT_IN_INPUT = ("CC0602", "CC0672")
 

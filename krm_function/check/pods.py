@@ -1,4 +1,4 @@
-"""Check each workload of rendered output: sealed, still what was sealed, admitted by the cluster."""
+"""Check each workload of rendered output: sealed, unchanged since, admitted by the cluster."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
@@ -250,7 +250,7 @@ def check_classes(workloads: Sequence[Workload], classes: Sequence[str], *, emit
     )
 
 
-# --- Gather the pods of rendered output, and check each: sealed, still what was sealed, admitted by the cluster
+# --- Gather the pods of rendered output, and check each: sealed, unchanged since, admitted by the cluster
 #
 # Rule: a pod is checked by itself and against the manifest, without any configuration.
 

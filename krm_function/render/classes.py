@@ -155,7 +155,7 @@ CODE = "CC0320"
 
 
 def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> Lacking:
-    """Find what the template of a DaemonSet lacks of its class; nothing for other kinds, or without a class."""
+    """Find the scheduling of its class that a DaemonSet lacks; nothing for other kinds, or without a class."""
     if workload.ref.kind != DAEMON_SET or workload.made_by or runtime_class is None:
         return Lacking({}, ())
     if merge_node_selector(workload.pod_spec, runtime_class).conflicts:
@@ -164,7 +164,7 @@ def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> 
 
 
 def schedule_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
-    """Write into the template of a DaemonSet what it lacks of its class's scheduling."""
+    """Write the missing scheduling of its class into the template of a DaemonSet."""
     missing = needs_scheduling(workload, runtime_class)
     if not missing or runtime_class is None:
         return Outcome()
@@ -183,7 +183,7 @@ def schedule_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) 
 
 
 def check_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> tuple[Finding, ...]:
-    """Report, for the command `check`, what the template of a rendered DaemonSet lacks of its class's scheduling."""
+    """Report, for the command `check`, the scheduling of its class that a rendered DaemonSet lacks."""
     missing = needs_scheduling(workload, runtime_class)
     if not missing or runtime_class is None:
         return ()
@@ -254,8 +254,8 @@ def complete_classes(
 ) -> RuntimeClasses:
     """Fill the RuntimeClass objects of the release, and make those that the used platforms lack.
 
-    present: objects of the input; one whose name is no handler of the release is not edited. A class without an object
-    is derived from configuration and release; with runtimeClasses emit, the object is added.
+    present: objects of the input; those whose name is no handler of the release stay. A class without an object is
+    derived from configuration and release; with runtimeClasses emit, the object is added.
     """
     if options.runtime_classes == "off":
         return RuntimeClasses()
@@ -362,7 +362,7 @@ def _fill(item: ObjectAt, platform: str, scheduling: Scheduling) -> tuple[tuple[
         old = present.get(part)
         if old is None and part in missing:
             edits.append(edit(("scheduling", part), present.get(part, ABSENT), missing[part]))
-        if not isinstance(old, kind):  # all of it is added, or CC0303 reports what is wrong
+        if not isinstance(old, kind):  # all of it is added, or CC0303 reports the type
             missing.pop(part, None)
     for key, value in missing.get("nodeSelector", {}).items():
         path: Path = ("scheduling", "nodeSelector", key)

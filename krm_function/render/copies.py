@@ -22,7 +22,7 @@ from krm_function.text.errors import YamlError
 # its own, so beyond a pod only the last owner counts. `generate` asks `controller_of` alone: it refuses an owned object
 # and skips none.
 #
-# An object that an owner made of an earlier template has another policy and is no copy of the owner: during a rolling
+# An object that an owner made of an earlier template has another policy and is not a copy of the owner: in a rolling
 # update its pods serve. Only a policy that an owner once had counts as earlier, so a pod of a ReplicaSet or Job needs
 # the policy of that owner. `check` judges such objects by their own policy and warns with CC1133; the manifest of this
 # render need not have their policies.
@@ -113,7 +113,7 @@ def _is_workload(value: Any, kinds: Kinds) -> bool:
 
 
 def _find_copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) -> Copy | None:
-    """Return the copy that an owned object is; None if its controllers are not all in the input, or if it is none."""
+    """Return the copy that an owned object is; None if it is not one, or a controller is missing."""
     owners, sealed = find_owners(value, controllers), _find_seals(value, kinds)
     if not owners:
         return None
@@ -222,7 +222,7 @@ def _by_namespace(items: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
 
 
 def _name(value: Any) -> str:
-    """Return the name of an object, "" without one; a generateName is no name."""
+    """Return the name of an object, "" without one; a generateName does not count."""
     name = dig(value, ("metadata", "name"))
     return name if isinstance(name, str) else ""
 

@@ -1,4 +1,4 @@
-"""Work out the memory of each pod of a render, check it, and calculate it where the configuration says so."""
+"""Compute the memory of each pod of a render, check it, and write it if the configuration asks for that."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -103,7 +103,7 @@ def _check_annotation(workload: Workload) -> Iterator[Finding]:
         yield finding("CC0425", workload.ref, at, key=DEFAULT_MEMORY)
 
 
-# --- Work out the memory of each pod of a render, check it, and calculate it where the configuration says so
+# --- Compute the memory of each pod of a render, check it, and write it if the configuration asks for that
 #
 # Rule: this stage runs when everything is injected and the RuntimeClasses are complete: added containers have images
 # and limits as well, and the class has the size of a VM without limits. No policy depends on memory.

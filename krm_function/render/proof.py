@@ -1,4 +1,4 @@
-"""Prove that an undo record of the input takes back what a render does, and nothing else."""
+"""Prove that an undo record of the input reverts only changes of a render."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -162,7 +162,7 @@ def _unexplained_here(_now: Any, _before: Any) -> Path:
 
 
 def is_same_container(now: Any, restored: Any, images: Images) -> bool:
-    """Tell whether two containers differ only in what a render changes."""
+    """Tell whether two containers differ only in fields that a render changes."""
     return _container(now, restored, images) is None
 
 

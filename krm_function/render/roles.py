@@ -450,7 +450,7 @@ def _notes(identities: Identities) -> Iterator[tuple[Ref, tuple[str, ...]]]:
 
 
 def _compare_with_base(identity: Identity, identities: Identities) -> Iterator[str]:
-    """Yield what the manifest gives to a workload in addition to the base."""
+    """Yield the changes of a workload's entry against the base."""
     old = [entry for entry in identities.base if entry.owner and entry.owner.whole == identity.ref.whole]
     if not old:
         yield f"new in the manifest: names {', '.join(identity.names)}; workload secret {identity.secret}"
