@@ -81,12 +81,8 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
     if injected is None:
         return Judged(findings=log.located(config), read=read, stopped=log.failed)
     locked = config.images or {}
-    names = [
-        str(container.container.get("image"))
-        for workload in injected.workloads
-        for container in workload.all_containers
-    ]
-    images = {name: _facts(name, locked) for name in names}
+    containers = [entry.container for workload in injected.workloads for entry in workload.all_containers]
+    images = {name: _facts(name, locked) for name in (str(container.get("image")) for container in containers)}
     workloads = injected.workloads
     if locked:  # otherwise there are no sizes
         from krm_function.render.memory import add_memory

@@ -55,13 +55,10 @@ def are_equivalent_mounts(
     volume_kinds: of `map_volume_kinds`. propagates: whether mountPropagation of an emptyDir is honoured. At the
     mountPaths of the pod genpolicy may have further mounts: volumes not covered here, and the runtime's own mount.
     """
-    native_mounts, foreign_mounts = (
-        [_normalize(mount, volume_kinds, propagates=propagates) for mount in side] for side in (native, foreign)
-    )
-    outside = [
-        sorted(mount for mount in side if mount[0] not in volume_kinds) for side in (native_mounts, foreign_mounts)
-    ]
-    return outside[0] == outside[1] and set(native_mounts) <= set(foreign_mounts)
+    sides = (native, foreign)
+    ours, theirs = ([_normalize(mount, volume_kinds, propagates=propagates) for mount in side] for side in sides)
+    outside = [sorted(mount for mount in side if mount[0] not in volume_kinds) for side in (ours, theirs)]
+    return outside[0] == outside[1] and set(ours) <= set(theirs)
 
 
 def _normalize(mount: Mount, volume_kinds: Mapping[str, str], *, propagates: bool) -> Mount:
@@ -149,10 +146,10 @@ def is_same_image(reference: str, policy: Json, binds: bool | None) -> bool:
 
     binds: whether there must be one; None if that is unknown, so that both are accepted.
     """
-    image_storages = images(policy["storages"])
-    if binds is not None and bool(image_storages) != binds:
+    bound = images(policy["storages"])
+    if binds is not None and bool(bound) != binds:
         return False
-    return not image_storages or is_of(image_storages, reference)
+    return not bound or is_of(bound, reference)
 
 
 def compare_sandbox(generated: Json, policy: Json, binds: bool | None, *, native: bool) -> list[str]:
@@ -160,23 +157,19 @@ def compare_sandbox(generated: Json, policy: Json, binds: bool | None, *, native
 
     Its image is in the VM, it runs one command, has no volumes and allows no exec.
     """
-    image_storages = images(policy["storages"])
+    bound = images(policy["storages"])
     fields = []
-    if (binds is not None and bool(image_storages) != binds) or (
-        image_storages and not _is_sandbox_image(image_storages)
-    ):
+    if (binds is not None and bool(bound) != binds) or (bound and not _is_sandbox_image(bound)):
         fields.append("image")
     if without_images(policy["storages"]) or policy.get("exec_commands"):
         fields.append("volumes or exec commands")
     of_the_process = ("command or args", "tty", *(name for name in COMPARED if name.startswith("securityContext.")))
-    fields += [
-        name for name in of_the_process if native and _at(generated, COMPARED[name]) != _at(policy, COMPARED[name])
-    ]
-    return fields
+    paths = {name: COMPARED[name] for name in of_the_process if native}
+    return fields + [name for name, path in paths.items() if _at(generated, path) != _at(policy, path)]
 
 
-def _is_sandbox_image(image_storages: list[Json]) -> bool:
-    return len(image_storages) == 1 and not misshapen(image_storages[0]) and is_bound(image_storages[0], sandbox=True)
+def _is_sandbox_image(bound: list[Json]) -> bool:
+    return len(bound) == 1 and not misshapen(bound[0]) and is_bound(bound[0], sandbox=True)
 
 
 def _variables(entry: Json) -> set[str]:
@@ -330,19 +323,19 @@ def _add_changes(
 
 def compare_policies(sealed: Json, again: Json) -> list[str]:
     """Return the fields by which the policy of a second render differs from the sealed one, named as in `drift`."""
-    entries, again_entries = (
+    entries, rendered = (
         {read_annotation(entry, NAME): entry for entry in maps(data.get("containers"))} for data in (sealed, again)
     )
-    if entries.keys() != again_entries.keys() or len(maps(again.get("containers"))) != len(again_entries):
-        return [f"containers {', '.join(sorted(entries.keys() ^ again_entries.keys()))}"]
-    readable = [name for name in entries if _is_readable(entries[name]) and _is_readable(again_entries[name])]
+    if entries.keys() != rendered.keys() or len(maps(again.get("containers"))) != len(rendered):
+        return [f"containers {', '.join(sorted(entries.keys() ^ rendered.keys()))}"]
+    readable = [name for name in entries if _is_readable(entries[name]) and _is_readable(rendered[name])]
     changed = []
     for name in readable:
-        fields = compare_pod_fields(again_entries[name], entries[name])
-        if images(again_entries[name]["storages"]) != images(entries[name]["storages"]):
+        fields = compare_pod_fields(rendered[name], entries[name])
+        if images(rendered[name]["storages"]) != images(entries[name]["storages"]):
             fields.append("image")
         changed += [f"{name or SANDBOX}: {field}" for field in fields]
-    if not changed and list(entries) != list(again_entries):
+    if not changed and list(entries) != list(rendered):
         return ["the order of its containers"]
     return _merge_pod_fields(changed, len(entries)) or ["what the rules, the settings or the release say of it"]
 

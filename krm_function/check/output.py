@@ -170,17 +170,11 @@ def check_manifests(manifests: Manifests) -> list[Finding]:
 def check_manifest_values(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:
     """Return everything that `contrast set` would refuse in a manifest; all unfilled values are one finding."""
     problems = validate(manifest)
-    findings = [
-        finding("CC0702", field=problem.field, problem=problem.problem, file=file)
-        for problem in problems
-        if not problem.missing
-    ]
-    empty = [problem.field for problem in problems if problem.missing]
-    return (
-        [*findings, finding("CC0702.unfilled", field=", ".join(_shorten_fields(empty)), file=file)]
-        if empty
-        else findings
-    )
+    invalid = [problem for problem in problems if not problem.missing]
+    findings = [finding("CC0702", field=problem.field, problem=problem.problem, file=file) for problem in invalid]
+    if empty := [problem.field for problem in problems if problem.missing]:
+        findings.append(finding("CC0702.unfilled", field=", ".join(_shorten_fields(empty)), file=file))
+    return findings
 
 
 def _shorten_fields(fields: Sequence[str]) -> Iterator[str]:
