@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.corpora.edits import edited
 from benchmarks.corpora.plant import Key, Planted, facts, key_of, planted
-from krm_function.check.adopt import Request, adopt, choice_names, config_with
-from krm_function.check.assess import judged
+from krm_function.check.adopt import Request, adopt, list_choice_names, replace_spec
+from krm_function.check.assess import judge
 from krm_function.config.collect import Config, collect
 from krm_function.config.document import ConfigDocument
 from krm_function.findings import Finding
@@ -58,10 +58,10 @@ def staged(text: str) -> Staged:
     config = configured(before)
     document = ConfigDocument(GENERATE)
     offered = adopt(
-        resources, document, config, Request(yes=frozenset(name for name in choice_names() if "=" not in name))
+        resources, document, config, Request(yes=frozenset(name for name in list_choice_names() if "=" not in name))
     )
     paths = (one.name for one in offered.offered if re.search(CACHE, one.name))
-    request = Request(yes=frozenset((*choice_names(), *paths)))
+    request = Request(yes=frozenset((*list_choice_names(), *paths)))
     plain = adopt(resources, document, config, request)
     if plain.findings:
         codes = tuple(found.code for found in plain.findings)
@@ -100,11 +100,11 @@ def with_images(config: Config, application: Planted) -> Config:
 
 def with_spec(config: Config, spec: Mapping[str, Any]) -> Config:
     """Return a configuration with another spec of the ContrastGenerate."""
-    return config_with(config, ConfigDocument(GENERATE), dict(spec))
+    return replace_spec(config, ConfigDocument(GENERATE), dict(spec))
 
 
 def _errors(resources: tuple[Resource, ...], config: Config) -> Errors:
-    made = judged(resources, config)
+    made = judge(resources, config)
     return {key_of(pod): made.errors[*pod.place, pod.template] for pod in made.workloads}
 
 

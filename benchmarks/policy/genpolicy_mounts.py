@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.policy.genpolicy_place import Place
-from krm_function.check.drift import equivalent_mounts, mounted_volume_kinds
+from krm_function.check.drift import are_equivalent_mounts, map_volume_kinds
 from krm_function.kubernetes.lookup import dig, maps
 from krm_function.policy.pod_metadata import pod_metadata
 
@@ -55,7 +55,7 @@ def escaped(place: Place) -> bool:
 def slash(place: Place) -> bool:
     """Whether a downwardAPI volume is mounted at a path that ends in a slash: genpolicy takes what is after it."""
     pod, _ = pod_metadata(place.workload)
-    kind = mounted_volume_kinds(pod, place.written).get(_destination(place))
+    kind = map_volume_kinds(pod, place.written).get(_destination(place))
     return _is_mount_of_a_volume(place) and kind == "downwardAPI" and _destination(place).endswith("/")
 
 
@@ -64,9 +64,9 @@ def variants(place: Place) -> bool:
     if not _is_mount_of_a_volume(place) or _sources_differ(place):
         return False
     pod, _ = pod_metadata(place.workload)
-    where = mounted_volume_kinds(pod, place.written)
+    where = map_volume_kinds(pod, place.written)
     sides = [
         [(one["destination"], one["type_"], *one["options"]) for one in _mounts_at(each, _destination(place))]
         for each in (place.ours, place.theirs)
     ]
-    return equivalent_mounts(sides[0], sides[1], where, propagates=place.profile.propagates)
+    return are_equivalent_mounts(sides[0], sides[1], where, propagates=place.profile.propagates)

@@ -7,7 +7,7 @@ from typing import Any
 from krm_function.adapt.gpu_names import gpu_choices
 from krm_function.adapt.least_vcpus import vcpu_choices
 from krm_function.adapt.moved_annotations import annotation_choices
-from krm_function.check.assess import Judged, judged
+from krm_function.check.assess import Judged, judge
 from krm_function.config.collect import Config
 from krm_function.config.document import ConfigDocument
 from krm_function.config.edit import with_spec
@@ -33,8 +33,7 @@ from krm_function.render.stages import list_passed_gpus
 from krm_function.render.volume_rules import offer_volume_rules
 from krm_function.schema.table import read_value
 
-# --- What who calls has decided: which workloads are confidential or plain, which choices are taken, which keys are
-# meant
+# --- The decisions of the caller: confidential and plain workloads, accepted choices, and keys of objects
 #
 # Rule: records, and how an address selects workloads.
 
@@ -45,7 +44,7 @@ NO_KEYS: Mapping[Key, tuple[str, ...]] = MappingProxyType({})
 
 
 class Request(NamedTuple):
-    """One call. confidential: addresses, whose names may have *, or `all`. plain: address -> reason.
+    """A call. confidential: addresses, whose names may have *, or `all`. plain: address -> reason.
 
     yes: names of choices. keys: of objects that only the cluster has, for envFrom.
     """
@@ -69,14 +68,14 @@ def selects(text: str, ref: Ref) -> bool:
     )
 
 
-def unused(texts: Sequence[str], refs: Sequence[Ref]) -> list[str]:
-    """Return the addresses that select none of some objects."""
+def find_unused(texts: Sequence[str], refs: Sequence[Ref]) -> list[str]:
+    """Return the addresses that select none of the objects."""
     return [text for text in texts if text != ALL and not any(selects(text, ref) for ref in refs)]
 
 
-# --- Tell whether a part of `spec` may stand in a ContrastGenerate
+# --- Tell whether a part of `spec` is valid in a ContrastGenerate
 #
-# Rule: names come from pods whose author may write anything, so what a configuration could not hold is not
+# Rule: names come from pods whose author may write anything, so a part that a configuration could not hold is not
 # proposed.
 
 
@@ -86,17 +85,17 @@ def is_valid(part: dict[str, Any]) -> bool:
     return not faults
 
 
-# --- Propose entries of spec.policy.externalSources for what the pods refer to and the input does not have
+# --- Propose entries of spec.policy.externalSources for references of the pods to objects that the input does not have
 #
-# Rule: an entry is as narrow as the references: the object, its keys, and the names of the variables. What
-# an entry would not help is left out, because a policy refuses it open:
+# Rule: an entry is as narrow as the references: the object, its keys, and the names of the variables. A reference that
+# a policy refuses open gets no entry:
 #
 #   reference to an object that is not in the input      proposed
 #   the configuration opens it already                   no: nothing is missing
 #   optional                                             no: without an entry the variable is left out, and that renders
 #   of a variable that steers a program (CC0670)         no
 #   of a variable that another field expands (CC0671)    no
-#   all of an object (envFrom), keys not named           no: only who has the object knows its keys
+#   all of an object (envFrom), keys not named           no: only the owner of the object can name its keys
 
 
 class Missing(NamedTuple):
@@ -107,13 +106,13 @@ class Missing(NamedTuple):
 
 
 class Proposed(NamedTuple):
-    """entries: the whole list, with what is there already. unknown: objects whose keys somebody has to name."""
+    """entries: the whole list, including present ones. unknown: objects whose keys the user has to name."""
 
     entries: tuple[dict[str, Any], ...] = ()
     unknown: tuple[Key, ...] = ()
 
 
-def proposed_sources(
+def propose_sources(
     workloads: Iterable[Workload],
     references: References,
     present: Sequence[dict[str, Any]],
@@ -123,47 +122,48 @@ def proposed_sources(
 ) -> Proposed:
     """Propose the list of entries.
 
-    present: the entries as they are written. keys: those that were named. refused_too: also what a policy refuses open,
-    so that a trial says why.
+    present: the entries as they are written. keys: those that the user named. refused_too: include references that a
+    policy refuses open, so that a trial shows why.
     """
-    wanted: dict[tuple[str, str, str], tuple[set[str], set[str]]] = {}
+    needed: dict[tuple[str, str, str], tuple[set[str], set[str]]] = {}
     unknown: dict[Key, None] = {}
-    for one in (each for workload in workloads for each in _missing(workload, references, refused_too)):
-        reference = one.reference
-        named = (reference.key,) if reference.key else keys.get((reference.kind, reference.name), ())
-        if not named:
+    for missing in (missing for workload in workloads for missing in _find_missing(workload, references, refused_too)):
+        reference = missing.reference
+        keys_of_reference = (reference.key,) if reference.key else keys.get((reference.kind, reference.name), ())
+        if not keys_of_reference:
             unknown[reference.kind, reference.name] = None
-        variables = [reference.variable or reference.prefix + key for key in named]
-        if not named or (any(map(steered_by, variables)) and not refused_too):
+        variables = [reference.variable or reference.prefix + key for key in keys_of_reference]
+        if not keys_of_reference or (any(map(steered_by, variables)) and not refused_too):
             continue
-        found = wanted.setdefault((reference.kind, reference.name, one.namespace), (set(), set()))
-        found[0].update(named)
-        found[1].update(variables)
-    entries = [dict(one) for one in present]
-    for (kind, name, namespace), (of_keys, of_variables) in wanted.items():
-        before = list(entries)
+        parts = needed.setdefault((reference.kind, reference.name, missing.namespace), (set(), set()))
+        parts[0].update(keys_of_reference)
+        parts[1].update(variables)
+    entries = list(map(dict, present))
+    for (kind, name, namespace), (of_keys, of_variables) in needed.items():
+        old = list(entries)
         _add(entries, {"kind": kind, "name": name, "namespace": namespace}, sorted(of_keys), sorted(of_variables))
         if not is_valid({"policy": {"externalSources": entries}}):
-            entries = before  # no cluster has an object or a key of this name
+            entries = old  # no cluster has an object or a key of this name
     return Proposed(tuple(entries), tuple(unknown))
 
 
-def _missing(workload: Workload, references: References, refused_too: bool) -> Iterator[Missing]:
+def _find_missing(workload: Workload, references: References, refused_too: bool) -> Iterator[Missing]:
     namespace = namespace_of(workload)
-    for each in workload.all_containers:
-        optional = set(_optional(each.container))
-        for one in references_of(each.container):
-            name = one.variable or one.prefix
-            if (one.kind, one.name, one.key, name) in optional or references.known(one.kind, namespace, one.name):
+    for container in workload.all_containers:
+        optional = set(_find_optional(container.container))
+        for reference in references_of(container.container):
+            variable = reference.variable or reference.prefix
+            kind, name, key = reference.kind, reference.name, reference.key
+            if (kind, name, key, variable) in optional or references.known(kind, namespace, name):
                 continue
-            opened = opened_keys(references, namespace, one.kind, one.name, one.key, name)
+            opened = opened_keys(references, namespace, kind, name, key, variable)
             if (opened is None or isinstance(opened, Cause)) and (
-                refused_too or not _is_expanded(one.variable, each.container)
+                refused_too or not _is_expanded(reference.variable, container.container)
             ):
-                yield Missing(one, workload.ref.namespace)
+                yield Missing(reference, workload.ref.namespace)
 
 
-def _optional(container: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _find_optional(container: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield kind, name, key and variable of the references of `env` that are optional."""
     for entry in maps(container.get("env")):
         source = mapping(entry.get("valueFrom"))
@@ -179,44 +179,42 @@ def _optional(container: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _is_expanded(variable: str, container: dict[str, Any]) -> bool:
-    """Tell whether a command, an argument or another variable expands a variable."""
     texts = [*(container.get("command") or ()), *(container.get("args") or ())]
     texts += [entry.get("value") for entry in maps(container.get("env"))]
     return any(isinstance(text, str) and expand(text, {variable: "\0"}) != expand(text, {}) for text in texts)
 
 
-def _add(entries: list[dict[str, Any]], of: dict[str, str], keys: list[str], variables: list[str]) -> None:
-    """Add what an object needs to the entry of its name, or as an entry of its own."""
+def _add(entries: list[dict[str, Any]], ref: dict[str, str], keys: list[str], variables: list[str]) -> None:
     for index, entry in enumerate(entries):
-        if entry.get("name") == of["name"] and _is_about(entry, of):
+        if entry.get("name") == ref["name"] and _is_about(entry, ref):
             entries[index] = {
                 **entry,
-                **({"keys": _union(entry["keys"], keys)} if entry.get("keys") else {}),
-                **({"variables": _union(entry["variables"], variables)} if entry.get("variables") else {}),
+                **({"keys": _unite(entry["keys"], keys)} if entry.get("keys") else {}),
+                **({"variables": _unite(entry["variables"], variables)} if entry.get("variables") else {}),
             }
             return
-    entries.append({key: value for key, value in of.items() if value} | {"keys": keys, "variables": variables})
+    entries.append({key: value for key, value in ref.items() if value} | {"keys": keys, "variables": variables})
 
 
-def _is_about(entry: dict[str, Any], of: dict[str, str]) -> bool:
-    return entry.get("kind") == of["kind"] and (entry.get("namespace") or of["namespace"]) == of["namespace"]
+def _is_about(entry: dict[str, Any], ref: dict[str, str]) -> bool:
+    return entry.get("kind") == ref["kind"] and (entry.get("namespace") or ref["namespace"]) == ref["namespace"]
 
 
-def _union(old: list[str], new: list[str]) -> list[str]:
-    return [*old, *(one for one in new if one not in old)]
+def _unite(old: list[str], new: list[str]) -> list[str]:
+    return [*old, *(item for item in new if item not in old)]
 
 
-# --- What a configuration can do for the pods that a render refuses: the choices, each with its consequence
+# --- The choices of a configuration for the pods that a render refuses, each with its consequence
 #
-# Rule: a choice is one name, one part of `spec` and one sentence about what follows. Whether it is taken
-# is not decided here. What a rule would change is asked of the rule itself.
+# Rule: a choice is one name, one part of `spec` and one sentence about the consequence. The caller decides whether to
+# accept it. Each rule itself tells its changes.
 
 
 SOURCES = "externalSources"
 SOURCES_OPEN = "the host can read each of these variables, and give it any value; the policy fixes their names alone"
 
 
-# What stands in spec for a value of a rule. A rule with a list has one value for each of its entries.
+# The part of spec for a value of a rule. A rule with a list has one value for each of its entries.
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
     "moveAnnotations": lambda value: {"objectAnnotations": value},
     "renameGPUs": lambda value: {"gpus": {"rename": value}},
@@ -227,27 +225,27 @@ PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
     "memory": lambda value: {"memory": value},
     "hostPathCaches": lambda value: {"volumes": {"hostPathCaches": {"paths": [value]}}},
 }
-# Rules whose values are chosen one by one, with what stands for a value: what is on a node may be no cache.
+# Rules whose values are chosen one by one, with a placeholder for the value: a directory of a node need not be a cache.
 APART = {"hostPathCaches": "PATH"}
 
 
 class Choice(NamedTuple):
-    """spec: what stands in the ContrastGenerate with it. workloads: whom it is for. consequences: a sentence each."""
+    """spec: its part of the ContrastGenerate. workloads: those that it helps. consequences: a sentence each."""
 
     name: str
     spec: Mapping[str, Any]
     consequences: tuple[str, ...]
     workloads: tuple[Ref, ...]
 
-    def joined(self, later: "Choice") -> "Choice":
+    def join(self, later: "Choice") -> "Choice":
         """Return the choice of two rounds."""
         workloads = dict.fromkeys((*self.workloads, *later.workloads))
-        said = dict.fromkeys((*self.consequences, *later.consequences))
-        return Choice(self.name, merged(self.spec, later.spec), tuple(said), tuple(workloads))
+        consequences = dict.fromkeys((*self.consequences, *later.consequences))
+        return Choice(self.name, merge_spec(self.spec, later.spec), tuple(consequences), tuple(workloads))
 
 
-def choice_names() -> tuple[str, ...]:
-    """Return the name of every choice that there is; of one that is taken value by value, with what stands for it."""
+def list_choice_names() -> tuple[str, ...]:
+    """Return the name of every choice; with a placeholder for the value if values are accepted one by one."""
     return (SOURCES, *(f"{name}={APART[name]}" if name in APART else name for name in PLACES))
 
 
@@ -259,76 +257,76 @@ def is_choice(text: str) -> bool:
     return not equals and name in (SOURCES, *PLACES)
 
 
-def choices(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[Choice]:
-    """Return the choices that would change something. spec: of the ContrastGenerate as it is written."""
+def find_choices(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[Choice]:
+    """Return the choices that would change something. spec: of the ContrastGenerate as written."""
     offered: dict[str, Choice] = {}
-    for ref, rule, value, consequence in _by_rules(judged, config):
+    for ref, rule, value, consequence in _ask_rules(judged, config):
         part = PLACES[rule](value)
-        if merged(spec, part) != spec and is_valid(part):
+        if merge_spec(spec, part) != spec and is_valid(part):
             name = f"{rule}={value}" if rule in APART else rule
             choice = Choice(name, part, (consequence,), (ref,))
-            offered[name] = offered[name].joined(choice) if name in offered else choice
+            offered[name] = offered[name].join(choice) if name in offered else choice
     return [*_sources(judged, config, spec, request), *offered.values()]
 
 
-def _by_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, str]]:
-    """Yield what the rules of the configuration would do for each workload: rule, value, consequence."""
-    known, passed = config._replace(images=judged.images), list_passed_gpus(config)
-    for workload in judged.given:
-        for one in (
+def _ask_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, str]]:
+    """Yield the offers of the rules for each workload: rule, value, consequence."""
+    locked, passed = config._replace(images=judged.images), list_passed_gpus(config)
+    for workload in judged.originals:
+        for choice in (
             *annotation_choices(workload),
             *gpu_choices(workload, passed),
             *vcpu_choices(workload),
-            *offer_volume_rules(workload, known, judged.read),
+            *offer_volume_rules(workload, locked, judged.read),
         ):
-            yield workload.ref, one.rule, one.value, one.consequence
+            yield workload.ref, choice.rule, choice.value, choice.consequence
     for workload in judged.workloads:
         for choice in offer_memory_rule(workload, workload.memory) if workload.memory else ():
             yield workload.ref, choice.rule, choice.value, choice.consequence
 
 
-def merged(spec: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec with more in it: maps are joined, lists keep what they have, any other value that is set stays.
+def merge_spec(spec: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge a part into a spec: maps are joined, lists keep their items, any other present value stays.
 
-    The list of external sources that is added holds what was there.
+    The list of external sources in the part includes the present ones.
     """
     out = dict(spec)
-    for key, value in more.items():
+    for key, value in part.items():
         present = out.get(key)
         if isinstance(value, Mapping) and isinstance(present, dict | None):
-            out[key] = merged(mapping(present), value)
+            out[key] = merge_spec(mapping(present), value)
         elif key == SOURCES or present is None:
             out[key] = value
         elif isinstance(value, list) and isinstance(present, list):
-            out[key] = [*present, *(one for one in value if one not in present)]
+            out[key] = [*present, *(item for item in value if item not in present)]
     return out
 
 
-def references(judged: Judged, config: Config) -> References:
+def index_references(judged: Judged, config: Config) -> References:
     """Index the ConfigMaps and Secrets of the input, with what the configuration opens."""
     objects = read(judged.read, ("ConfigMap", "Secret")).resources
-    values = list(read_values(one for one in objects if one.state != "added"))
+    values = list(read_values(resource for resource in objects if resource.state != "added"))
     return References(values, config.generate.policy.external_sources)
 
 
 def _sources(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> Iterator[Choice]:
     if not may_open(config):
         return
-    known = references(judged, config)
-    present = _present(spec)
+    index = index_references(judged, config)
+    present = _read_sources(spec)
     workloads = judged.workloads
 
-    def proposed(of: Sequence[Workload]) -> list[dict[str, Any]]:
-        return list(proposed_sources(of, known, present, request.keys).entries)
+    def propose(pods: Sequence[Workload]) -> list[dict[str, Any]]:
+        return list(propose_sources(pods, index, present, request.keys).entries)
 
-    refs = [one.ref for one in workloads if proposed([one]) != present]
+    refs = [workload.ref for workload in workloads if propose([workload]) != present]
     if refs:
-        yield Choice(SOURCES, {"policy": {SOURCES: proposed(workloads)}}, (SOURCES_OPEN,), tuple(dict.fromkeys(refs)))
+        yield Choice(SOURCES, {"policy": {SOURCES: propose(workloads)}}, (SOURCES_OPEN,), tuple(dict.fromkeys(refs)))
 
 
-def _present(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _read_sources(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     entries = dig(spec, ("policy", SOURCES))
-    return [mapping(one) for one in entries] if isinstance(entries, list) else []
+    return [mapping(entry) for entry in entries] if isinstance(entries, list) else []
 
 
 def may_open(config: Config) -> bool:
@@ -338,35 +336,35 @@ def may_open(config: Config) -> bool:
     return policy.engine == "native" and not policy.rules and profile is not None and not profile.narrowed
 
 
-def unknown_keys(judged: Judged, config: Config, request: Request) -> tuple[tuple[str, str], ...]:
-    """Return the objects of envFrom whose keys somebody has to name."""
+def find_unknown_keys(judged: Judged, config: Config, request: Request) -> tuple[tuple[str, str], ...]:
+    """Return the objects of envFrom whose keys the user has to name."""
     if not may_open(config):
         return ()
-    return proposed_sources(judged.workloads, references(judged, config), (), request.keys).unknown
+    return propose_sources(judged.workloads, index_references(judged, config), (), request.keys).unknown
 
 
-def opened_wholly(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[dict[str, Any]]:
-    """Return the entries that would open everything, also what a policy refuses open: for a trial that says why."""
-    known = references(judged, config)
-    return list(proposed_sources(judged.workloads, known, _present(spec), request.keys, refused_too=True).entries)
+def open_all(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[dict[str, Any]]:
+    """Return the entries that would open everything, even if a policy refuses it: for a trial that shows why."""
+    index = index_references(judged, config)
+    return list(propose_sources(judged.workloads, index, _read_sources(spec), request.keys, refused_too=True).entries)
 
 
 # --- Propose entries of spec.workloads for the pods that do not ask for Contrast
 #
-# Rule: an entry names one object, by its kind, its name and, if it says one, its namespace. What asks by
-# itself, what an entry names already, and what a controller made of another object gets none.
+# Rule: an entry names one object, by its kind, its name and, if it has one, its namespace. An object that asks by
+# itself, that an entry names already, or that a controller made of another object gets none.
 
 
 GPU = "-gpu"
 
 
-def plain_workloads(resources: Sequence[Resource], generate: Generate) -> list[Workload]:
+def find_plain_workloads(resources: Sequence[Resource], generate: Generate) -> list[Workload]:
     """Return the pod templates that are neither confidential nor named in the configuration."""
-    known, _ = read(add_copies(with_kinds(resources, generate.kinds)), keep_plain=True)
-    return [one for resource in known for one in _plain(resource, generate)]
+    parsed, _ = read(add_copies(with_kinds(resources, generate.kinds)), keep_plain=True)
+    return [workload for resource in parsed for workload in _select_plain(resource, generate)]
 
 
-def _plain(resource: Resource, generate: Generate) -> Iterator[Workload]:
+def _select_plain(resource: Resource, generate: Generate) -> Iterator[Workload]:
     if resource.document is None or resource.state == "added":
         return
     for workload in select(resource.value, resource).skipped:
@@ -376,29 +374,29 @@ def _plain(resource: Resource, generate: Generate) -> Iterator[Workload]:
             yield workload
 
 
-def proposed_entries(plain: Sequence[Workload], request: Request, platform: str) -> list[dict[str, Any]]:
+def propose_entries(plain: Sequence[Workload], request: Request, platform: str) -> list[dict[str, Any]]:
     """Return the entries that a request asks for. platform: that of the bare placeholder, "" for none."""
     entries: dict[Ref, dict[str, Any]] = {}
-    for one in plain:
-        whole = one.ref._replace(part="")  # an entry names all templates of an object
-        entry = {"kind": one.ref.kind, "name": one.ref.name}
-        entry |= {"namespace": one.ref.namespace} if one.ref.namespace else {}
-        reason = next((why for text, why in request.plain.items() if selects(text, one.ref)), "")
+    for workload in plain:
+        whole = workload.ref._replace(part="")  # an entry names all templates of an object
+        entry = {"kind": workload.ref.kind, "name": workload.ref.name}
+        entry |= {"namespace": workload.ref.namespace} if workload.ref.namespace else {}
+        reason = next((reason for text, reason in request.plain.items() if selects(text, workload.ref)), "")
         if reason:
             entries[whole] = {**entry, "plain": reason}
-        elif any(selects(text, one.ref) for text in request.confidential):
-            with_gpu = wants_gpu(one.pod_spec) and f"{platform}{GPU}" in PLATFORMS
+        elif any(selects(text, workload.ref) for text in request.confidential):
+            with_gpu = wants_gpu(workload.pod_spec) and f"{platform}{GPU}" in PLATFORMS
             if with_gpu or "platform" not in entries.get(whole, {}):
                 entries[whole] = {**entry, **({"platform": f"{platform}{GPU}"} if with_gpu else {})}
     return [entry for entry in entries.values() if is_valid({"workloads": [entry]})]
 
 
-# --- Adopt: what the pods of an application need of the configuration, what of it was chosen, and what is left
+# --- Adopt: the needs of an application's pods, the accepted choices, and the remaining errors
 #
-# Rule: the configuration that is tried is the one that would be written, as data. No file is opened.
+# Rule: the trial uses the configuration that would be written, as data. No file is opened.
 
 
-ROUNDS = 3  # a choice may show what the next one is for
+ROUNDS = 3  # a choice may show the need for another
 REFUSED_OPEN = ("CC0670", "CC0671")
 NOT_IN_INPUT = ("CC0602", "CC0672")
 
@@ -413,22 +411,22 @@ class AdoptedPod(NamedTuple):
 
 
 class Adoption(NamedTuple):
-    """What there is to write, and what is left.
+    """The spec to write, and the remaining problems.
 
-    spec: of the ContrastGenerate. offered: choices that nobody has taken; taken: those in `spec` now. selected:
-    entries of spec.workloads that are new. plain: workloads that are neither confidential nor named. keys: objects of
-    which only who has them knows the keys. left: errors about the input as a whole. findings: those of the request,
-    and of an input that cannot be judged; with one, there is nothing to write.
+    spec: of the ContrastGenerate. offered: choices that the user has not accepted; accepted: those in `spec` now.
+    selected: new entries of spec.workloads. plain: workloads that are neither confidential nor named. keys: objects
+    whose keys only their owner can name. errors: about the input as a whole. findings: those of the request, and of an
+    input that cannot be judged; with one, there is nothing to write.
     """
 
     spec: dict[str, Any]
     pods: tuple[AdoptedPod, ...] = ()
     offered: tuple[Choice, ...] = ()
-    taken: tuple[Choice, ...] = ()
+    accepted: tuple[Choice, ...] = ()
     selected: tuple[dict[str, Any], ...] = ()
     plain: tuple[Ref, ...] = ()
     keys: tuple[Key, ...] = ()
-    left: tuple[Finding, ...] = ()
+    errors: tuple[Finding, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -438,56 +436,55 @@ class Adoption(NamedTuple):
 
 
 def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Config, request: Request) -> Adoption:
-    """Find what the pods need. document: the ContrastGenerate; config: the configuration that it belongs to."""
+    """Find the needs of the pods. document: the ContrastGenerate; config: the configuration to which it belongs."""
     spec = mapping(mapping(document.value).get("spec"))
-    plain = plain_workloads(resources, config.generate)
-    refs = [one.ref for one in plain]
-    wrong = _unused(request, refs)
-    entries = proposed_entries(plain, request, config.generate.platform)
-    selected = _with_entries(spec, entries)
+    plain = find_plain_workloads(resources, config.generate)
+    refs = [workload.ref for workload in plain]
+    problems = _check_addresses(request, refs)
+    entries = propose_entries(plain, request, config.generate.platform)
+    selected = _add_entries(spec, entries)
     trial = _Trial(resources, document, config)
-    before = trial(selected)
-    now, taken, offered = before, list[Choice](), list[Choice]()
+    first = trial(selected)
+    current, accepted, offered = first, list[Choice](), list[Choice]()
     new = selected
     for _ in range(ROUNDS):
-        found = choices(now, trial.config(new), new, request)
-        offered = [one for one in found if one.name not in request.yes]
-        chosen = [one for one in found if one.name in request.yes]
+        available = find_choices(current, trial.config(new), new, request)
+        offered = [choice for choice in available if choice.name not in request.yes]
+        chosen = [choice for choice in available if choice.name in request.yes]
         if not chosen:
             break
-        taken += chosen
-        for one in chosen:
-            new = merged(new, one.spec)
-        now = trial(new)
-    why = _refused_open(trial, now, new, request) if SOURCES in request.yes else {}
-    errors = tuple(found for found in now.findings if found.severity == "error")
-    named = {(entry["kind"], entry["name"], entry.get("namespace", "")) for entry in entries}
+        accepted += chosen
+        for choice in chosen:
+            new = merge_spec(new, choice.spec)
+        current = trial(new)
+    refusals = _find_refused_open(trial, current, new, request) if SOURCES in request.yes else {}
+    errors = tuple(problem for problem in current.findings if problem.severity == "error")
+    chosen_names = {(entry["kind"], entry["name"], entry.get("namespace", "")) for entry in entries}
     return Adoption(
         new,
-        tuple(_pods(before, now, why)),
+        tuple(_pods(first, current, refusals)),
         tuple(offered),
-        tuple(_by_name(taken)),
+        tuple(_join_by_name(accepted)),
         tuple(entries),
-        tuple(dict.fromkeys(ref for ref in refs if (ref.kind, ref.name, ref.namespace) not in named)),
-        unknown_keys(now, trial.config(new), request),
-        () if now.stopped else errors,
-        (*wrong, *errors) if now.stopped else tuple(wrong),
+        tuple(dict.fromkeys(ref for ref in refs if (ref.kind, ref.name, ref.namespace) not in chosen_names)),
+        find_unknown_keys(current, trial.config(new), request),
+        () if current.stopped else errors,
+        (*problems, *errors) if current.stopped else tuple(problems),
     )
 
 
-def _unused(request: Request, refs: Sequence[Ref]) -> list[Finding]:
-    """Return what is wrong with the addresses of a request."""
-    known = ", ".join(sorted({address_of(ref) for ref in refs})) or "none"
+def _check_addresses(request: Request, refs: Sequence[Ref]) -> list[Finding]:
+    candidates = ", ".join(sorted({address_of(ref) for ref in refs})) or "none"
     options = {"--confidential": request.confidential, "--plain": tuple(request.plain)}
     return [
-        finding("CC0909.selects-none", option=option, address=text, known=known)
+        finding("CC0909.selects-none", option=option, address=text, known=candidates)
         for option, texts in options.items()
-        for text in unused(texts, refs)
+        for text in find_unused(texts, refs)
     ]
 
 
-def config_with(config: Config, document: ConfigDocument, spec: dict[str, Any]) -> Config:
-    """Return a configuration with another spec of its ContrastGenerate. Raises ValueError for one that is wrong."""
+def replace_spec(config: Config, document: ConfigDocument, spec: dict[str, Any]) -> Config:
+    """Return a configuration with another spec of its ContrastGenerate. Raises ValueError for an invalid one."""
     value = with_spec(document.value, spec)
     generate, problems = parse_generate(document._replace(value=value, locate=None))
     if generate is None:
@@ -505,54 +502,54 @@ class _Trial:
 
     def config(self, spec: dict[str, Any]) -> Config:
         """Return the configuration with this spec."""
-        return config_with(self._config, self._document, spec)
+        return replace_spec(self._config, self._document, spec)
 
     def __call__(self, spec: dict[str, Any]) -> Judged:
-        return judged(self._resources, self.config(spec))
+        return judge(self._resources, self.config(spec))
 
 
-def _with_entries(spec: dict[str, Any], entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the spec with more entries of `workloads`."""
+def _add_entries(spec: dict[str, Any], entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if not entries:
         return spec
     present = spec.get("workloads")
-    before = present if isinstance(present, list) else [] if present is None else [present]
-    return {**spec, "workloads": [*before, *entries]}
+    old = present if isinstance(present, list) else [] if present is None else [present]
+    return {**spec, "workloads": [*old, *entries]}
 
 
-def _by_name(taken: Sequence[Choice]) -> list[Choice]:
-    """Return one choice of each name, as the last round has it, for the workloads of all rounds."""
+def _join_by_name(accepted: Sequence[Choice]) -> list[Choice]:
     by_name: dict[str, Choice] = {}
-    for one in taken:
-        earlier = by_name.get(one.name)
-        by_name[one.name] = earlier.joined(one) if earlier else one
+    for choice in accepted:
+        earlier = by_name.get(choice.name)
+        by_name[choice.name] = earlier.join(choice) if earlier else choice
     return list(by_name.values())
 
 
-def _refused_open(trial: _Trial, now: Judged, spec: dict[str, Any], request: Request) -> Mapping[Any, tuple[Any, ...]]:
-    """Return, by pod, why some of its references stay closed: what a policy says if they are opened."""
+def _find_refused_open(
+    trial: _Trial, now: Judged, spec: dict[str, Any], request: Request
+) -> Mapping[Any, tuple[Any, ...]]:
+    """Return by pod the findings of a policy that opens all its references: why some stay closed."""
     config = trial.config(spec)
-    entries = opened_wholly(now, config, spec, request)
+    entries = open_all(now, config, spec, request)
     if not entries:
         return {}
-    tried = trial(merged(spec, {"policy": {SOURCES: entries}}))
+    tried = trial(merge_spec(spec, {"policy": {SOURCES: entries}}))
     return {
-        pod: tuple(found for found in errors if found.code in REFUSED_OPEN)
+        pod: tuple(problem for problem in errors if problem.code in REFUSED_OPEN)
         for pod, errors in tried.errors.items()
-        if any(found.code in REFUSED_OPEN for found in errors)
+        if any(problem.code in REFUSED_OPEN for problem in errors)
     }
 
 
-def _pods(before: Judged, now: Judged, why: Mapping[Any, tuple[Finding, ...]]) -> list[AdoptedPod]:
-    """Return all pods with their errors. why: as `_refused_open` says; it stands in the place of "not in the input"."""
+def _pods(first: Judged, current: Judged, refusals: Mapping[Any, tuple[Finding, ...]]) -> list[AdoptedPod]:
+    """Return all pods with their errors. refusals: of `_find_refused_open`, in place of "not in the input"."""
     pods = []
-    for workload in now.workloads:
+    for workload in current.workloads:
         pod = (*workload.place, workload.template)
-        after = now.errors[pod]
-        if why.get(pod):
-            paths = {found.path for found in why[pod]}
-            kept = [found for found in after if found.code not in NOT_IN_INPUT]
-            after = (*kept, *(found for found in why[pod] if found.path in paths))
+        errors = current.errors[pod]
+        if refusals.get(pod):
+            paths = {problem.path for problem in refusals[pod]}
+            rest = [problem for problem in errors if problem.code not in NOT_IN_INPUT]
+            errors = (*rest, *(problem for problem in refusals[pod] if problem.path in paths))
         place = (*workload.template, "spec")
-        pods.append(AdoptedPod(workload.ref, place, before.errors.get(pod, ()), after))
+        pods.append(AdoptedPod(workload.ref, place, first.errors.get(pod, ()), errors))
     return pods

@@ -33,14 +33,14 @@ from krm_function.render.unsealed import (
 from krm_function.text.changes import Change, apply
 from krm_function.text.errors import YamlError
 
-# --- Find what a render would refuse in pods, as far as it depends on no image and on no release of Contrast
+# --- Find the errors that a render would report about pods, independent of images and of the release of Contrast
 #
-# Rule: the stages of a render decide (`render.prepare`, then the policies). Of an image that is not in
-# the lock it is assumed that it names its user and its program; what a lock settles is left out. Without a
-# configuration one stands for any: every platform is known.
+# Rule: the stages of a render decide (`render.prepare`, then the policies). An image that is not in the lock is assumed
+# to name its user and its program; findings that a lock settles are left out. Without a configuration, an assumed one
+# has every platform.
 
 
-ANY_PLATFORM = "metal-qemu-snp"  # what the bare placeholder stands for; every other one has the same rules
+ANY_PLATFORM = "metal-qemu-snp"  # the meaning of the bare placeholder; every other platform has the same rules
 OF_IMAGES = ("CC0502", "CC0813", "CC0507", "CC0423")  # pinned, in the lock, of this release, with all sizes
 ANY_IMAGE = ImageFacts("", {"User": "65532:65532", "Entrypoint": ["/program"], "WorkingDir": "/"}, "", "")
 ANY_RELEASE = Release(
@@ -52,15 +52,15 @@ Pod = tuple[int, Path, Path]  # position of the resource, path of the object in 
 
 
 class Judged(NamedTuple):
-    """What a render makes of the pods of an input, as far as it depends on no image that is unknown.
+    """The results of a render for the pods of an input, as far as they do not depend on unknown images.
 
-    given: the pods as they stand in the input. errors: of each workload, () for one without. findings: about the input
-    as a whole. read: the resources as they were read. images: what is known or assumed of them, by reference. stopped:
-    whether an error of the input or of the configuration has ended it before any pod.
+    originals: the pods as in the input. errors: of each workload, () for one without. findings: about the input.
+    read: the resources that were read. images: known or assumed facts, by reference. stopped: whether an error of the
+    input or of the configuration ended the render before any pod.
     """
 
     workloads: tuple[Workload, ...] = ()
-    given: tuple[Workload, ...] = ()
+    originals: tuple[Workload, ...] = ()
     errors: Mapping[Pod, tuple[Finding, ...]] = MappingProxyType({})
     findings: tuple[Finding, ...] = ()
     read: tuple[Resource, ...] = ()
@@ -68,42 +68,42 @@ class Judged(NamedTuple):
     stopped: bool = False
 
 
-def refusals(resources: Sequence[Resource]) -> Mapping[Pod, tuple[Finding, ...]]:
-    """Return the errors of each Contrast workload of some resources that could be read, () for one without."""
+def find_refusals(resources: Sequence[Resource]) -> Mapping[Pod, tuple[Finding, ...]]:
+    """Return the errors of each readable Contrast workload, () for one without."""
     policy = PolicyOptions(profile=DEFAULT.name)
     config = Config(Generate(platform=ANY_PLATFORM, runtime_classes="off", policy=policy), ANY_RELEASE)
-    return judged(resources, config, live=True).errors
+    return judge(resources, config, live=True).errors
 
 
-def judged(resources: Sequence[Resource], config: Config, *, live: bool = False) -> Judged:
+def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) -> Judged:
     """Judge all Contrast workloads under a configuration. live: as for `render`."""
     log, read, injected = prepare(resources, config, live=live, without=OF_IMAGES)
     if injected is None:
         return Judged(findings=log.located(config), read=read, stopped=log.failed)
-    known = config.images or {}
-    named = [str(each.container.get("image")) for workload in injected.workloads for each in workload.all_containers]
-    images = {name: _facts(name, known) for name in named}
+    locked = config.images or {}
+    containers = [entry.container for workload in injected.workloads for entry in workload.all_containers]
+    images = {name: _facts(name, locked) for name in (str(container.get("image")) for container in containers)}
     workloads = injected.workloads
-    if known:  # else there are no sizes
+    if locked:  # otherwise there are no sizes
         from krm_function.render.memory import add_memory
 
-        workloads = [add_memory(one, config._replace(images=images)) for one in workloads]
+        workloads = [add_memory(workload, config._replace(images=images)) for workload in workloads]
     workloads, problems = with_policies(workloads, config._replace(images=images), read, None, None)
     log.add(problems)
     errors = {
         (*workload.place, workload.template): tuple(
-            finding for finding in workload.findings if has_errors([finding]) and finding.code not in OF_IMAGES
+            problem for problem in workload.findings if has_errors([problem]) and problem.code not in OF_IMAGES
         )
         for workload in workloads
     }
     return Judged(tuple(workloads), injected.selected.workloads, errors, log.located(config), read, images)
 
 
-def _facts(name: str, known: Mapping[str, ImageFacts]) -> ImageFacts:
-    """Return what a lock says of an image; of one without a digest, what it says of its tag; else that of any image."""
-    facts = known.get(name)
+def _facts(name: str, locked: Mapping[str, ImageFacts]) -> ImageFacts:
+    """Return the facts that a lock has of an image; without a digest, those of its tag; or else assumed ones."""
+    facts = locked.get(name)
     if facts is None and "@" not in name:
-        facts = next((one for reference, one in known.items() if reference.startswith(f"{name}@")), None)
+        facts = next((value for reference, value in locked.items() if reference.startswith(f"{name}@")), None)
     return facts or ANY_IMAGE
 
 
@@ -114,17 +114,17 @@ def _facts(name: str, known: Mapping[str, ImageFacts]) -> ImageFacts:
 #     state          the pod
 #     misplaced      asks for a class of Contrast's, or for anything else of Contrast's, where nothing reads it
 #     blocked        asks, or would with `every`, and a render refuses it whatever the images and the release are
-#     confidential   asks, and nothing of that stands in the way
+#     confidential   asks, and neither applies
 #     plain          does not ask, and runs outside of a VM
 
 
 PodState = Literal["misplaced", "blocked", "plain", "confidential"]
 CONTAINERS = "containers"
-GPU_CLASS = f"{BARE}-metal-qemu-snp-gpu"  # what a pod with a GPU would ask for
+GPU_CLASS = f"{BARE}-metal-qemu-snp-gpu"  # the class for a pod with a GPU
 
 
 class AssessedPod(NamedTuple):
-    """One pod of the input. place: path of its pod spec in the object. findings: why it is misplaced or blocked."""
+    """A pod of the input. place: path of its pod spec in the object. findings: why it is misplaced or blocked."""
 
     ref: Ref
     place: Path
@@ -150,31 +150,31 @@ class Assessment(NamedTuple):
 
 def assess(resources: Sequence[Resource], *, every: bool = False) -> Assessment:
     """Assess all pods of an input. every: judge a pod that does not ask as if it did."""
-    looked_at, findings = _parsed(add_copies(resources))
+    parsed, findings = _parse(add_copies(resources))
     if has_errors(findings):
         return Assessment((), findings)
-    asking = [_asking(one) for one in looked_at] if every else looked_at
-    refused = refusals(asking)
+    asking = [_add_class(resource) for resource in parsed] if every else parsed
+    refused = find_refusals(asking)
     pods: list[AssessedPod] = []
-    for resource in looked_at:
+    for resource in parsed:
         if resource.document is None or resource.state == "added":
             continue
         for _, root, ref, _ in resource.objects:
             if root in resource.copies:
-                continue  # made by a controller of what is in the input as well
+                continue  # a controller made it of an object that is in the input as well
             if resource.kinds.of(ref):
-                pods += _of_workloads(resource, root, ref, refused)
+                pods += _assess_workloads(resource, root, ref, refused)
             else:
-                pods += _of_another_kind(resource, root, ref, every=every)
-    return Assessment(tuple(pods), find_placeholders(looked_at), guarded_namespaces(looked_at))
+                pods += _assess_other_kind(resource, root, ref, every=every)
+    return Assessment(tuple(pods), find_placeholders(parsed), guarded_namespaces(parsed))
 
 
-def _parsed(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding, ...]]:
-    """Parse whatever may hold a pod, with positions; what an earlier render did is undone."""
-    known, findings = read(resources)
+def _parse(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding, ...]]:
+    """Parse every resource that may hold a pod, with positions; changes of an earlier render are undone."""
+    read_resources, findings = read(resources)
     parsed: list[Resource] = []
     problems = list(findings)
-    for position, resource in enumerate(known):
+    for position, resource in enumerate(read_resources):
         outlined = resource.document is not None and resource.document.node is None
         asks = CONTAINERS in resource.text or may_ask_for_contrast(resource.text)
         if not asks or (resource.document is not None and not outlined):
@@ -188,8 +188,8 @@ def _parsed(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Findin
     return parsed, tuple(problems)
 
 
-def _asking(resource: Resource) -> Resource:
-    """Return a resource in which each pod of a known kind that has no class asks for one of Contrast's."""
+def _add_class(resource: Resource) -> Resource:
+    """Return a resource in which each pod of a known kind without a class asks for one of Contrast's."""
     document = resource.document
     if document is None or resource.state == "added":
         return resource
@@ -198,39 +198,38 @@ def _asking(resource: Resource) -> Resource:
         for workload in workloads_of(value, root, ref, resource):
             pod = dig(document.value, workload.spec_path)
             if isinstance(pod, dict) and not pod.get(FIELD) and root not in resource.copies:
-                wanted = GPU_CLASS if wants_gpu(pod) else BARE
-                changes.append(Change((*workload.spec_path, FIELD), "set", wanted))
+                name = GPU_CLASS if wants_gpu(pod) else BARE
+                changes.append(Change((*workload.spec_path, FIELD), "set", name))
     return resource._replace(document=document._replace(value=apply(document.value, changes))) if changes else resource
 
 
-def _of_workloads(
+def _assess_workloads(
     resource: Resource, root: Path, ref: Ref, refused: Mapping[Pod, tuple[Finding, ...]]
 ) -> Iterator[AssessedPod]:
     """Assess the pods of an object of a kind whose pods are sealed."""
-    wrong = tuple(map(resource.placed, find_misplaced(resource.value, root, kinds=resource.kinds)))
+    misplaced = tuple(map(resource.placed, find_misplaced(resource.value, root, kinds=resource.kinds)))
     for workload in workloads_of(dig(resource.value, root), root, ref, resource):
         problems = refused.get((resource.position, root, workload.template))
         asks = is_contrast_name(str(workload.runtime_class))
         state: PodState = "confidential" if asks else "plain"
-        said: tuple[Finding, ...] = ()
-        if wrong and not asks:
-            state, said = "misplaced", wrong
+        reasons: tuple[Finding, ...] = ()
+        if misplaced and not asks:
+            state, reasons = "misplaced", misplaced
         elif problems:
-            state, said = "blocked", problems
-        yield AssessedPod(workload.ref, (*workload.template, "spec"), state, said, workload.is_coordinator)
-    for found in _asked(resource, root, ref):
-        yield AssessedPod(ref, found.path[len(root) : -1], "blocked", (found,))
+            state, reasons = "blocked", problems
+        yield AssessedPod(workload.ref, (*workload.template, "spec"), state, reasons, workload.is_coordinator)
+    for problem in _find_unsealed(resource, root, ref):
+        yield AssessedPod(ref, problem.path[len(root) : -1], "blocked", (problem,))
 
 
-def _asked(resource: Resource, root: Path, ref: Ref) -> list[Finding]:
-    """Return findings of the classes of Contrast's in an object where no render seals a pod."""
+def _find_unsealed(resource: Resource, root: Path, ref: Ref) -> list[Finding]:
     classes = list(list_unsealed_classes(resource.value, root, resource.kinds))
     return list(map(resource.placed, report_unsealed(ref, classes, root, resource)))
 
 
-def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -> Iterator[AssessedPod]:
-    """Assess the pods of an object of which no render seals any."""
-    asked = _asked(resource, root, ref)
+def _assess_other_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -> Iterator[AssessedPod]:
+    """Assess the pods of an object that no render seals."""
+    asked = _find_unsealed(resource, root, ref)
     places = [] if ref.kind in WITHOUT_PODS else list(pod_specs(dig(resource.value, root)))
     if asked and not places:
         yield AssessedPod(ref, asked[0].path[len(root) : -1], "blocked", tuple(asked))
@@ -238,11 +237,11 @@ def _of_another_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -
         if asked:
             yield AssessedPod(ref, place, "blocked", tuple(_below(asked, (*root, *place)) or asked))
         elif every:
-            wanted = report_unsealed_class(ref, (*root, *place, FIELD), BARE, resource.kinds, root)
-            yield AssessedPod(ref, place, "blocked", (resource.placed(wanted),))
+            problem = report_unsealed_class(ref, (*root, *place, FIELD), BARE, resource.kinds, root)
+            yield AssessedPod(ref, place, "blocked", (resource.placed(problem),))
         else:
             yield AssessedPod(ref, place, "plain")
 
 
 def _below(findings: Iterable[Finding], path: Path) -> list[Finding]:
-    return [found for found in findings if found.path[: len(path)] == path]
+    return [problem for problem in findings if problem.path[: len(path)] == path]

@@ -6,21 +6,21 @@ from json import loads
 from typing import Any
 
 from krm_function.adapt.secure_pv import claim_findings
-from krm_function.check.drift import differing_fields
+from krm_function.check.drift import compare_policies
 from krm_function.check.output import (
     ManifestFile,
     Manifests,
     Output,
-    differing_bytes,
-    differing_manifest,
+    check_manifests,
+    check_objects,
+    compare_bytes,
+    compare_manifest,
     find_manifests,
-    manifest_problems,
-    object_findings,
+    find_shared_identities,
+    format_paths,
     parse_output,
-    paths_text,
-    shared_identities,
 )
-from krm_function.check.pods import Pod, check_classes, check_manifest, check_pod, pods_of, stale
+from krm_function.check.pods import Pod, check_classes, check_manifest, check_pod, gather_pods, report_change
 from krm_function.check.running_pods import RunningPods
 from krm_function.config.collect import Config
 from krm_function.config.image_lock import ImageFacts
@@ -63,7 +63,7 @@ from krm_function.record import NamedTuple
 from krm_function.render.copies import find_duplicates
 from krm_function.render.deployment_checks import check_coordinator_service, find_late_injections
 from krm_function.render.make_manifest import read_emitted_manifest
-from krm_function.render.pipeline import render, unproven
+from krm_function.render.pipeline import find_unproven, render
 from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.render.sealing import Sealer, Sealing
@@ -82,16 +82,16 @@ from krm_function.text.undo_records import escape, pointer, read_raw
 
 # --- Decide whether two objects are the same although a host or an API server has rewritten one of them
 #
-# Rule: each excuse is one that a real host or Kubernetes' own defaulting needs, and a test has that host.
-# A render keeps what it does not own, so most of what they write stands on both sides; what is left:
+# Rule: each excuse is one that a real host or Kubernetes' own defaulting needs, and a test has that host. A render
+# keeps fields that it does not own, so most fields that they write are on both sides. The rest:
 #
-# - undo records hold bytes of the text that was edited; compared is what each does: its operation, address and value;
-# - initdata are compared as what is packed, because another zlib packs to other bytes;
+# - undo records hold bytes of the edited text; the comparison is of their operation, address and value;
+# - the comparison of initdata is of the packed content, because another zlib packs to other bytes;
 # - a quantity is its value (the API server writes 1024Mi as 1Gi);
-# - in what a render puts in anew: defaults of the API server, and only those values (DEFAULTS).
+# - in parts that a render inserts: defaults of the API server, and only those values (DEFAULTS).
 
 
-DEFAULTS: dict[Path, tuple[Any, ...]] = {  # what the API server writes there
+DEFAULTS: dict[Path, tuple[Any, ...]] = {  # values that the API server writes
     ("initContainers", "[]", "terminationMessagePath"): ("/dev/termination-log",),
     ("initContainers", "[]", "terminationMessagePolicy"): ("File",),
     ("initContainers", "[]", "imagePullPolicy"): ("IfNotPresent", "Always"),
@@ -114,28 +114,28 @@ EXCUSES: dict[Path, Alike] = {  # first: of the input; second: of a render
 }
 
 
-def comparable(value: Any, kinds: Kinds = SHIPPED) -> Any:
+def decode_object(value: Any, kinds: Kinds = SHIPPED) -> Any:
     """Decode the undo record and initdata of an object, so that their content is compared. Paths stay the same."""
     changes = []
     records: Path = ("metadata", "annotations", ORIGINAL)
     if isinstance(text := dig(value, records), str):
-        changes.append(Change(records, "set", _records(text)))
+        changes.append(Change(records, "set", _decode_records(text)))
     for template in kinds.paths(reference(value), value):
         initdata: Path = (*template, "metadata", "annotations", INITDATA)
         if isinstance(text := dig(value, initdata), str):
-            changes.append(Change(initdata, "set", _initdata(text)))
+            changes.append(Change(initdata, "set", _decode_initdata(text)))
     return apply(value, changes)
 
 
-def _records(text: str) -> Any:
-    """Decode what undo records do, in an order that does not depend on the order of keys in the text."""
+def _decode_records(text: str) -> Any:
+    """Decode undo records, in an order that does not depend on the order of keys in the text."""
     try:
-        return sorted(json.dumps(_record(*record), sort_keys=True) for record in json.loads(text))
+        return sorted(json.dumps(_decode_record(*record), sort_keys=True) for record in json.loads(text))
     except (ValueError, TypeError, YamlError):
         return text
 
 
-def _record(operation: str, address: str, value: Any = None, *_: Any) -> list[Any]:
+def _decode_record(operation: str, address: str, value: Any = None, *_: Any) -> list[Any]:
     """Return operation, address and value. `~` counts as `=` with its bytes; the number behind `-` is left out."""
     match operation:
         case "-":
@@ -146,8 +146,8 @@ def _record(operation: str, address: str, value: Any = None, *_: Any) -> list[An
             return [operation, address, value]
 
 
-def _initdata(text: str) -> Any:
-    """Decode the document inside of initdata; return the text where there is none."""
+def _decode_initdata(text: str) -> Any:
+    """Decode the document inside of initdata; return the text if there is none."""
     import tomllib
 
     try:
@@ -160,10 +160,10 @@ def _initdata(text: str) -> Any:
         return {"": packed.decode("utf-8", "replace")}
 
 
-# --- Compare every object of rendered output with what another render makes of it
+# --- Compare every object of rendered output with that of another render
 #
-# Rule: nothing is left out. An object whose text that render does not change is the same; any other is
-# compared as plain data, and an object without a counterpart on the other side is an error.
+# Rule: nothing is left out. An object whose text that render does not change is the same; any other is compared as
+# plain data, and an object without a counterpart on the other side is an error.
 #
 #     the input has    the render has    answer
 #     an object        the same          nothing
@@ -178,29 +178,29 @@ ObjectAt = tuple[Path, Any]
 
 
 def compare_objects(output: Output, rendered: Rendered) -> list[Finding]:
-    """Compare with another render, a finding for each difference."""
+    """Return a finding for each difference from another render."""
     findings: list[Finding] = []
     for resource, text in zip(output.resources, rendered.texts, strict=True):
         if text == resource.text:
             continue
         try:
-            given = resource.given()
+            source = resource.given()
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
             continue
-        after = None if text is None else parse(text)
-        findings += map(given.placed, _compared(given, after))
+        new = None if text is None else parse(text)
+        findings += map(source.placed, _compare(source, new))
     for value in rendered.added:
         if dig(value, ("metadata", "annotations", LOCAL_CONFIG)) != "true":
             findings.append(finding("CC1115.adds", reference(value)))
     return findings
 
 
-def written_by_a_cluster(output: Output) -> Iterator[Finding]:
+def find_cluster_fields(output: Output) -> Iterator[Finding]:
     """Yield a finding for each object of a render with a status or an owner: no render writes these, all keep them.
 
-    Those that come out of a cluster have a uid, which nothing but a cluster gives, and may have both. An empty status
-    is what `kubectl create --dry-run` prints.
+    An object from a cluster has a uid, which only a cluster assigns, and may have both. `kubectl create --dry-run`
+    prints an empty status.
     """
     for resource, root, ref, value in output.objects():
         rendered = any(dig(value, ("metadata", "annotations", name)) is not None for name in (ORIGINAL, EMITTED))
@@ -211,113 +211,114 @@ def written_by_a_cluster(output: Output) -> Iterator[Finding]:
                 yield resource.placed(finding("CC1114", ref, root + path, fields=dotted(path)))
 
 
-def _compared(given: Resource, after: Document | None) -> Iterator[Finding]:
-    before, now = list(objects(given.value)), list(objects(after.value)) if after else []
-    pairs = zip(before, now, strict=True) if len(before) == len(now) == 1 else _paired(before, now)
+def _compare(source: Resource, document: Document | None) -> Iterator[Finding]:
+    olds, news = list(objects(source.value)), list(objects(document.value)) if document else []
+    pairs = zip(olds, news, strict=True) if len(olds) == len(news) == 1 else _pair(olds, news)
     for old, new in pairs:
         if old is None and new is not None:
             yield finding("CC1115.adds", reference(new[1]))
         elif old is not None and new is None:
             yield finding("CC1115.drops", reference(old[1]), (*old[0], "metadata"))
         elif old is not None and new is not None:
-            yield from _differing(old[0], old[1], new[1], given.kinds)
+            yield from _compare_object(old[0], old[1], new[1], source.kinds)
 
 
-def _paired(before: list[ObjectAt], now: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
-    """Pair the objects of two lists by identity, None where one side has none. Equal ones are paired in order."""
-    left: dict[Any, list[ObjectAt]] = {}
-    for standing in now:
-        left.setdefault(reference(standing[1]), []).append(standing)
-    for standing in before:
-        found = left.get(reference(standing[1]))
-        yield standing, found.pop(0) if found else None
-    for rest in left.values():
-        for standing in rest:
-            yield None, standing
+def _pair(olds: list[ObjectAt], news: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
+    """Pair the objects of two lists by identity, None for a missing one. Equal ones are paired in order."""
+    unpaired: dict[Any, list[ObjectAt]] = {}
+    for item in news:
+        unpaired.setdefault(reference(item[1]), []).append(item)
+    for item in olds:
+        candidates = unpaired.get(reference(item[1]))
+        yield item, candidates.pop(0) if candidates else None
+    for rest in unpaired.values():
+        for item in rest:
+            yield None, item
 
 
-def _differing(root: Path, before: Any, now: Any, kinds: Kinds) -> Iterator[Finding]:
-    """Yield the findings of one object, which stands at `root` of its document."""
-    paths = differing_paths(comparable(before, kinds), comparable(now, kinds), EXCUSES)
-    ref = reference(before)
+def _compare_object(root: Path, old: Any, new: Any, kinds: Kinds) -> Iterator[Finding]:
+    paths = differing_paths(decode_object(old, kinds), decode_object(new, kinds), EXCUSES)
+    ref = reference(old)
     fields = list(paths)
-    for workload in workloads_of(before, root, ref, kinds=kinds):
+    for workload in workloads_of(old, root, ref, kinds=kinds):
         initdata: Path = (*workload.template, "metadata", "annotations", INITDATA)
         policy = (*initdata, "data", POLICY)
         inside = [path for path in paths if path[: len(initdata)] == initdata]
         if policy in paths:
-            yield from (stale(workload, field) for field in _moved(dig(before, initdata), dig(now, initdata)))
+            yield from (
+                report_change(workload, field) for field in _find_changed_fields(dig(old, initdata), dig(new, initdata))
+            )
         fields = [path for path in fields if path not in inside]
-        if others := {*inside} - {policy, (*initdata, "")}:
-            fields += sorted(others, key=str)
+        if rest := {*inside} - {policy, (*initdata, "")}:
+            fields += sorted(rest, key=str)
         elif inside and policy not in inside:
             fields.append(initdata)  # the same files in another document
-    if read_emitted_manifest(before) is not None:
+    if read_emitted_manifest(old) is not None:
         fields = [path for path in fields if path != MANIFEST]  # CC1113 names its fields
     if fields:
-        yield finding("CC1114", ref, root + fields[0], fields=paths_text(fields))
+        yield finding("CC1114", ref, root + fields[0], fields=format_paths(fields))
 
 
-def _moved(before: Any, now: Any) -> list[str]:
+def _find_changed_fields(old: Any, new: Any) -> list[str]:
     """Return the fields of a pod by which the policies of two initdata annotations differ."""
     try:
-        sealed, again = (read_policy_data(decode_toml(from_annotation(text)).data[POLICY]) for text in (before, now))
+        sealed, again = (read_policy_data(decode_toml(from_annotation(text)).data[POLICY]) for text in (old, new))
     except (ValueError, KeyError, TypeError, AttributeError):
         return ["its policy"]
-    return differing_fields(sealed, again)
+    return compare_policies(sealed, again)
 
 
-# --- Describe the images of rendered output by what stands in it, to render again without an ImageLock
+# --- Describe the images of rendered output by its content, to render again without an ImageLock
 #
-# Rule: like the policies, which are read back too, the users count as they are. They are in the policies,
-# so a change of them is found there; here they only have to explain each other: one image has one user. With the rule
-# `imageVolumes` a VOLUME of an image is what each container of the image mounts; one that a mount of the input covers
-# is covered again, so only those of the rule are made again.
+# Rule: like the policies, which are read back too, the users count as they are. They are in the policies, so a change
+# of them is found there; here they only have to explain each other: one image has one user. With the rule
+# `imageVolumes`, a mount that all containers of an image have is a VOLUME of the image; one that a mount of the input
+# covers is covered again, so the second render repeats only those of the rule.
 
 
-Stated = tuple[dict[str, Any], dict[str, Any]]  # the securityContext of a pod, and what a container adds to it
+Stated = tuple[dict[str, Any], dict[str, Any]]  # the securityContext of a pod, and a container's additions
 
 
-def assumed_images(workloads: Iterable[Workload], *, always: bool, volumes: bool = False) -> dict[str, ImageFacts]:
+def assume_images(workloads: Iterable[Workload], *, always: bool, volumes: bool = False) -> dict[str, ImageFacts]:
     """Return facts for each image of an injected container that states a user. always: as for `stated_user`.
 
     volumes: also for all other images, with their VOLUMEs.
     """
     workloads = tuple(workloads)
-    declared = _declared(workloads) if volumes else {}
-    return {image: ImageFacts("", {"Volumes": paths}) for image, paths in declared.items()} | _of_injected(
+    declared = _find_volumes(workloads) if volumes else {}
+    return {image: ImageFacts("", {"Volumes": paths}) for image, paths in declared.items()} | _find_users(
         workloads, always=always
     )
 
 
-def _declared(workloads: Iterable[Workload]) -> dict[str, dict[str, Any]]:
+def _find_volumes(workloads: Iterable[Workload]) -> dict[str, dict[str, Any]]:
     """Return by image the paths that all containers of the image mount, without that of the secrets."""
     mounted: dict[str, set[str]] = {}
     for workload in workloads:
-        for each in workload.all_containers:
-            if not (each.is_init and each.name in CONTAINERS):
-                paths = {str(mount.get("mountPath")) for mount in each.mounts if mount.get("name") != SECRETS}
-                image = str(each.container.get("image"))
+        for container in workload.all_containers:
+            if not (container.is_init and container.name in CONTAINERS):
+                paths = {str(mount.get("mountPath")) for mount in container.mounts if mount.get("name") != SECRETS}
+                image = str(container.container.get("image"))
                 mounted[image] = mounted.get(image, paths) & paths
     return {image: {path: {} for path in sorted(paths)} for image, paths in mounted.items()}
 
 
-def _of_injected(workloads: Iterable[Workload], *, always: bool) -> dict[str, ImageFacts]:
-    found: dict[str, list[Stated]] = {}
+def _find_users(workloads: Iterable[Workload], *, always: bool) -> dict[str, ImageFacts]:
+    uses_by_image: dict[str, list[Stated]] = {}
     for workload in workloads:
         pod = mapping(workload.pod_spec.get("securityContext"))
         for container in workload.init_containers:
             if container["name"] in CONTAINERS:
-                own = mapping(container.get("securityContext"))
-                stated = {key: own[key] for key in USER_FIELDS if key in own}
-                found.setdefault(container["image"], []).append((pod, stated))
+                context = mapping(container.get("securityContext"))
+                stated = {key: context[key] for key in USER_FIELDS if key in context}
+                uses_by_image.setdefault(container["image"], []).append((pod, stated))
     images: dict[str, ImageFacts] = {}
-    for name, uses in found.items():
+    for name, uses in uses_by_image.items():
         users = [stated for _, stated in uses if isinstance(stated.get("runAsUser"), int)]
         if users:
             uid, gid = users[0]["runAsUser"], users[0].get("runAsGroup", 0)
             candidates = list(_candidates(uid, gid))
-            images[name] = next((one for one in candidates if _explains(one, uses, always=always)), candidates[0])
+            images[name] = next((facts for facts in candidates if _explains(facts, uses, always=always)), candidates[0])
     return images
 
 
@@ -333,62 +334,62 @@ def _candidates(uid: int, gid: int) -> Iterator[ImageFacts]:
 
 
 def _explains(image: ImageFacts, uses: Iterable[Stated], *, always: bool) -> bool:
-    own = image_user(image)
-    return own is not None and all(stated_user(own, image, pod, always=always) == stated for pod, stated in uses)
+    user = image_user(image)
+    return user is not None and all(stated_user(user, image, pod, always=always) == stated for pod, stated in uses)
 
 
 # --- Render rendered output again under its configuration: the result must be the same
 #
-# Rule: a render of rendered output changes nothing, so a difference is a later change. What cannot be
-# compared is reported, never skipped.
+# Rule: a render of rendered output changes nothing, so a difference is a later change. A part that cannot be compared
+# is reported, never skipped.
 
 
-OTHER_TAG = "CC0510"  # of what a render warns of, the one that output and manifest cannot show
+OTHER_TAG = "CC0510"  # the one warning of a render that output and manifest cannot show
 
 
 def compare_renders(
     resources: Sequence[Resource], output: Output, pods: Sequence[Pod], manifests: Manifests, config: Config
 ) -> list[Finding]:
     """Render again under this configuration, and return a finding for each difference, also where no policy differs."""
-    findings = [found for pod in pods for found in _rtmr0(pod, config, manifests.decoded)]
+    findings = [problem for pod in pods for problem in _check_rtmr0(pod, config, manifests.decoded)]
     locked = config.images is not None or config.generate.policy.engine != "native"
     if config.images is None:
         always = states_users(config.generate.policy.profile)
         volumes = config.generate.volumes.image_volumes
-        assumed = assumed_images([pod.workload for pod in pods], always=always, volumes=volumes)
+        assumed = assume_images([pod.workload for pod in pods], always=always, volumes=volumes)
         config = config._replace(images=assumed)
-    sealer = None if locked else _existing_policy(pods, config)
+    sealer = None if locked else _keep_policies(pods, config)
     rendered = render(resources, config, sealer=sealer, live=True)
     if rendered.failed:
-        return findings + [found for found in rendered.findings if found.severity == "error"]
-    findings += [found for found in rendered.findings if found.code == OTHER_TAG]
+        return findings + [problem for problem in rendered.findings if problem.severity == "error"]
+    findings += [problem for problem in rendered.findings if problem.code == OTHER_TAG]
     changed = compare_objects(output, rendered)
-    findings += [*changed, *written_by_a_cluster(output)]
-    findings += _ignored(output, pods, rendered, config)
+    findings += [*changed, *find_cluster_fields(output)]
+    findings += _find_ignored(output, pods, rendered, config)
     if config.generate.policy.engine == "native":
-        findings += [found for pod in pods for found in _policy_kept_by_undo(pod)]
+        findings += [problem for pod in pods for problem in _check_undo(pod)]
     digests = {workload.digest for workload in rendered.plan if not workload.skipped}
     sealed_otherwise = bool(changed) and digests != {pod.checked.digest for pod in pods}
-    findings += differing_manifest(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
+    findings += compare_manifest(manifests, rendered.manifest, sealed_otherwise=sealed_otherwise)
     if not locked and pods:
         findings.append(finding("CC1117.no-lock"))
     return findings
 
 
-def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
-    """Make a sealer that keeps the policy that a pod has, and adds the files of the configuration to it."""
+def _keep_policies(pods: Sequence[Pod], config: Config) -> Sealer:
+    """Make a sealer that keeps the policy of a pod, and adds the files of the configuration."""
     annotations = {(pod.workload.ref, pod.workload.template): pod.workload.annotations.get(INITDATA) for pod in pods}
 
     def seal(workload: Workload) -> Sealing:
         value = str(annotations.get((workload.ref, workload.template)))
         try:
             toml = from_annotation(value)
-            before = decode_toml(toml)
-            files = {**config.generate.policy.initdata, POLICY: before.data[POLICY]}
+            initdata = decode_toml(toml)
+            files = {**config.generate.policy.initdata, POLICY: initdata.data[POLICY]}
         except (ValueError, KeyError):
             return Sealing()
-        if files != before.data:
-            toml = encode_toml(before._replace(data=files))
+        if files != initdata.data:
+            toml = encode_toml(initdata._replace(data=files))
             value = annotation(toml)
         edits = workload.annotate([(INITDATA, value, "the policy that stands there")], "CC0606")
         return Sealing(edits, (), digest(toml))
@@ -396,7 +397,7 @@ def _existing_policy(pods: Sequence[Pod], config: Config) -> Sealer:
     return seal
 
 
-def _ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config) -> list[Finding]:
+def _find_ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, config: Config) -> list[Finding]:
     """Return findings for pods and RuntimeClasses of Contrast that the render ignored, and for needless additions."""
     sealed = {(workload.place, workload.template) for workload in rendered.plan if not workload.skipped}
     findings = [
@@ -416,12 +417,12 @@ def _ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, config: Co
     return findings
 
 
-def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
+def _check_undo(pod: Pod) -> list[Finding]:
     """Return an error if the undo record of a pod does not remove its policy: then no render has sealed this pod."""
     path = (*pod.workload.root, "metadata", "annotations", ORIGINAL)
     addresses = _addresses(pod.workload)
     text = pod.workload.at(path)
-    records = loads(text) if isinstance(text, str) else []  # `object_findings` has read them before
+    records = loads(text) if isinstance(text, str) else []  # `check_objects` has read them before
     if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records for at in addresses):
         return []
     return [
@@ -434,62 +435,65 @@ def _policy_kept_by_undo(pod: Pod) -> list[Finding]:
 def _addresses(workload: Workload) -> list[str]:
     """Return the addresses by which a record may name the initdata of a pod: entries of lists by number, or by name."""
     place: Path = (*workload.template, "metadata", "annotations", INITDATA)
-    made = [""]
+    addresses = [""]
     for index, part in enumerate(place):
         name = dig(workload.object, (*place[: index + 1], "name")) if isinstance(part, int) else None
-        named = [f"/@{escape(name)}"] if isinstance(name, str) else []
-        made = [f"{start}{end}" for start in made for end in (pointer((part,)), *named)]
-    return made
+        by_name = [f"/@{escape(name)}"] if isinstance(name, str) else []
+        addresses = [f"{start}{end}" for start in addresses for end in (pointer((part,)), *by_name)]
+    return addresses
 
 
-def _rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
-    """Tell whether the manifest accepts a TDX VM of this size; only the release knows its RTMR0."""
+def _check_rtmr0(pod: Pod, config: Config, manifest: Mapping[str, Any] | None) -> list[Finding]:
+    """Return CC1112 if the manifest accepts no TDX VM of this size; only the release has its RTMR0."""
     platform = pod.checked.platform
     if manifest is None or platform is None or not platform.rtmr0_by_vcpus:
         return []
     facts = config.release.platforms.get(platform.name)
-    wanted = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
-    if wanted is None or wanted in rtmr0_values(mapping(manifest.get("ReferenceValues"))):
+    expected = facts.rtmr0_by_vcpu.get(str(pod.vcpus)) if facts else None
+    if expected is None or expected in rtmr0_values(mapping(manifest.get("ReferenceValues"))):
         return []
-    found = finding(
+    problem = finding(
         "CC1112", pod.workload.ref, pod.workload.spec_path, vcpus=vcpus_text(pod.vcpus), platform=platform.name
     )
-    return [pod.workload.placed(found)]
+    return [pod.workload.placed(problem)]
 
 
-def not_rendered_again(pods: Sequence[Pod], output: Output) -> list[Finding]:
-    """Check what needs no configuration: records that no render writes; and say what was not compared, CC1117.
+def check_without_render(pods: Sequence[Pod], output: Output) -> list[Finding]:
+    """Check without a configuration: find records that no render writes, and report the missing comparison, CC1117.
 
-    Of what controllers made and runs no pod any more, the record is left alone: it may be a copy of the record of an
-    object that somebody had changed since.
+    An object that a controller made and that runs no pod any more keeps its record: that may be a copy of the record of
+    an object that was changed since.
     """
-    restored = read(map(_as_rendered, output.resources), ())
-    findings = [*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False, taken_back=True)]
+    restored = read(map(_unread, output.resources), ())
+    findings = [
+        *restored.findings,
+        *find_unproven(restored.resources, None, rendered=False, seals=False, taken_back=True),
+    ]
     if pods or any(item.ref.kind == "RuntimeClass" for item in output.objects()):
         findings.append(finding("CC1117.no-configuration"))
     return findings
 
 
-def _as_rendered(resource: Resource) -> Resource:
-    """Return a resource to read as a render would; only its copies that run no pod any more keep their records."""
+def _unread(resource: Resource) -> Resource:
+    """Return a resource to read as a render would; only copies that run no pod any more keep their records."""
     retired = {root: copy for root, copy in resource.copies.items() if copy.retired}
     return resource._replace(state="unread", document=None, copies=retired)
 
 
 # --- Check rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again
 #
-# Rule: it only calls stages and the other files of this package, in order. It checks what `contrast set`
-# and `contrast verify` will check. Without configuration it reads the policies back; with one it renders again and
-# compares.
+# Rule: this part only calls stages and the other files of this package, in order. It checks everything that
+# `contrast set` and `contrast verify` will check. Without configuration it reads the policies back; with one it renders
+# again and compares.
 
 
-NOT_COMPARED = "CC1117"  # the info that says what was not looked at
+NOT_COMPARED = "CC1117"  # the info about parts that were not compared
 
 
 class Verdict(NamedTuple):
-    """The findings, how many Contrast workloads were checked, and the pods that are none.
+    """The findings, the number of Contrast workloads checked, and the plain pods.
 
-    beside: how many policies of the manifest belong to workloads that are known not to be in this output.
+    beside: the number of policies of the manifest for workloads that are known not to be in this output.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -499,15 +503,15 @@ class Verdict(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The summary as lines of text: how many workloads, what was not compared, and what is not confidential."""
-        left_out = [f"{found.message}\n" for found in self.findings if found.code == NOT_COMPARED]
+        """The summary as lines of text: number of workloads, parts that were not compared, plain pods."""
+        notes = [f"{problem.message}\n" for problem in self.findings if problem.code == NOT_COMPARED]
         checked = f"checked {self.workloads} Contrast workload{'' if self.workloads == 1 else 's'}\n"
-        return checked + "".join(left_out) + describe_plain(self.plain)
+        return checked + "".join(notes) + describe_plain(self.plain)
 
 
-def beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
-    """Return the findings to print beside the summary, which as text already lists what was not compared."""
-    return [found for found in findings if form != "text" or found.code != NOT_COMPARED]
+def list_beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
+    """Return the findings to print beside the summary, whose text form has those about missing comparisons."""
+    return [problem for problem in findings if form != "text" or problem.code != NOT_COMPARED]
 
 
 def check_output(
@@ -527,50 +531,51 @@ def check_output(
     output = parse_output(resources)
     findings = list(output.findings)
     values = [item.value for item in output.objects()]
-    manifests, wrong = find_manifests(file, values)
-    findings += wrong
+    manifests, problems = find_manifests(file, values)
+    findings += problems
     if has_errors(findings):
-        return Verdict(tuple(findings), sum(len(select(one.value, one).workloads) for one in output.parsed))
-    every: list[Pod] = []
+        count = sum(len(select(resource.value, resource).workloads) for resource in output.parsed)
+        return Verdict(tuple(findings), count)
+    all_pods: list[Pod] = []
     plain: list[Ref] = []
     references = References(values)
     for resource in output.parsed:
-        found = pods_of(resource, references)
-        every += found.pods
-        plain += found.plain
-        findings += found.findings
-    pods = [pod for pod in every if pod.made_of is None]
+        pods_of_resource = gather_pods(resource, references)
+        all_pods += pods_of_resource.pods
+        plain += pods_of_resource.plain
+        findings += pods_of_resource.findings
+    pods = [pod for pod in all_pods if pod.made_of is None]
     classes = _classes(values)
     coordinators = [pod.workload.ref for pod in pods if pod.workload.is_coordinator]
-    for ref in coordinators[:1]:  # of several, or of one that the configuration has chosen, the render speaks
+    for ref in coordinators[:1]:  # the second render reports several, or another that the configuration chooses
         findings += check_coordinator_service(output.resources, ref, ref.namespace or "default")
     findings += find_applied_configuration(output.resources)
     findings += find_placeholders(output.resources)
     findings += find_late_injections(output.resources, [pod.workload for pod in pods])
     findings += check_only_coordinator([pod.workload for pod in pods], plain)
-    findings += check_none_confidential(plain, config.generate) if config and not every else ()
+    findings += check_none_confidential(plain, config.generate) if config and not all_pods else ()
     if pods or any(is_contrast_name(name) for name in classes):
         findings += find_duplicates(output.resources)
-    findings += object_findings(output)
-    for pod in every:
-        if of := pod.made_of:
+    findings += check_objects(output)
+    for pod in all_pods:
+        if origin := pod.made_of:
             code = "CC1119.earlier" if pod.is_earlier else "CC1119.copy"
-            findings.append(finding(code, pod.workload.ref, kind=of.kind, name=of.name))
-    findings += _about(every, classes, manifests.decoded) + _rollouts(values)
+            findings.append(finding(code, pod.workload.ref, kind=origin.kind, name=origin.name))
+    findings += _check_pods(all_pods, classes, manifests.decoded) + _rollouts(values)
     findings += claim_findings(output.resources, [pod.workload for pod in pods])
-    named = [name for name in classes if is_contrast_name(name)]
-    findings += check_classes([pod.workload for pod in pods], named, emitted=_emits_classes(values))
-    findings += _without_manifest(config, as_function=as_function) if pods and manifests.decoded is None else []
-    findings += manifest_problems(manifests) + _digests(manifests.decoded, pods, config, elsewhere)
+    names = [name for name in classes if is_contrast_name(name)]
+    findings += check_classes([pod.workload for pod in pods], names, emitted=_emits_classes(values))
+    findings += _report_missing_manifest(config, as_function=as_function) if pods and manifests.decoded is None else []
+    findings += check_manifests(manifests) + _check_digests(manifests.decoded, pods, config, elsewhere)
     if config is None:
         sealed = [pod.workload._replace(digest=pod.checked.digest) for pod in pods]
-        findings += shared_identities(sealed, manifests.decoded)
+        findings += find_shared_identities(sealed, manifests.decoded)
     findings += refusals(output.resources, [pod.workload for pod in pods])
     if not has_errors(findings):
-        findings += differing_bytes(manifests)
+        findings += compare_bytes(manifests)
     if not has_errors(findings):
         if config is None:
-            findings += not_rendered_again(pods, output)
+            findings += check_without_render(pods, output)
         else:
             findings += compare_renders(resources, output, pods, manifests, config)
     policies = {*mapping((manifests.decoded or {}).get("Policies"))} - {pod.checked.digest for pod in pods}
@@ -578,30 +583,29 @@ def check_output(
     return Verdict(tuple(dict.fromkeys(findings)), len(pods), tuple(plain), beside)
 
 
-def _without_manifest(config: Config | None, *, as_function: bool) -> list[Finding]:
-    """Return what is said of output without a manifest: CC1106, unless its configuration wants none."""
+def _report_missing_manifest(config: Config | None, *, as_function: bool) -> list[Finding]:
+    """Return CC1106 for output without a manifest, unless its configuration wants none."""
     if config is not None and config.generate.manifest.emit == "none":
         return [finding("CC1117.no-manifest")]
     return [finding("CC1106.function" if as_function else "CC1106")]
 
 
-def _about(
-    every: Sequence[Pod], classes: Mapping[str, RuntimeClass], manifest: Mapping[str, Any] | None
+def _check_pods(
+    pods: Sequence[Pod], classes: Mapping[str, RuntimeClass], manifest: Mapping[str, Any] | None
 ) -> list[Finding]:
-    """Return what is to say of each pod; of what a controller made, once what its workload or another copy says too."""
+    """Return the findings about the pods; a copy of a controller does not repeat those of its workload or of a copy."""
     findings: list[Finding] = []
-    told: dict[Ref, set[tuple[str, str]]] = {}
-    for pod in sorted(every, key=lambda one: one.made_of is not None):
-        said = told.setdefault(pod.made_of or pod.workload.ref, set())
+    reported: dict[Ref, set[tuple[str, str]]] = {}
+    for pod in sorted(pods, key=lambda checked: checked.made_of is not None):
+        sentences = reported.setdefault(pod.made_of or pod.workload.ref, set())
         about = (*pod.checked.findings, *check_pod(pod, classes.get(pod.workload.runtime_class), manifest))
-        new = [one for one in about if not pod.made_of or (one.code, one.message) not in said]
-        said |= {(one.code, one.message) for one in new}
+        new = [problem for problem in about if not pod.made_of or (problem.code, problem.message) not in sentences]
+        sentences |= {(problem.code, problem.message) for problem in new}
         findings += map(pod.workload.placed, new)
     return findings
 
 
 def _rollouts(values: Sequence[Any]) -> list[Finding]:
-    """Return a line for each rollout that is not finished, as far as the pods of a cluster are among the objects."""
     pods = [value for value in values if reference(value).kind == "Pod"]
     running = RunningPods([value for value in values if reference(value).kind != "Pod"], None)
     for pod in pods:
@@ -610,23 +614,21 @@ def _rollouts(values: Sequence[Any]) -> list[Finding]:
 
 
 def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
-    """Return the RuntimeClass objects by name."""
-    found = ((reference(value), value) for value in values)
-    return {ref.name: parse_class(value).runtime_class for ref, value in found if ref.kind == "RuntimeClass"}
+    items = ((reference(value), value) for value in values)
+    return {ref.name: parse_class(value).runtime_class for ref, value in items if ref.kind == "RuntimeClass"}
 
 
 def _emits_classes(values: Sequence[Any]) -> bool:
-    """Tell whether a render added a RuntimeClass."""
     return any(
         reference(value).kind == "RuntimeClass" and dig(value, ("metadata", "annotations", EMITTED)) is not None
         for value in values
     )
 
 
-def _digests(
+def _check_digests(
     manifest: Mapping[str, Any] | None, pods: Sequence[Pod], config: Config | None, elsewhere: Collection[str]
 ) -> list[Finding]:
-    """Return what `contrast set` would refuse in the manifest beside the workloads, in its base, and `elsewhere`."""
+    """Return the policies of the manifest that `contrast set` would refuse beside workloads, base and `elsewhere`."""
     if manifest is None:
         return []
     base = mapping(mapping(config.generate.manifest.base if config else None).get("Policies"))

@@ -1,4 +1,4 @@
-"""The documents and the manifest of rendered output, and what its workloads share in the manifest."""
+"""The documents and the manifest of rendered output, and shared identities of workloads in the manifest."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,23 +23,22 @@ from krm_function.text.restore import read_undo
 
 # --- Write the paths at which two values differ, for a finding
 #
-# Rule: it is given paths only, never values, so that no value can get into a finding.
+# Rule: the function gets paths only, never values, so that no value can get into a finding.
 
 
 SHOWN = 4  # places in one sentence
 
 
-def paths_text(paths: list[Path]) -> str:
-    """Return the first paths as text, and how many more there are."""
-    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
-    return ", ".join(dotted(path) or "all of it" for path in paths[:SHOWN]) + more
+def format_paths(paths: list[Path]) -> str:
+    """Return the first paths as text, and the number of the rest."""
+    rest = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+    return ", ".join(dotted(path) or "all of it" for path in paths[:SHOWN]) + rest
 
 
-# --- Parse the documents of rendered output that may have to do with Contrast
+# --- Parse the documents of rendered output that may concern Contrast
 #
-# Rule: a document is left unparsed only if nothing in it can be Contrast's. All names of Contrast's
-# contain one of two words; YAML can hide a word only by an escape or a tag, so a text that has one of those is parsed,
-# too.
+# Rule: a document stays unparsed only if nothing in it can be Contrast's. All names of Contrast's contain one of two
+# words; YAML can hide a word only by an escape or a tag, so a text with one of those is parsed, too.
 
 
 LOOKED_AT = frozenset(("List", "RuntimeClass", "ConfigMap", "Secret"))  # beside those with pods
@@ -66,30 +65,28 @@ class Output(NamedTuple):
 
 
 def parse_output(resources: Sequence[Resource]) -> Output:
-    """Parse what may have to do with Contrast. CC1118: there is no document at all."""
-    every: list[Resource] = []
+    """Parse every resource that may concern Contrast. CC1118: there is no document at all."""
+    parsed: list[Resource] = []
     findings: list[Finding] = []
     for position, resource in enumerate(resources):
-        every.append(resource)
+        parsed.append(resource)
         if not resource.may_have_pods and not resource.may_be(LOOKED_AT) and not _may_name_contrast(resource.text):
             continue
         try:
-            every[-1] = resource.given()._replace(position=position)
+            parsed[-1] = resource.given()._replace(position=position)
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
     if not findings and not any(map(_is_document, resources)):
         findings.append(finding("CC1118"))
-    return Output(add_copies(every), tuple(findings))
+    return Output(add_copies(parsed), tuple(findings))
 
 
 def _may_name_contrast(text: str) -> bool:
-    """Tell whether a text may hold a name of Contrast's."""
     folded = text.lower()
     return CONTRAST in folded or LEGACY in folded or ESCAPES.search(text) is not None
 
 
 def _is_document(resource: Resource) -> bool:
-    """Tell whether a text holds more than comments."""
     if resource.kind or resource.api_version or resource.name:
         return True
     try:
@@ -98,8 +95,8 @@ def _is_document(resource: Resource) -> bool:
         return True
 
 
-def object_findings(output: Output) -> list[Finding]:
-    """Check objects by themselves: an undo record that cannot be read, a wrong handler of a RuntimeClass."""
+def check_objects(output: Output) -> list[Finding]:
+    """Check objects by themselves: unreadable undo records, wrong handlers of RuntimeClasses."""
     findings: list[Finding] = []
     for resource, root, ref, value in output.objects():
         path = (*root, "metadata", "annotations", ORIGINAL)
@@ -115,8 +112,8 @@ def object_findings(output: Output) -> list[Finding]:
 
 # --- Find the manifest of rendered output, validate it and compare it with that of another render
 #
-# Rule: a manifest is signed and compared byte for byte, so other bytes are another manifest; the fields
-# that differ are named for people.
+# Rule: a manifest is signed and compared byte for byte, so other bytes are another manifest; the finding names the
+# fields that differ, for people.
 
 
 IN_THE_INPUT = "the input"
@@ -145,67 +142,71 @@ class Manifests(NamedTuple):
 
 
 def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Manifests, list[Finding]]:
-    """Find the manifests of the file and of the output; CC0702 when the first is none.
+    """Find the manifests of the file and of the output; CC0702 if the first is invalid.
 
-    That of the file counts; without a file that of the release that was rendered last, see `last_of`, or the first one.
+    The file's counts; without a file the one of the release that was rendered last (`last_of`), or else the first.
     """
     emitted = [text.encode("utf-8") for text in map(read_emitted_manifest, values) if text is not None]
     texts = (*([file.data] if file else []), *emitted)
-    made = Manifests(file, texts)
+    manifests = Manifests(file, texts)
     if not texts:
-        return made, []
+        return manifests, []
     text = texts[0] if file else last_of(texts) or texts[0]
     try:
-        return made._replace(text=text, decoded=decode(text)), []
+        return manifests._replace(text=text, decoded=decode(text)), []
     except ManifestError as problem:
-        return made, [finding("CC0702", field=made.place or "manifest.json", problem=str(problem), file=made.place)]
+        return manifests, [
+            finding("CC0702", field=manifests.place or "manifest.json", problem=str(problem), file=manifests.place)
+        ]
 
 
-def manifest_problems(manifests: Manifests) -> list[Finding]:
-    """Return what `contrast set` would refuse in the manifest alone."""
+def check_manifests(manifests: Manifests) -> list[Finding]:
+    """Return everything that `contrast set` would refuse in the manifest alone."""
     if manifests.decoded is None:
         return []
-    return manifest_findings(manifests.decoded)
+    return check_manifest_values(manifests.decoded)
 
 
-def manifest_findings(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:
-    """Return what `contrast set` would refuse in a manifest; all values that are not filled in are one finding."""
+def check_manifest_values(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:
+    """Return everything that `contrast set` would refuse in a manifest; all unfilled values are one finding."""
     problems = validate(manifest)
-    found = [finding("CC0702", field=one.field, problem=one.problem, file=file) for one in problems if not one.missing]
-    empty = [one.field for one in problems if one.missing]
-    return [*found, finding("CC0702.unfilled", field=", ".join(_shortened(empty)), file=file)] if empty else found
+    invalid = [problem for problem in problems if not problem.missing]
+    findings = [finding("CC0702", field=problem.field, problem=problem.problem, file=file) for problem in invalid]
+    if empty := [problem.field for problem in problems if problem.missing]:
+        findings.append(finding("CC0702.unfilled", field=", ".join(_shorten_fields(empty)), file=file))
+    return findings
 
 
-def _shortened(fields: Sequence[str]) -> Iterator[str]:
+def _shorten_fields(fields: Sequence[str]) -> Iterator[str]:
     """Yield the fields, each without the parent that it shares with the one before it: `a.b, .c`."""
-    before = ""
+    last_parent = ""
     for field in fields:
         parent, _, name = field.rpartition(".")
-        yield f".{name}" if parent == before else field
-        before = parent
+        yield f".{name}" if parent == last_parent else field
+        last_parent = parent
 
 
-def differing_bytes(manifests: Manifests) -> list[Finding]:
+def compare_bytes(manifests: Manifests) -> list[Finding]:
     """Return a finding if there are two manifests of different bytes, unless one was the base of the other."""
     if len(set(manifests.texts)) < 2 or last_of(manifests.texts) == manifests.text:
         return []
     return [finding("CC1111", first=manifests.place or IN_THE_INPUT, second=IN_THE_INPUT)]
 
 
-def differing_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: bool) -> list[Finding]:
-    """Return where the manifest of another render differs; b"": that render makes none.
+def compare_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: bool) -> list[Finding]:
+    """Return the differences from the manifest of another render; b"": that render makes none.
 
     sealed_otherwise: pods differ, so their digests in the manifest do as well and are not reported again.
     """
     if not manifests.texts or manifests.text == again:
         return []
     paths = differing_paths(manifests.decoded, decode(again) if again else {})
-    others = [path for path in paths if not (sealed_otherwise and path[0] == "Policies")]
-    return [finding("CC1113", fields=_fields_text(others), file=manifests.place)] if others or not paths else []
+    rest = [path for path in paths if not (sealed_otherwise and path[0] == "Policies")]
+    return [finding("CC1113", fields=_fields_text(rest), file=manifests.place)] if rest or not paths else []
 
 
-def manifest_difference(ours: str, theirs: str) -> str:
-    """Name the fields in which two manifests differ; say so if one of the texts is no manifest."""
+def describe_difference(ours: str, theirs: str) -> str:
+    """Name the fields in which two manifests differ; report a text that is not a manifest."""
     try:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
@@ -214,26 +215,24 @@ def manifest_difference(ours: str, theirs: str) -> str:
 
 
 def _fields_text(paths: Sequence[Path]) -> str:
-    return paths_text([_short(path) for path in paths]) if paths else "the same values in other bytes"
+    return format_paths([_short(path) for path in paths]) if paths else "the same values in other bytes"
 
 
 def _short(path: Path) -> Path:
-    """Cut a digest in a path to its beginning."""
     if path[0] != "Policies" or len(path) < 2:
         return path
     digest = str(path[1])
     return (path[0], digest[:DIGEST] + ("…" if len(digest) > DIGEST else ""), *path[2:])
 
 
-# --- Find what workloads of rendered output share in their manifest: the role of coordinator, names, secrets
+# --- Find the role of coordinator, names and secrets that workloads of rendered output share in their manifest
 #
-# Rule: without the configuration nobody knows whether it is meant, so it is said as a warning. With it,
-# the second render decides.
+# Rule: without the configuration, sharing may be intended, so it is a warning. With it, the second render decides.
 
 
-def shared_identities(sealed: Sequence[Workload], manifest: Mapping[str, Any] | None) -> Iterator[Finding]:
+def find_shared_identities(sealed: Sequence[Workload], manifest: Mapping[str, Any] | None) -> Iterator[Finding]:
     """Yield CC0726 for each role, name and secret that several entries of the manifest have."""
-    keys = {one.digest: object_key(one.ref.whole) for one in sealed if one.digest}
+    keys = {workload.digest: object_key(workload.ref.whole) for workload in sealed if workload.digest}
     coordinators: list[str] = []
     secrets: dict[str, list[str]] = {}
     names = Names()
@@ -251,9 +250,9 @@ def shared_identities(sealed: Sequence[Workload], manifest: Mapping[str, Any] | 
     for secret, holders in secrets.items():
         if len(holders) > 1:
             yield finding("CC0726.secret", names=listed(holders), id=short(secret))
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     for name in dict.fromkeys(name for entry in entries for name in entry.names):
         alike = frozenset(names.holders(name))
-        if len(alike) > 1 and alike not in told:
-            told.add(alike)
+        if len(alike) > 1 and alike not in reported:
+            reported.add(alike)
             yield finding("CC0726.name", name=short(name), names=len(alike))

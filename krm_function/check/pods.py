@@ -1,9 +1,9 @@
-"""Check each workload of rendered output: sealed, still what was sealed, admitted by the cluster."""
+"""Check each workload of rendered output: sealed, unchanged since, admitted by the cluster."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_function.check.drift import drift
+from krm_function.check.drift import find_drift
 from krm_function.config.references import References
 from krm_function.contrast.gpus import PASSED, asked_gpus
 from krm_function.contrast.identity import key_of_derived
@@ -32,50 +32,53 @@ from krm_function.render.stages import make_id_blocks, measure
 from krm_function.render.unsealed import find_misplaced, list_unsealed_classes, report_unsealed_class
 from krm_function.text.changes import Change, apply
 
-# --- Make the pod that a controller would create of a workload, for a dry run
+# --- Make the pod that a controller would create from a workload, for a dry run
 #
-# Rule: pure. What admission looks at is there: the template's labels and annotations, the namespace, the
-# service account, claims of templates, what a StatefulSet adds; the name is left to the server, since that of a running
-# pod is taken. There is no ownerReference, which needs rights of its own. Source: docs/facts/kubernetes.md#dry-run.
+# Rule: pure. The pod has everything that admission looks at: the template's labels and annotations, the namespace, the
+# service account, claims of templates, the additions of a StatefulSet. The server chooses the name, since a running pod
+# has that of the workload. There is no ownerReference, which needs rights of its own. Source:
+# docs/facts/kubernetes.md#dry-run.
 
 
-def pod_as_created(workload: Workload, namespace: str, without: Container[str] = ()) -> dict[str, Any]:
-    """Return the pod. without: fields of its spec that name what the cluster does not have yet."""
-    given = {key: workload.pod_metadata[key] for key in ("labels", "annotations") if workload.pod_metadata.get(key)}
+def make_pod(workload: Workload, namespace: str, without: Container[str] = ()) -> dict[str, Any]:
+    """Make the pod. without: fields of its spec that name objects which the cluster does not have yet."""
+    metadata = {key: workload.pod_metadata[key] for key in ("labels", "annotations") if workload.pod_metadata.get(key)}
     spec = {key: value for key, value in workload.pod_spec.items() if key not in without}
-    spec |= _with_claims(workload, spec)
+    spec |= _add_claims(workload, spec)
     if workload.ref.kind == "StatefulSet":
-        spec |= _of_a_stateful_set(workload)
-    metadata = {**given, "generateName": name_prefix(workload), "namespace": namespace}
+        spec |= _add_pod_name(workload)
+    metadata |= {"generateName": make_name_prefix(workload), "namespace": namespace}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-def name_prefix(workload: Workload) -> str:
+def make_name_prefix(workload: Workload) -> str:
     """Return the beginning of the pod's name, to which the server adds five characters."""
     return f"{workload.ref.name}-"[:LONGEST_BASE]
 
 
-def _with_claims(workload: Workload, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the volumes with the claims of claim templates, of a kind that has any."""
+def _add_claims(workload: Workload, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the volumes with the claims of claim templates, for a kind that has any."""
     claims = claim_names(workload)
     if not claims:
         return {}
-    volumes = [one for one in maps(spec.get("volumes")) if one.get("name") not in claims]
-    named = [{"name": one, "persistentVolumeClaim": {"claimName": f"{one}-{workload.ref.name}-0"}} for one in claims]
-    return {"volumes": [*volumes, *named]}
+    volumes = [volume for volume in maps(spec.get("volumes")) if volume.get("name") not in claims]
+    of_claims = [
+        {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{workload.ref.name}-0"}} for name in claims
+    ]
+    return {"volumes": volumes + of_claims}
 
 
-def _of_a_stateful_set(workload: Workload) -> dict[str, Any]:
-    """Return what its controller sets: the name and domain of the first pod."""
+def _add_pod_name(workload: Workload) -> dict[str, Any]:
+    """Return the fields that its controller sets: the name and domain of the first pod."""
     domain = mapping(workload.object.get("spec")).get("serviceName")
     name = {"hostname": f"{workload.ref.name}-0"}
     return {**name, "subdomain": domain} if isinstance(domain, str) else name
 
 
-def in_its_owner(pod: Any, workload: Workload) -> Workload:
+def place_in_owner(pod: Any, workload: Workload) -> Workload:
     """Return the workload with a pod in the place of its template, as its policy has the owner's name and kind.
 
-    pod: or the template of what a controller made, with metadata and spec.
+    pod: or the template of an object that a controller made, with metadata and spec.
     """
     template, path = without_controlled(mapping(pod), workload), workload.template
     if path:
@@ -88,36 +91,36 @@ def in_its_owner(pod: Any, workload: Workload) -> Workload:
 
 # --- Check each workload of rendered output: it is sealed, and neither its pod nor the manifest has changed since
 #
-# Rule: it looks at rendered output alone, because kustomize can skip a function without a word
-# (docs/facts/kustomize.md#exec-functions). It checks what `contrast set` and `contrast verify` will check later
-# (docs/facts/contrast-manifest.md#set-and-verify).
+# Rule: the check needs only rendered output, because kustomize can skip a function silently
+# (docs/facts/kustomize.md#exec-functions). It checks everything that `contrast set` and `contrast verify` will check
+# later (docs/facts/contrast-manifest.md#set-and-verify).
 
 
 LONGEST_HOOK = 64  # characters of that annotation in a sentence
 
 
 class Checked(NamedTuple):
-    """The findings about one workload, and the digest it was sealed with ("" if it was not).
+    """The findings about a workload, and the digest of its seal, "" without one.
 
-    moved: the fields that changed since; each has a finding. has_gpus: whether the policy passes any to the pod.
-    allowed_names: the pattern of its name, "" if it is not known.
+    changed: the fields that changed since; each has a finding. has_gpus: whether the policy passes any to the pod.
+    allowed_names: the pattern of its name, "" if unknown.
     """
 
     findings: tuple[Finding, ...] = ()
     digest: str = ""
     platform: Platform | None = None
-    moved: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
     has_gpus: bool = False
     allowed_names: str = ""
 
 
 def check_workload(workload: Workload, references: References) -> Checked:
-    """Tell whether one pod is sealed and still is what its policy describes."""
+    """Check that a pod is sealed and still matches its policy."""
     ref, name = workload.ref, workload.runtime_class
     if is_placeholder(name):
         hook = hook_of(workload.object)
         path = (*workload.spec_path, "runtimeClassName")
-        return Checked((_hooked(ref, path, name, hook) if hook else finding("CC1101", ref, path, name=name),))
+        return Checked((_report_hook(ref, path, name, hook) if hook else finding("CC1101", ref, path, name=name),))
     parsed = parse_runtime_class(name)
     platform = parsed if isinstance(parsed, Platform) else None
     path = (*workload.metadata_path, "annotations", INITDATA)
@@ -132,41 +135,43 @@ def check_workload(workload: Workload, references: References) -> Checked:
     except ValueError as problem:
         return Checked((unreadable(workload, problem),), "", platform)
     profile = profile_of_rules(rego)
-    moved = drift(workload, sealed, references, native=bool(profile))
+    changed = find_drift(workload, sealed, references, native=bool(profile))
     allowed = allowed_names(workload, sealed)
     if profile and profile is not profile_of_data(sealed):
-        moved.append("policy profile, of which its rules and its data do not agree")
+        changed.append("policy profile, of which its rules and its data do not agree")
     opened = (
         *open_findings(workload, open_variables(sealed, workload, references)),
         *unbound_findings(workload, unbound_values(sealed)),
         *controller_findings(workload, written_by_controller(workload)),
     )
-    has_gpus = any(one.get("devices") for one in maps(sealed.get("containers"))[:1])  # the sandbox has all of the pod
+    has_gpus = any(
+        entry.get("devices") for entry in maps(sealed.get("containers"))[:1]
+    )  # the sandbox has all of the pod
     difference = name_difference(refused_name(workload, allowed), allowed)
-    fields = (*moved, difference) if difference else moved
-    findings = (*(stale(workload, field) for field in fields), *opened)
-    return Checked(findings, digest(toml), platform, tuple(moved), has_gpus, allowed)
+    fields = (*changed, difference) if difference else changed
+    findings = (*(report_change(workload, field) for field in fields), *opened)
+    return Checked(findings, digest(toml), platform, tuple(changed), has_gpus, allowed)
 
 
-def stale(workload: Workload, field: str) -> Finding:
-    """Return the finding of one field that changed since the pod was sealed."""
+def report_change(workload: Workload, field: str) -> Finding:
+    """Make the finding about a field that changed since the pod was sealed."""
     return finding("CC1103", workload.ref, workload.spec_path, field=field)
 
 
-def unwatched(value: Any, root: Path, ref: Ref, kinds: Kinds) -> tuple[Finding, ...]:
+def find_unwatched(value: Any, root: Path, ref: Ref, kinds: Kinds) -> tuple[Finding, ...]:
     """Return findings for Contrast runtime class names in an object whose pods no render seals."""
     hook = hook_of(dig(value, root))
     asked = list(list_unsealed_classes(value, root, kinds))
     paths = [path for path, _ in asked]
     return tuple(
-        _hooked(ref, path, name, hook)
+        _report_hook(ref, path, name, hook)
         if hook and is_placeholder(name)
         else report_unsealed_class(ref, path, name, kinds, root, paths)
         for path, name in asked
     )
 
 
-def _hooked(ref: Ref, path: Path, name: str, hook: str) -> Finding:
+def _report_hook(ref: Ref, path: Path, name: str, hook: str) -> Finding:
     return finding("CC1108", ref, path, name=name, hook=hook[:LONGEST_HOOK])
 
 
@@ -175,84 +180,86 @@ def check_manifest(
 ) -> tuple[Finding, ...]:
     """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
 
-    elsewhere: digests of workloads that are rendered by themselves, or stand in a base. An entry for a workload that
-    is here too is an earlier policy of it, wherever else it stands.
+    elsewhere: digests of workloads that are rendered by themselves, or are in a base. An entry for a workload of this
+    output is an earlier policy of it, even if it is elsewhere, too.
     Source: docs/facts/contrast-manifest.md#set-and-verify.
     """
-    policies = mapping(manifest.get("Policies"))  # whether its shape is right, `validate` says
+    policies = mapping(manifest.get("Policies"))  # `validate` checks its shape
     findings: list[Finding] = []
     owners: dict[str, Ref] = {}
-    once = {(one.ref, one.template): one for one in sealed}
-    for (ref, _), one in once.items():
-        sealed_as, role = one.digest, one.role
+    once = {(workload.ref, workload.template): workload for workload in sealed}
+    for (ref, _), workload in once.items():
+        sealed_as, role = workload.digest, workload.role
         first = owners.setdefault(sealed_as, ref)
         if not sealed_as:
             continue
         if first.whole != ref.whole:
-            names = (f"{each.kind}/{each}" for each in (first, ref))
+            names = (f"{owner.kind}/{owner}" for owner in (first, ref))
             findings.append(finding("CC0705", ref, (), first=next(names), second=next(names), digest=sealed_as))
         if sealed_as not in policies:
             findings.append(finding("CC1104", ref, (), digest=sealed_as))
-        elif (found := mapping(policies[sealed_as]).get("Role") or "") != role:
-            findings.append(finding("CC1110", ref, (), found=found or "none", wanted=role or "none"))
-    others = sorted(set(policies) - {one.digest for one in once.values()})
-    ours = {_identity(policies.get(one.digest)) for one in once.values()} - {None}
-    left = set(elsewhere)
+        elif (role_of_entry := mapping(policies[sealed_as]).get("Role") or "") != role:
+            findings.append(finding("CC1110", ref, (), found=role_of_entry or "none", wanted=role or "none"))
+    unmatched = sorted(set(policies) - {workload.digest for workload in once.values()})
+    identities = {_identity(policies.get(workload.digest)) for workload in once.values()} - {None}
+    rendered_elsewhere = set(elsewhere)
     earlier = [
-        one for one in others if _identity(policies[one]) in ours and (one not in left or _is_of_one(policies[one]))
+        key
+        for key in unmatched
+        if _identity(policies[key]) in identities and (key not in rendered_elsewhere or _has_own_secret(policies[key]))
     ]
-    unknown = [one for one in others if one not in left]
+    unknown = [key for key in unmatched if key not in rendered_elsewhere]
     if earlier:
-        names_of = ", ".join(dict.fromkeys("/".join(_certificate_names(policies[one])[:1]) for one in earlier))
+        names_of = ", ".join(dict.fromkeys("/".join(_certificate_names(policies[key])[:1]) for key in earlier))
         findings.append(finding("CC0731", names=names_of))
-        unknown = [one for one in unknown if one not in earlier]
+        unknown = [key for key in unknown if key not in earlier]
     if unknown:
-        names_of = ", ".join("/".join(_certificate_names(policies[one]) or [one[:16]]) for one in unknown)
+        names_of = ", ".join("/".join(_certificate_names(policies[key]) or [key[:16]]) for key in unknown)
         findings.append(finding("CC1105", names=names_of))
     return tuple(findings)
 
 
 def _identity(policy: Any) -> tuple[str, str, str] | None:
-    """Return name, secret and role of an entry, None for one without: then nothing says whose it is."""
+    """Return name, secret and role of an entry, None without these: then its owner is unknown."""
     entry, names = mapping(policy), _certificate_names(policy)
     secret = entry.get("WorkloadSecretID")
     return (names[0], str(secret), str(entry.get("Role") or "")) if names and secret else None
 
 
-def _is_of_one(policy: Any) -> bool:
+def _has_own_secret(policy: Any) -> bool:
     """Tell whether the secret of an entry names its object, so that no other workload has the same identity."""
     return bool(key_of_derived(str(mapping(policy).get("WorkloadSecretID"))))
 
 
 def _certificate_names(policy: Any) -> list[str]:
-    found = mapping(policy).get("SANs")
-    return [str(name) for name in found] if isinstance(found, list) else []
+    names = mapping(policy).get("SANs")
+    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 def check_classes(workloads: Sequence[Workload], classes: Sequence[str], *, emitted: bool) -> tuple[Finding, ...]:
-    """Tell whether every handler in use is among Contrast's RuntimeClass objects of the input, if a render emitted any.
+    """Check that every handler in use has a RuntimeClass object of Contrast's in the input, if a render emitted any.
 
-    A render that emits one class emits all. Where none was emitted, a class may be in the cluster alone.
+    A render that emits one class emits all. If none was emitted, a class may be in the cluster alone.
     """
     if not emitted:
         return ()
     return tuple(
-        finding("CC1107", one.ref, (*one.spec_path, "runtimeClassName"), name=one.runtime_class)
-        for one in workloads
-        if not is_placeholder(one.runtime_class) and one.runtime_class not in classes
+        finding("CC1107", workload.ref, (*workload.spec_path, "runtimeClassName"), name=workload.runtime_class)
+        for workload in workloads
+        if not is_placeholder(workload.runtime_class) and workload.runtime_class not in classes
     )
 
 
-# --- Gather the pods of rendered output, and check each: sealed, still what was sealed, admitted by the cluster
+# --- Gather the pods of rendered output, and check each: sealed, unchanged since, admitted by the cluster
 #
 # Rule: a pod is checked by itself and against the manifest, without any configuration.
 
 
-NODE_NAME = "CC0310"  # a warning about nodeName, which the scheduler writes into what a controller made
+NODE_NAME = "CC0310"  # a warning about nodeName, which the scheduler writes into a pod of a controller
 
 
 class Pod(NamedTuple):
-    """One workload, and what was read back from its policy."""
+    """A workload, and the result of reading back its policy."""
 
     workload: Workload
     checked: Checked
@@ -262,24 +269,24 @@ class Pod(NamedTuple):
 
 
 class PodsOf(NamedTuple):
-    """The Contrast workloads of a resource, its plain pods, and findings of what asks for Contrast in vain."""
+    """The Contrast workloads of a resource, its plain pods, and findings about unsealed requests."""
 
     pods: list[Pod]
     plain: list[Ref]
     findings: list[Finding]
 
 
-def pods_of(resource: Resource, references: References) -> PodsOf:
-    """Return the pods of a resource.
+def gather_pods(resource: Resource, references: References) -> PodsOf:
+    """Check the pods of a resource.
 
-    What controllers made and runs no pod any more is not checked. What is of an earlier template is checked by its own
-    policy alone: this render and its manifest do not know it.
+    An object that a controller made and that runs no pod any more is not checked. One of an earlier template is checked
+    by its own policy alone: this render and its manifest do not include it.
     """
     chosen = select(resource.value, resource)
     findings = list(chosen.findings)
     for _, root, ref, _ in resource.objects:
         asked = (
-            *unwatched(resource.value, root, ref, resource.kinds),
+            *find_unwatched(resource.value, root, ref, resource.kinds),
             *find_misplaced(resource.value, root, kinds=resource.kinds),
         )
         findings += map(resource.placed, asked)
@@ -293,71 +300,73 @@ def pods_of(resource: Resource, references: References) -> PodsOf:
             findings.append(workload.placed(finding(code, workload.ref, kind=made_of.kind, name=made_of.name)))
             continue
         is_earlier = copy is not None and copy.retired == "earlier"
-        known = References() if is_earlier else references  # its ConfigMaps may have been others
-        checked = _check_copy(workload, copy.origin, known) if copy else check_workload(workload, known)
+        sources = References() if is_earlier else references  # its ConfigMaps may have been others
+        checked = _check_copy(workload, copy.origin, sources) if copy else check_workload(workload, sources)
         pods.append(Pod(workload, checked, count if isinstance(count, int) else 0, made_of, is_earlier))
-    plain = [one.ref for one in chosen.skipped if not one.owned]
+    plain = [workload.ref for workload in chosen.skipped if not workload.owned]
     return PodsOf(pods, plain, findings)
 
 
 def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
-    """Check the pod of a copy as a pod of what it was made of, whose name and kind its policy has."""
+    """Check the pod of a copy as a pod of its origin, whose name and kind its policy has."""
     value: Any = copy.at(copy.template_path)
     template = {key: value.get(key) for key in ("metadata", "spec")}
     ref = reference(origin)
     kinds = copy.resource.kinds if copy.resource else SHIPPED
-    made_of = workloads_of(origin, (), ref, kinds=kinds)  # of those, the copy is of the one with its policy
+    made_of = workloads_of(origin, (), ref, kinds=kinds)  # the copy comes from the one with its policy
     policy, names = copy.annotations.get(INITDATA), _container_names(copy)
-    alike = [one for one in made_of if _container_names(one) == names]  # of an earlier template none has it
-    mine = next((one for one in made_of if one.annotations.get(INITDATA) == policy), (alike or made_of)[0])
-    checked = check_workload(in_its_owner(template, mine), references)
+    alike = [
+        candidate for candidate in made_of if _container_names(candidate) == names
+    ]  # an earlier template has another policy
+    source = next(
+        (candidate for candidate in made_of if candidate.annotations.get(INITDATA) == policy), (alike or made_of)[0]
+    )
+    checked = check_workload(place_in_owner(template, source), references)
     difference = name_difference(copy.ref.name, checked.allowed_names) if copy.ref.kind == "Pod" else ""
     if difference:
-        checked = checked._replace(findings=(*checked.findings, stale(copy, difference)))
-    findings = [found._replace(ref=copy.ref, path=copy.spec_path) for found in checked.findings]
+        checked = checked._replace(findings=(*checked.findings, report_change(copy, difference)))
+    findings = [problem._replace(ref=copy.ref, path=copy.spec_path) for problem in checked.findings]
     return checked._replace(findings=tuple(findings))
 
 
 def _container_names(workload: Workload) -> list[str]:
-    return [each.name for each in workload.all_containers]
+    return [container.name for container in workload.all_containers]
 
 
 def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[str, Any] | None) -> list[Finding]:
-    """Tell whether the cluster admits one pod, and whether its VM is the one that was measured."""
+    """Check that the cluster admits a pod, and that its VM is the measured one."""
     workload, platform = pod.workload, pod.checked.platform
     if platform is None or pod.is_earlier:
-        return []  # a placeholder is left, which is an error already; or it is admitted, and known to another manifest
-    mounts = [
-        found for found in check_host_mounts(workload) if found.severity == "error"
-    ]  # of the rest a render has told
+        return []  # a placeholder remains, which is an error already; or it was admitted, and is in another manifest
+    mounts = [problem for problem in check_host_mounts(workload) if problem.severity == "error"]
     findings = [*admissible(workload), *mounts, *schedule(workload, runtime_class).findings]
     findings += check_daemon_set(workload, runtime_class)
-    gpus = check_gpus(workload, platform, _passed(pod), explicit=False)
-    findings += [found for found in gpus if found.severity == "error"]
+    gpus = check_gpus(workload, platform, _list_passed_gpus(pod), explicit=False)
+    findings += [problem for problem in gpus if problem.severity == "error"]
     if pod.made_of:
-        findings = [found for found in findings if found.code != NODE_NAME]
+        findings = [problem for problem in findings if problem.code != NODE_NAME]
     if manifest is None or not pod.checked.digest or not pod.vcpus:
         return findings
     values = mapping(manifest.get("ReferenceValues"))
-    if not any(one.get("Platform") in (platform.marker, "", None) for one in maps(values.get(platform.tee))):
+    if not any(entry.get("Platform") in (platform.marker, "", None) for entry in maps(values.get(platform.tee))):
         return [*findings, finding("CC0709", workload.ref, workload.spec_path, platform=platform.name)]
     measured = measure(workload, make_id_blocks(platform, pod.vcpus, values.get("snp") or ()))
     if measured.edits:
-        findings.append(stale(workload, _measured_field(workload, platform)))
+        findings.append(report_change(workload, _measured_field(workload, platform)))
     return [*findings, *measured.findings]
 
 
-def _passed(pod: Pod) -> tuple[str, ...]:
+def _list_passed_gpus(pod: Pod) -> tuple[str, ...]:
     """Return the names of GPUs that a policy passes: the usual ones; if it passes any, also those of the pod.
 
-    By which names they were counted is in the settings of the render, and not in the policy.
+    The names by which a render counts GPUs are in its settings, not in the policy.
     """
-    asked = (one for each in pod.workload.all_containers for one in asked_gpus(each.container))
-    return (*PASSED, *(one.name for one in asked if one.what == "other")) if pod.checked.has_gpus else PASSED
+    asked = (gpu for container in pod.workload.all_containers for gpu in asked_gpus(container.container))
+    return (*PASSED, *(gpu.name for gpu in asked if gpu.what == "other")) if pod.checked.has_gpus else PASSED
 
 
 def _measured_field(workload: Workload, platform: Platform) -> str:
-    """Name the field that makes an ID block wrong, as far as it shows."""
+    """Name the field that makes an ID block wrong, as far as visible."""
     if platform.tee != "snp":
         return f"runtimeClassName (it has the ID block of another platform than {platform.name})"
     if not any(key.startswith(ID_BLOCKS[0]) for key in workload.annotations):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from krm_function.check.pods import check_workload, in_its_owner, name_prefix
+from krm_function.check.pods import check_workload, make_name_prefix, place_in_owner
 from krm_function.config.references import References
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.contrast.vm_size import vcpus
@@ -22,77 +22,77 @@ from krm_function.record import NamedTuple
 from krm_function.render.copies import find_owners, index_controllers
 from krm_function.text.changes import same
 
-# --- Quote what an API server says of a pod, without anything of the pod that might be secret
+# --- Quote the words of an API server about a pod, without anything of the pod that might be secret
 #
-# Rule: a server repeats the values that it refuses, so the values of variables, long annotations and what
-# it quotes as a value are taken out; the rest is cut and on one line.
+# Rule: a server repeats the values that it refuses, so the values of variables, long annotations and quoted values are
+# masked; the rest is cut and on one line.
 
 
 MASK = "(masked)"
 LONGEST_WORDS = 600  # characters
 LONG_ANNOTATION = 64  # characters, as everywhere
-LEAST = 4  # characters of a value that is looked for: a shorter one would be found in other words
+LEAST = 4  # characters of a value to mask: a shorter one would occur in other words
 QUOTED = re.compile(r'((?:Invalid|Unsupported|Duplicate) value: )("(?:[^"\\]|\\.)*"?|\S+)')
 
 
-def server_words(text: str, *workloads: Workload) -> str:
-    """Return the words of a server. workloads: what was sent, whose values are masked."""
-    values = sorted({value for one in workloads for value in _values(one)}, key=len, reverse=True)
+def mask_server_words(text: str, *workloads: Workload) -> str:
+    """Mask the words of a server. workloads: those that were sent, whose values are masked."""
+    values = sorted({value for workload in workloads for value in _values(workload)}, key=len, reverse=True)
     for value in values:
         text = text.replace(value, MASK)
-    for one in workloads:  # the name that the server has given to the pod of a dry run
-        text = re.sub(rf"\b{re.escape(name_prefix(one))}[a-z0-9]{{5}}\b", f"{name_prefix(one)}…", text)
+    for workload in workloads:  # the name that the server has given to the pod of a dry run
+        prefix = make_name_prefix(workload)
+        text = re.sub(rf"\b{re.escape(prefix)}[a-z0-9]{{5}}\b", f"{prefix}…", text)
     text = " ".join(QUOTED.sub(rf"\1{MASK}", text).split())
     return f"{text[:LONGEST_WORDS]}…" if len(text) > LONGEST_WORDS else text
 
 
 def _values(workload: Workload) -> Iterator[str]:
-    for each in workload.all_containers:
-        for variable in maps(each.container.get("env")):
-            yield from _long(variable.get("value"))
+    for container in workload.all_containers:
+        for variable in maps(container.container.get("env")):
+            yield from _select_long(variable.get("value"))
     for value in mapping(workload.pod_metadata.get("annotations")).values():
         if isinstance(value, str) and len(value) > LONG_ANNOTATION:
             yield value
 
 
-def _long(value: Any) -> Iterator[str]:
+def _select_long(value: Any) -> Iterator[str]:
     if isinstance(value, str) and len(value) >= LEAST:
         yield from (value, *(line for line in value.splitlines() if len(line) >= LEAST))
 
 
-# --- Say who wrote a part of an object last, as its managedFields have it
+# --- Name the last writer of an object's spec, by its managedFields
 #
-# Rule: pure. Only entries about the spec count, and controllers of Kubernetes itself are not named, since
-# they write what they are told to. A name there is what a client says of itself.
-# Source: docs/facts/kubernetes.md#managed-fields.
+# Rule: pure. Only entries about the spec count, and controllers of Kubernetes itself are not named, since they write on
+# behalf of others. A client chooses its name itself. Source: docs/facts/kubernetes.md#managed-fields.
 
 
 KUBERNETES = ("kube-controller-manager", "kube-scheduler", "kubelet", "k3s", "cloud-controller-manager")
 LONGEST_WRITER = 40  # characters of a name in a sentence
 
 
-def writers(fields: Any) -> list[dict[str, Any]]:
-    """Return what is needed of managedFields: manager and time of each entry about the spec."""
+def list_writers(fields: Any) -> list[dict[str, Any]]:
+    """Reduce managedFields to manager and time of each entry about the spec."""
     return [
-        {"manager": one.get("manager"), "time": one.get("time")}
-        for one in maps(fields)
-        if "f:spec" in mapping(one.get("fieldsV1"))
+        {"manager": entry.get("manager"), "time": entry.get("time")}
+        for entry in maps(fields)
+        if "f:spec" in mapping(entry.get("fieldsV1"))
     ]
 
 
-def last_writer(value: Any) -> str:
-    """Name who wrote the spec of an object last, "" if nothing but Kubernetes is known to have."""
+def find_last_writer(value: Any) -> str:
+    """Name the last writer of an object's spec, "" if only Kubernetes is known to have written it."""
     entries = maps(mapping(mapping(value).get("metadata")).get("managedFields"))
-    named = [(str(one.get("time") or ""), str(one.get("manager") or "")) for one in entries]
-    others = [(time, name) for time, name in named if name and name not in KUBERNETES]
-    return max(others)[1][:LONGEST_WRITER] if others else ""
+    entries_by_time = [(str(entry.get("time") or ""), str(entry.get("manager") or "")) for entry in entries]
+    candidates = [(time, name) for time, name in entries_by_time if name and name not in KUBERNETES]
+    return max(candidates)[1][:LONGEST_WRITER] if candidates else ""
 
 
-# --- Name the fields in which a pod of a cluster is not what its owner was sealed for
+# --- Name the fields in which a pod of a cluster differs from the sealed template of its owner
 #
-# Rule: the generator answers, as in `drift`; here is only what a policy cannot show of a pod: another one,
-# another class, another number of vCPUs, what an image would have put where a field is gone, a debug container. What
-# nobody's policy is about (tolerations, priority, pull secrets) is no difference.
+# Rule: the generator answers, as in `find_drift`; this part only adds differences that a policy cannot show: another
+# policy, another class, another number of vCPUs, a field that is gone so that the image's counts, a debug container.
+# Fields that no policy covers (tolerations, priority, pull secrets) are not differences.
 
 
 OF_THE_IMAGE = ("command", "args", "workingDir")  # without them, the image's own count
@@ -101,9 +101,9 @@ READ_BY_THE_NODE = ("io.katacontainers.", "contrast.edgeless.systems/")
 
 
 class Judged(NamedTuple):
-    """The fields that differ, [] for none. debug: names of containers that somebody added to a pod that ran.
+    """The fields that differ, () for none. debug: names of containers that were added to the running pod.
 
-    allowed_names: the pattern of its name in its policy, "" if it is not known; pods that are alike have other names.
+    allowed_names: the pattern of its name in its policy, "" if unknown; pods that are alike have other names.
     """
 
     fields: tuple[str, ...] = ()
@@ -112,41 +112,41 @@ class Judged(NamedTuple):
 
 
 def judge_pod(pod: Any, workload: Workload, references: References) -> Judged:
-    """Compare a pod with the workload of which it was made, and with the policy that the pod itself has."""
+    """Compare a pod with the workload of its template, and with the policy that the pod itself has."""
     spec = mapping(mapping(pod).get("spec"))
-    debug = tuple(str(one.get("name")) for one in maps(spec.get(DEBUG)))
-    whole = {**mapping(pod), "spec": {key: value for key, value in spec.items() if key != DEBUG}}
-    there = in_its_owner(whole, workload)
-    sealed, found = sealed_digest(workload), sealed_digest(there)
-    wanted, given = workload.runtime_class, there.runtime_class
+    debug = tuple(str(container.get("name")) for container in maps(spec.get(DEBUG)))
+    pod_without_debug = {**mapping(pod), "spec": {key: value for key, value in spec.items() if key != DEBUG}}
+    running = place_in_owner(pod_without_debug, workload)
+    sealed, running_digest = read_sealed_digest(workload), read_sealed_digest(running)
+    expected_class, running_class = workload.runtime_class, running.runtime_class
     fields: list[str] = []
-    if given != wanted if found == sealed else not is_contrast_name(given):
-        fields.append(f"runtimeClassName, {given or 'none'} in place of {wanted}")
-    if not found:
-        gone = there.annotations.get(INITDATA) is None
+    if running_class != expected_class if running_digest == sealed else not is_contrast_name(running_class):
+        fields.append(f"runtimeClassName, {running_class or 'none'} in place of {expected_class}")
+    if not running_digest:
+        gone = running.annotations.get(INITDATA) is None
         return Judged((*fields, f"its policy, which {'is gone' if gone else 'cannot be read'}"), debug)
     allowed = ""
-    if is_contrast_name(given):
-        checked = check_workload(there, references)
+    if is_contrast_name(running_class):
+        checked = check_workload(running, references)
         allowed = checked.allowed_names
-        fields += checked.moved
-        fields += moved_variables(whole, workload)
-    fields += _gone(workload, there) if found == sealed else ()
+        fields += checked.changed
+        fields += moved_variables(pod_without_debug, workload)
+    fields += _find_hidden_changes(workload, running) if running_digest == sealed else ()
     return Judged(tuple(dict.fromkeys(fields)), debug, allowed)
 
 
 def judge_admitted(pod: Any, workload: Workload, references: References) -> Judged:
-    """Compare what the API server makes of a workload's pod with the workload: its policy has to be the same."""
+    """Compare a workload's pod after admission with the workload: its policy has to be the same."""
     judged = judge_pod(pod, workload, references)
-    there = in_its_owner(pod, workload)
-    sealed, found = sealed_digest(workload), sealed_digest(there)
-    if found and sealed != found:
+    admitted = place_in_owner(pod, workload)
+    sealed, admitted_digest = read_sealed_digest(workload), read_sealed_digest(admitted)
+    if admitted_digest and sealed != admitted_digest:
         return Judged(("its policy, in place of which there is another", *judged.fields), judged.debug)
     return judged
 
 
-def sealed_digest(workload: Workload) -> str:
-    """Return the digest of the policy that a pod has, "" if it has none that can be read."""
+def read_sealed_digest(workload: Workload) -> str:
+    """Return the digest of a pod's policy, "" without a readable one."""
     return _digest(str(workload.annotations.get(INITDATA)))
 
 
@@ -158,38 +158,40 @@ def _digest(annotation: str) -> str:
         return ""
 
 
-def _gone(ours: Workload, theirs: Workload) -> list[str]:
-    """Return what a policy does not show to be gone or other: fields that hide the image's, mounts, vCPUs, options."""
+def _find_hidden_changes(ours: Workload, theirs: Workload) -> list[str]:
+    """Return the differences that a policy does not show: fields that hide the image's, mounts, vCPUs, options."""
     fields: list[str] = []
-    there = {(one.field, one.name): one.container for one in theirs.all_containers}
-    for each in ours.all_containers:
-        found = there.get((each.field, each.name))
-        if found is None:
+    by_name = {(item.field, item.name): item.container for item in theirs.all_containers}
+    for container in ours.all_containers:
+        running_container = by_name.get((container.field, container.name))
+        if running_container is None:
             continue
-        fields += [f"{each.name}: {key}" for key in OF_THE_IMAGE if each.container.get(key) and not found.get(key)]
-        mounts = {one.get("mountPath") for one in maps(found.get("volumeMounts"))}
-        gone = [str(one.get("mountPath")) for one in each.mounts if one.get("mountPath") not in mounts]
-        fields += [f"{each.name}: the mount {path}" for path in gone]
-    counts = [vcpus(one) for one in (ours, theirs)]
+        hidden = [key for key in OF_THE_IMAGE if container.container.get(key) and not running_container.get(key)]
+        fields += [f"{container.name}: {key}" for key in hidden]
+        mounts = {item.get("mountPath") for item in maps(running_container.get("volumeMounts"))}
+        gone = [str(item.get("mountPath")) for item in container.mounts if item.get("mountPath") not in mounts]
+        fields += [f"{container.name}: the mount {path}" for path in gone]
+    counts = [vcpus(item) for item in (ours, theirs)]
     if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
         fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
-    return [*fields, *_annotations(ours, theirs)]
+    return [*fields, *_compare_annotations(ours, theirs)]
 
 
-def _annotations(ours: Workload, theirs: Workload) -> list[str]:
-    """Return the annotations by which a node starts the VM or Contrast the pod, where they differ."""
-    names = {name for one in (ours, theirs) for name in one.annotations if str(name).startswith(READ_BY_THE_NODE)}
-    values = [(name, *(dig(one.annotations, (name,)) for one in (ours, theirs))) for name in sorted(names - {INITDATA})]
+def _compare_annotations(ours: Workload, theirs: Workload) -> list[str]:
+    """Return the annotations that differ and that the node or Contrast reads to start the VM or the pod."""
+    pods = (ours, theirs)
+    names = {name for pod in pods for name in pod.annotations if str(name).startswith(READ_BY_THE_NODE)}
+    values = [(name, *(dig(pod.annotations, (name,)) for pod in pods)) for name in sorted(names - {INITDATA})]
     return [f"annotation {name}" for name, first, second in values if not same(first, second)]
 
 
 # --- Judge the pods that run: each by the policy that it has itself, and all of an owner together as one rollout
 #
-# Rule: pods come one after another and none is kept, so that ten thousand take no more room than one. A
-# pod of an earlier template of its owner is no drift; it is counted, and judged by its own policy like any other. Of a
-# pod that may be an owner itself (the leader of a group, listed before its workers) only the names are kept. Pods that
-# are alike but for what the cluster writes into each are judged once. What has ended, or is being deleted, runs no
-# more.
+# Rule: pods come one after another and none is kept, so that ten thousand take no more memory than one. A pod of an
+# earlier template of its owner is not drift; it is counted, and judged by its own policy like any other. Of a pod that
+# may be an owner itself (the leader of a group, listed before its workers) only the names are kept. Pods that are alike
+# except for the fields that the cluster writes into each are judged once. A pod that has ended, or is being deleted,
+# does not count.
 
 
 ENDED = ("Succeeded", "Failed")
@@ -197,15 +199,15 @@ TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")  # as admission names 
 OF_EACH_POD = ("nodeName", "hostname")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 MOST_CACHED = 1_000
-UNKNOWN = References()  # what ConfigMaps held when a pod of an earlier render was sealed
+UNKNOWN = References()  # of a pod of an earlier render: its ConfigMaps may have been others
 
 
 class _Owner:
-    """What is known of the pods of one workload."""
+    """The results for the pods of a workload."""
 
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
-        self.digest = sealed_digest(workload)
+        self.digest = read_sealed_digest(workload)
         self.own: tuple[str, ...] | None = None
         self.earlier = 0
         self.waiting: list[str] = []
@@ -217,24 +219,23 @@ class _Owner:
 class RunningPods:
     """Takes the pods of some namespaces, and has findings about them at the end.
 
-    digests: of all pods that were taken. bare: pods that stand for themselves, as they are, if the output has them.
-    known: the controllers, some of which are pods. strays: of pods of which nobody here is the owner, the first one of
-    each owner. count: of the pods that were judged.
+    digests: of all pods. bare: pods without an owner that the output has. controllers: some of them are pods. strays:
+    the first pod of each unknown owner. count: of the judged pods.
     """
 
     def __init__(
         self,
         objects: Sequence[Any],
         references: References | None,
-        wanted: Collection[Ref] = (),
+        expected: Collection[Ref] = (),
         kinds: Kinds = SHIPPED,
     ) -> None:
-        """objects: all other workloads of the namespaces. references: None to count pods only. wanted: the output's.
+        """objects: all other workloads of the namespaces. references: None to count pods only. expected: the output's.
 
         kinds: those with pod templates.
         """
         self._kinds = kinds
-        self.known = dict(index_controllers(objects, kinds))
+        self.controllers = dict(index_controllers(objects, kinds))
         self._references = references
         self._owners: dict[Ref, list[_Owner]] = {}
         self._judged: dict[str, Judged] = {}
@@ -242,38 +243,38 @@ class RunningPods:
         self.strays: dict[object, Any] = {}
         self.bare: dict[Ref, Any] = {}
         self.count = 0
-        self._wanted = wanted
+        self._expected = expected
         for value in objects:
-            if controller_of(value) is None and _refused(value):
+            if controller_of(value) is None and _refusal(value):
                 self._owner(value, "")
 
     def add(self, pod: Any) -> None:
-        """Take one pod."""
+        """Take a pod."""
         if dig(pod, ("metadata", "deletionTimestamp")) is not None or dig(pod, ("status", "phase")) in ENDED:
             return
         ref = reference(pod)
-        owners = find_owners(pod, self.known)
+        owners = find_owners(pod, self.controllers)
         asks = is_contrast_name(str(dig(pod, ("spec", "runtimeClassName")) or ""))
         if owners is None:
             if asks:
-                self.digests.add(sealed_digest(Workload(pod, (), ref, ())))
-                self.strays.setdefault(controller_of(pod), _small(pod))
+                self.digests.add(read_sealed_digest(Workload(pod, (), ref, ())))
+                self.strays.setdefault(controller_of(pod), _shrink(pod))
             return
         if owners and self._is_custom(owners[-1]):
-            self.known |= index_controllers([_names(pod)])
-        found = sealed_digest(Workload(pod, (), ref, ()))
-        owner = self._owner(owners[-1] if owners else pod, found)
+            self.controllers |= index_controllers([_identify(pod)])
+        policy_digest = read_sealed_digest(Workload(pod, (), ref, ()))
+        owner = self._owner(owners[-1] if owners else pod, policy_digest)
         if owner is None or not (asks or is_contrast_name(owner.workload.runtime_class)):
             return
-        if not owners and ref in self._wanted:
+        if not owners and ref in self._expected:
             self.bare[ref] = pod
         elif not owners:
-            self.strays.setdefault(ref, _small(pod))
+            self.strays.setdefault(ref, _shrink(pod))
         self.count += 1
-        self.digests.add(found)
-        earlier = bool(found) and found != owner.digest and bool(owners)
-        if earlier and len(owners) > 1 and found != self._digest(owners[0]):
-            self.strays.setdefault(ref, _small(pod))  # no template of its owner has ever had this policy
+        self.digests.add(policy_digest)
+        earlier = bool(policy_digest) and policy_digest != owner.digest and bool(owners)
+        if earlier and len(owners) > 1 and policy_digest != self._digest(owners[0]):
+            self.strays.setdefault(ref, _shrink(pod))  # no template of its owner ever had this policy
             return
         self._state(owner, pod, earlier=earlier)
         if self._references is None:
@@ -282,47 +283,47 @@ class RunningPods:
         difference = name_difference(ref.name, judged.allowed_names)
         fields = (*judged.fields, difference) if difference else judged.fields
         if fields:
-            owner.changed.setdefault((fields, last_writer(pod)), []).append(ref.name)
+            owner.changed.setdefault((fields, find_last_writer(pod)), []).append(ref.name)
         if judged.debug:
             owner.debug.setdefault(judged.debug, []).append(ref.name)
 
     def rollouts(self, apart_from: Collection[Ref] = ()) -> Iterator[Finding]:
-        """Yield one line for each owner whose rollout is not finished."""
+        """Yield a finding for each owner whose rollout is not finished."""
         for ref, owners in self._owners.items():
             if ref not in apart_from:
-                yield from (said for owner in owners for said in _rollout(owner))
+                yield from (problem for owner in owners for problem in _rollout(owner))
 
     def findings(self, ours: Collection[Ref], reported: Collection[Ref]) -> Iterator[Finding]:
-        """Yield what is to say of each owner. ours: of the output. reported: owners with a finding of their own."""
+        """Yield the findings about each owner. ours: of the output. reported: owners with a finding of their own."""
         for ref, owners in self._owners.items():
             for owner in owners:
-                yield from self._changes(owner, told=ref in reported)
+                yield from self._changes(owner, is_reported=ref in reported)
         yield from self.rollouts({ref for ref in self._owners if ref in reported or ref not in ours})
 
     def _digest(self, value: Any) -> str:
-        """Return the policy of what a pod belongs to, such as its ReplicaSet."""
+        """Return the policy of a pod's owner, such as its ReplicaSet."""
         owner = self._owner(value, "")
         return owner.digest if owner else ""
 
     def _owner(self, value: Any, policy: str) -> _Owner | None:
-        """Return the workload of an object that has a policy, the first one if none has; None if it has no workload."""
+        """Return the workload of an object with this policy, or else its first one; None if it has no workload."""
         ref = reference(value)
         if ref not in self._owners:
-            self._owners[ref] = [_Owner(one) for one in workloads_of(value, (), ref, kinds=self._kinds)]
+            self._owners[ref] = [_Owner(owner) for owner in workloads_of(value, (), ref, kinds=self._kinds)]
         owners = self._owners[ref]
-        return next((one for one in owners if one.digest == policy), owners[0] if owners else None)
+        return next((owner for owner in owners if owner.digest == policy), owners[0] if owners else None)
 
     def _is_custom(self, value: Any) -> bool:
         kind = self._kinds.of(reference(value))
         return kind is not None and kind.source != "built-in"
 
     def _judge(self, owner: _Owner, pod: Any, references: References) -> Judged:
-        """Judge a pod, or remember what was said of one like it."""
+        """Judge a pod, or return the result for one like it."""
         spec = {key: part for key, part in mapping(pod.get("spec")).items() if key not in OF_EACH_POD}
         annotations = mapping(dig(pod, ("metadata", "annotations")))
-        policy = sealed_digest(Workload(pod, (), owner.workload.ref, ())) or annotations.get(INITDATA)
-        others = {key: value for key, value in annotations.items() if key != INITDATA}
-        text = json.dumps([owner.workload.ref, policy, others, spec], sort_keys=True, default=str)
+        policy = read_sealed_digest(Workload(pod, (), owner.workload.ref, ())) or annotations.get(INITDATA)
+        rest = {key: value for key, value in annotations.items() if key != INITDATA}
+        text = json.dumps([owner.workload.ref, policy, rest, spec], sort_keys=True, default=str)
         key = TOKEN_VOLUME.sub("", text)
         if key not in self._judged:
             if len(self._judged) >= MOST_CACHED:
@@ -336,22 +337,22 @@ class RunningPods:
             owner.earlier += 1
         elif phase and phase != "Running":
             owner.waiting.append(str(phase))
-            if reason := waits_for(pod):
-                owner.reasons[server_words(reason, owner.workload)] = None
+            if reason := explain_waiting(pod):
+                owner.reasons[mask_server_words(reason, owner.workload)] = None
 
-    def _changes(self, owner: _Owner, *, told: bool) -> Iterator[Finding]:
-        """Yield one finding for each way in which pods of an owner are not what was sealed.
+    def _changes(self, owner: _Owner, *, is_reported: bool) -> Iterator[Finding]:
+        """Yield a finding for each way in which pods of an owner differ from the sealed template.
 
-        told: what the owner's own template has changed is told already.
+        is_reported: changes of the owner's own template have a finding already.
         """
         workload = owner.workload
-        own = {*self._template_fields(owner)} if told else set()
+        own_fields = {*self._template_fields(owner)} if is_reported else set()
         for (fields, writer), names in owner.changed.items():
-            left = [field for field in fields if field not in own]
-            if not left:
+            remaining = [field for field in fields if field not in own_fields]
+            if not remaining:
                 continue
             code = "CC1132.written" if writer else "CC1132.admitted"
-            yield finding(code, workload.ref, pods=_pods(names), fields=", ".join(left), writer=writer)
+            yield finding(code, workload.ref, pods=_pods(names), fields=", ".join(remaining), writer=writer)
         for containers, names in owner.debug.items():
             yield finding("CC1132.debug", workload.ref, pods=_pods(names), names=listed(containers))
 
@@ -363,22 +364,21 @@ class RunningPods:
         return owner.own or ()
 
 
-def waits_for(pod: Any) -> str:
-    """Return why a pod does not run, in the words of its status; "" if it does not say."""
+def explain_waiting(pod: Any) -> str:
+    """Return why a pod does not run, in the words of its status; "" without a reason."""
     status: Mapping[str, Any] = mapping(mapping(pod).get("status"))
-    for one in maps(status.get("conditions")):
-        if one.get("type") == "PodScheduled" and one.get("status") == "False":
-            return str(one.get("message") or one.get("reason") or "").partition(" preemption: ")[0]
+    for item in maps(status.get("conditions")):
+        if item.get("type") == "PodScheduled" and item.get("status") == "False":
+            return str(item.get("message") or item.get("reason") or "").partition(" preemption: ")[0]
     for key in ("initContainerStatuses", "containerStatuses"):
-        for one in maps(status.get(key)):
-            waiting = mapping(dig(one, ("state", "waiting")))
+        for item in maps(status.get(key)):
+            waiting = mapping(dig(item, ("state", "waiting")))
             if waiting:
                 return ": ".join(str(waiting[part]) for part in ("reason", "message") if waiting.get(part))
     return ""
 
 
 def _rollout(owner: _Owner) -> Iterator[Finding]:
-    """Yield the one line about a rollout that is not finished."""
     value, ref = owner.workload.object, owner.workload.ref
     parts: list[str] = []
     if owner.earlier:
@@ -386,21 +386,23 @@ def _rollout(owner: _Owner) -> Iterator[Finding]:
     for phase in dict.fromkeys(owner.waiting):
         count = owner.waiting.count(phase)
         parts.append(f"{count} of this one {'is' if count == 1 else 'are'} {phase}")
-    refused = _refused(value)
-    reasons = [*owner.reasons, *([server_words(refused, owner.workload)] if refused else [])]
+    refused = _refusal(value)
+    reasons = [*owner.reasons, *([mask_server_words(refused, owner.workload)] if refused else [])]
     if refused:
         parts.append("one more cannot be made")
     if parts:
-        what = "rollout" if ref.kind in ROLLED_OUT else "start"
+        noun = "rollout" if ref.kind in ROLLED_OUT else "start"
         state = ", ".join(parts) + (f": {reasons[0]}" if reasons else "")
-        yield finding("CC1133", ref, what=what, name=f"{ref.kind}/{ref.name}", state=state)
+        yield finding("CC1133", ref, what=noun, name=f"{ref.kind}/{ref.name}", state=state)
 
 
-def _refused(value: Any) -> str:
+def _refusal(value: Any) -> str:
     """Return why a Deployment or ReplicaSet can make no pod, "" if it can."""
     conditions = maps(dig(value, ("status", "conditions")))
-    failed = [one for one in conditions if one.get("type") == "ReplicaFailure" and one.get("status") == "True"]
-    return str(failed[0].get("message") or failed[0].get("reason") or "refused") if failed else ""
+    for condition in conditions:
+        if condition.get("type") == "ReplicaFailure" and condition.get("status") == "True":
+            return str(condition.get("message") or condition.get("reason") or "refused")
+    return ""
 
 
 def _count(number: int) -> str:
@@ -411,18 +413,17 @@ def _pods(names: Sequence[str]) -> str:
     return f"pod{'' if len(names) == 1 else 's'} {listed(names)}"
 
 
-def _names(pod: Any) -> Any:
-    """Return what makes a pod known as an owner."""
+def _identify(pod: Any) -> Any:
     metadata = mapping(pod.get("metadata"))
-    kept = {key: metadata[key] for key in ("name", "namespace", "uid", OWNERS) if key in metadata}
-    return {"apiVersion": pod.get("apiVersion"), "kind": pod.get("kind"), "metadata": kept}
+    identity = {key: metadata[key] for key in ("name", "namespace", "uid", OWNERS) if key in metadata}
+    return {"apiVersion": pod.get("apiVersion"), "kind": pod.get("kind"), "metadata": identity}
 
 
-def _small(pod: Any) -> Any:
-    """Return what is said of a pod that nobody has: who it is, and what it asks for."""
+def _shrink(pod: Any) -> Any:
+    """Reduce a stray pod to its identity, class and policy."""
     metadata = mapping(pod.get("metadata"))
     annotations = {INITDATA: mapping(metadata.get("annotations")).get(INITDATA)}
-    kept = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
+    identity = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
     spec = {"runtimeClassName": dig(pod, ("spec", "runtimeClassName"))}
     head = {key: pod.get(key) for key in ("apiVersion", "kind")}
-    return {**head, "metadata": {**kept, "annotations": annotations}, "spec": spec}
+    return {**head, "metadata": {**identity, "annotations": annotations}, "spec": spec}

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from krm_function.check.adopt import Adoption, Request, config_with
+from krm_function.check.adopt import Adoption, Request, replace_spec
 from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.lock_look_up import LookedUp, look_up
 from krm_function.cli.lock_task import LockFile, known_entries, needed, open_lock, task_of, wants_sizes
@@ -52,9 +52,9 @@ class Configured(NamedTuple):
             os.path.join(os.path.dirname(self.generate.file), NEW_LOCK),
         )
 
-    def config_with(self, spec: dict[str, Any]) -> Config:
+    def replace_spec(self, spec: dict[str, Any]) -> Config:
         """Return the configuration with this spec of the ContrastGenerate."""
-        return config_with(self.config, self.generate, spec)
+        return replace_spec(self.config, self.generate, spec)
 
     def changed(self, spec: dict[str, Any]) -> list[NewFile]:
         """Return the file of the ContrastGenerate with this spec; none if it has it. Raises FileProblem, YamlError."""

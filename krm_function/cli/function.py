@@ -76,10 +76,10 @@ def print_verdict(
     A function prints no summary if all workloads are right; it prints one if there are none, or if something was not
     checked.
     """
-    from krm_function.check.check_output import beside_summary
+    from krm_function.check.check_output import list_beside_summary
 
     every = (*before, *verdict.findings)
-    findings = beside_summary(every, form.name)
+    findings = list_beside_summary(every, form.name)
     complete = verdict.workloads and len(findings) == len(every)
     summary = "" if complete or has_errors(findings) else verdict.summary
     return print_findings(findings, form, report, summary, in_results=in_results)

@@ -40,7 +40,7 @@ from krm_function.lock.pins import (
     pin_in_values,
 )
 from krm_function.record import NamedTuple
-from krm_function.render.pipeline import unproven
+from krm_function.render.pipeline import find_unproven
 from krm_function.render.prepare import NO_RELEASE, prepare
 from krm_function.render.select import select
 from krm_function.schema.nearest import nearest
@@ -247,7 +247,7 @@ def needed(resources: Sequence[Resource], config: Config | None, *, refused_too:
 def _rendered(resources: Sequence[Resource], config: Config, *, refused_too: bool) -> Needed:
     """Find the images of the workloads with what a render injects and replaces."""
     log, read, injected = prepare(resources, config, without=SETTLED)
-    forged = unproven(read, config, rendered=False, seals=False)
+    forged = find_unproven(read, config, rendered=False, seals=False)
     log.add(forged)
     uses: list[tuple[Image, Use]] = []
     # a forged record may name an image of anybody's

@@ -11,7 +11,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 from urllib3.util.ssl_ import create_urllib3_context
 
-from krm_function.check.running_pods import writers
+from krm_function.check.running_pods import list_writers
 from krm_function.config.document import load_any
 from krm_function.contrast.manifest import FILE
 from krm_function.kubernetes.kinds import KINDS
@@ -328,7 +328,7 @@ def _name(value: Any, number: int, listing: Listing) -> str:
 def _needed(value: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return an object without what is large and compared with nothing: fields of writers, a node's images, data."""
     metadata = {key: part for key, part in value["metadata"].items() if key != "managedFields"}
-    if kind in KINDS and (who := writers(value["metadata"].get("managedFields"))):
+    if kind in KINDS and (who := list_writers(value["metadata"].get("managedFields"))):
         metadata["managedFields"] = who
     needed = {**value, "metadata": metadata}
     if kind == "Node":

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from krm_function.check.output import parse_output
-from krm_function.check.pods import pod_as_created
-from krm_function.check.running_pods import RunningPods, judge_admitted, server_words
+from krm_function.check.pods import make_pod
+from krm_function.check.running_pods import RunningPods, judge_admitted, mask_server_words
 from krm_function.cli.cluster import ClusterClasses, ClusterNodes
 from krm_function.config.collect import Config
 from krm_function.config.document import load_any
@@ -216,7 +216,7 @@ def admission_findings(
             case "":
                 pass
             case str() as code:
-                words = server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
+                words = mask_server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
                 unasked.setdefault((code, answer.namespace, words or answer.error), []).append(answer.workload)
     for (code, namespace, words), workloads in unasked.items():
         names = listed([f"{one.ref.kind}/{one.ref.name}" for one in workloads])
@@ -245,7 +245,9 @@ def _unasked(answer: Answer, running: Callable[[Answer], Running]) -> str | None
 def _judged(answer: Answer, references: References, causes: Callable[[Answer], list[str]]) -> Iterator[Finding]:
     workload, pod = answer.workload, answer.pod
     if pod is None:
-        yield workload.placed(finding("CC1130.refused", workload.ref, words=server_words(answer.message, workload)))
+        yield workload.placed(
+            finding("CC1130.refused", workload.ref, words=mask_server_words(answer.message, workload))
+        )
         return
     judged = judge_admitted(pod, workload, references)
     if not judged.fields:
@@ -307,7 +309,7 @@ def _answers(server: ApiServer, workloads: Iterable[tuple[Workload, str]], plann
 
 
 def _answer(server: ApiServer, workload: Workload, namespace: str, without: tuple[str, ...] = ()) -> Answer:
-    pod = pod_as_created(workload, namespace, without)
+    pod = make_pod(workload, namespace, without)
     path = f"/api/v1/namespaces/{quote(namespace)}/pods?dryRun=All&fieldValidation=Ignore"
     body = json.dumps(pod, default=str).encode("utf-8", "replace")
     reply = server.dry_run(path, body, f"the pods of {workload.ref.kind} {workload.ref.name}")
@@ -340,7 +342,7 @@ class _Asked:
         name = answer.namespace
         if name not in self._namespaces:
             self._namespaces[name] = self._one(f"/api/v1/namespaces/{quote(name)}", f"namespace {name}")
-        pod = pod_as_created(answer.workload, name)
+        pod = make_pod(answer.workload, name)
         webhooks, policies, bindings = (self._lists[one.kind] for one in (WEBHOOKS, POLICIES, BINDINGS))
         return changed_by(webhooks, policies, bindings, pod, self._namespaces[name])
 

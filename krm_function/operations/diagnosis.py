@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.check.drift import IDENTITY
-from krm_function.check.pods import Checked, Pod, check_pod, check_workload, in_its_owner
+from krm_function.check.pods import Checked, Pod, check_pod, check_workload, place_in_owner
 from krm_function.config.references import References
 from krm_function.contrast.platforms import Platform, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
@@ -354,7 +354,7 @@ def sealed_policy(evidence: Evidence) -> Sealed | None:
         return None
     references = References(evidence.objects)
     tried = [(one, check_workload(one, references)) for one in _as_made(evidence)]
-    workload, checked = min(tried, key=lambda one: len(one[1].moved))
+    workload, checked = min(tried, key=lambda one: len(one[1].changed))
     return Sealed(workload, checked, digest(toml), data)
 
 
@@ -391,7 +391,7 @@ def denials(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
 def differences(evidence: Evidence, sealed: Sealed) -> Iterator[Finding]:
     """Yield the fields in which the pod is not what was sealed. The names that a controller gives are none."""
     path = ("metadata", "annotations", INITDATA)
-    for field in sealed.checked.moved:
+    for field in sealed.checked.changed:
         if field not in IDENTITY.values() and field.rpartition(": ")[2] not in IDENTITY.values():
             yield finding("CC1165", evidence.ref, path, field=field)
     difference = name_difference(evidence.ref.name, sealed.checked.allowed_names)
@@ -434,7 +434,7 @@ def _as_made(evidence: Evidence) -> Iterator[Workload]:
     pod, template = evidence.pod, {key: evidence.pod.get(key) for key in ("metadata", "spec")}
     if evidence.owners:
         origin = evidence.owners[-1]
-        yield from (in_its_owner(pod, one) for one in workloads_of(origin, (), reference(origin)))
+        yield from (place_in_owner(pod, one) for one in workloads_of(origin, (), reference(origin)))
         return
     yield Workload(pod, (), reference(pod), ())
     owner = controller_of(pod)

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
-from krm_function.check.drift import differing_fields
-from krm_function.check.output import manifest_difference, paths_text
+from krm_function.check.drift import compare_policies
+from krm_function.check.output import describe_difference, format_paths
 from krm_function.check.pods import check_workload
-from krm_function.check.running_pods import RunningPods, last_writer, sealed_digest
+from krm_function.check.running_pods import RunningPods, find_last_writer, read_sealed_digest
 from krm_function.config.references import References
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.contrast.platforms import Platform, is_contrast_name, parse_runtime_class
@@ -373,7 +373,7 @@ def sealed_in_the_cluster(objects: Iterable[Any], kinds: Kinds) -> set[str]:
     every = list(objects)
     by_owner = index_controllers(every, kinds)
     own = [value for value in every if not find_owners(value, by_owner)]
-    return {sealed_digest(workload) for value in own for workload in select(value, kinds=kinds).workloads} - {""}
+    return {read_sealed_digest(workload) for value in own for workload in select(value, kinds=kinds).workloads} - {""}
 
 
 def _is_local(value: Any) -> bool:
@@ -406,7 +406,7 @@ def _workload(workload: Workload, value: Any, references: References, others: Ho
         if wanted == found:
             return _changed(workload, there, digest(wanted)[:SHORT], references, repair)
         data = [read_policy_data(decode_toml(toml).data[POLICY]) for toml in (wanted, found)]
-        fields = ", ".join(differing_fields(data[0], data[1])) or "what is not in its containers"
+        fields = ", ".join(compare_policies(data[0], data[1])) or "what is not in its containers"
     except (ValueError, KeyError):
         return [finding("CC1120.unreadable", ref, repair=repair)]
     digests = [digest(toml)[:SHORT] for toml in (wanted, found)]
@@ -419,16 +419,16 @@ def _changed(ours: Workload, there: Workload, wanted: str, references: Reference
     Its own policy shows what somebody added. Only this output shows what was taken away, and other numbers of vCPUs.
     """
     checked = check_workload(there, references)
-    fields = list(checked.moved)
+    fields = list(checked.changed)
     if not fields and (paths := changed_fields(_template(ours), _template(there))):
-        fields = [paths_text(paths)]
+        fields = [format_paths(paths)]
     counts = [vcpus(one) for one in (ours, there)]
     if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
         fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
     others = [found for found in checked.findings if found.code != PODS]
     if not fields:
         return others
-    writer = last_writer(there.object)
+    writer = find_last_writer(there.object)
     variant = "CC1120.pod-by" if writer else "CC1120.pod"
     said = finding(variant, there.ref, wanted=wanted, fields=", ".join(fields), repair=repair, writer=writer)
     return [said, *others]
@@ -445,7 +445,7 @@ def _manifest(ref: Ref, ours: str, value: Any, others: Host) -> Iterator[Finding
         yield finding("CC1120.absent", ref, apply=APPLY[others])
     elif (theirs := read_emitted_manifest(value) or "") != ours:
         wanted, found = _short_digest(ours), _short_digest(theirs)
-        fields = manifest_difference(ours, theirs)
+        fields = describe_difference(ours, theirs)
         apply = APPLY[applied_by(value)]
         yield finding("CC1120.manifest", ref, wanted=wanted, found=found, fields=fields, apply=apply)
 
@@ -462,15 +462,15 @@ def _beside(
     """
     texts = [read_emitted_manifest(value) for value in (*objects, *output.manifests.values())]
     known = {digest for text in texts if text is not None for digest in _policies(text)}
-    known -= set(map(sealed_digest, output.workloads))
-    for value, copy in zip(objects, find_copies(objects, output.kinds, pods.known), strict=True):
+    known -= set(map(read_sealed_digest, output.workloads))
+    for value, copy in zip(objects, find_copies(objects, output.kinds, pods.controllers), strict=True):
         if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None:
             continue
-        owners = find_owners(value, pods.known)
+        owners = find_owners(value, pods.controllers)
         if owners and (reference(value).kind == "Pod" or reference(owners[-1]) in differing):
             continue
         for workload in select(value, kinds=output.kinds).workloads:
-            if workload.ref.whole not in output.refs and sealed_digest(workload) not in known:
+            if workload.ref.whole not in output.refs and read_sealed_digest(workload) not in known:
                 yield finding("CC1120.unknown", workload.ref, found=workload.runtime_class)
 
 

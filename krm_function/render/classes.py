@@ -106,25 +106,25 @@ def schedule(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
         finding("CC0304", workload.ref, (*path, "nodeSelector", key), key=key, pod=pod, wanted=value, name=name)
         for key, pod, value in conflicts
     ]
-    excluded = _excluded(spec, runtime_class)
+    excluded = _find_excluded(spec, runtime_class)
     if excluded:
         at = (*path, "affinity", "nodeAffinity")
-        selector = _listed(runtime_class.node_selector)
+        selector = _format_selector(runtime_class.node_selector)
         findings.append(finding("CC0323", workload.ref, at, wanted=excluded, selector=selector, name=name))
     if not overhead_agrees(spec, runtime_class):
         findings.append(finding("CC0305", workload.ref, (*path, "overhead"), name=name))
     if spec.get("nodeName"):
         findings.append(finding("CC0310", workload.ref, (*path, "nodeName"), node=spec["nodeName"]))
     if merged and not conflicts and not excluded:
-        findings.append(finding("CC0301", workload.ref, path, selector=_listed(merged)))
+        findings.append(finding("CC0301", workload.ref, path, selector=_format_selector(merged)))
     return Outcome(findings=tuple(findings))
 
 
-def _listed(selector: Mapping[str, str]) -> str:
+def _format_selector(selector: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in sorted(selector.items()))
 
 
-def _excluded(spec: Mapping[str, Any], runtime_class: RuntimeClass) -> str:
+def _find_excluded(spec: Mapping[str, Any], runtime_class: RuntimeClass) -> str:
     """Return what the required node affinity of a pod asks for and no node of its class has, or ""."""
     if not runtime_class.node_selector or not dig(spec, ("affinity", "nodeAffinity")):
         return ""
@@ -153,7 +153,7 @@ CODE = "CC0320"
 
 
 def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> Lacking:
-    """Find what the template of a DaemonSet lacks of its class; nothing for other kinds, or without a class."""
+    """Find the scheduling of its class that a DaemonSet lacks; nothing for other kinds, or without a class."""
     if workload.ref.kind != DAEMON_SET or workload.made_by or runtime_class is None:
         return Lacking({}, ())
     if merge_node_selector(workload.pod_spec, runtime_class)[1]:
@@ -162,7 +162,7 @@ def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> 
 
 
 def schedule_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> Outcome:
-    """Write into the template of a DaemonSet what it lacks of its class's scheduling."""
+    """Write the missing scheduling of its class into the template of a DaemonSet."""
     missing = needs_scheduling(workload, runtime_class)
     if not missing or runtime_class is None:
         return Outcome()
@@ -181,7 +181,7 @@ def schedule_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) 
 
 
 def check_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> tuple[Finding, ...]:
-    """Report, for the command `check`, what the template of a rendered DaemonSet lacks of its class's scheduling."""
+    """Report, for the command `check`, the scheduling of its class that a rendered DaemonSet lacks."""
     missing = needs_scheduling(workload, runtime_class)
     if not missing or runtime_class is None:
         return ()
@@ -252,8 +252,8 @@ def complete_classes(
 ) -> RuntimeClasses:
     """Fill the RuntimeClass objects of the release, and make those that the used platforms lack.
 
-    present: objects of the input; one whose name is no handler of the release is not edited. A class without an object
-    is derived from configuration and release; with runtimeClasses emit, the object is added.
+    present: objects of the input; those whose name is no handler of the release stay. A class without an object is
+    derived from configuration and release; with runtimeClasses emit, the object is added.
     """
     if options.runtime_classes == "off":
         return RuntimeClasses()
@@ -271,9 +271,9 @@ def complete_classes(
         value = apply(mapping(item.value), [edit.change for edit in edits])
         parsed = parse_runtime_class_object(value)
         problems += [
-            *_problems(item.ref, item.root, value),
-            *_release_conflicts(item, facts),
-            *_deprecated(item.ref, parsed[0]),
+            *_find_problems(item.ref, item.root, value),
+            *_find_release_conflicts(item, facts),
+            *_find_deprecated_labels(item.ref, parsed[0]),
         ]
         findings += problems
         classes.setdefault(item.ref.name, parsed.runtime_class)
@@ -287,7 +287,7 @@ def complete_classes(
         value = make_runtime_class(facts, options.scheduling.get(platform, Scheduling()))
         ref = Ref(API_VERSION, KIND, "", facts.handler)
         parsed = parse_runtime_class_object(value)
-        findings += [*_problems(ref, (), value), *_deprecated(ref, parsed.runtime_class)]
+        findings += [*_find_problems(ref, (), value), *_find_deprecated_labels(ref, parsed.runtime_class)]
         classes[facts.handler] = parsed.runtime_class
         if options.runtime_classes == "emit":
             value["metadata"]["annotations"] = {EMITTED: "true", RESOURCE_POLICY: "keep"}
@@ -360,7 +360,7 @@ def _fill(item: ObjectAt, platform: str, scheduling: Scheduling) -> tuple[tuple[
         old = present.get(part)
         if old is None and part in missing:
             edits.append(edit(("scheduling", part), present.get(part, ABSENT), missing[part]))
-        if not isinstance(old, kind):  # all of it is added, or CC0303 reports what is wrong
+        if not isinstance(old, kind):  # all of it is added, or CC0303 reports the type
             missing.pop(part, None)
     for key, value in missing.get("nodeSelector", {}).items():
         path: Path = ("scheduling", "nodeSelector", key)
@@ -368,32 +368,32 @@ def _fill(item: ObjectAt, platform: str, scheduling: Scheduling) -> tuple[tuple[
         if key not in present["nodeSelector"]:
             edits.append(edit(path, ABSENT, value))
         elif old != value:
-            findings.append(_differs(item, path, old, value))
+            findings.append(_report_difference(item, path, old, value))
     tolerations = maps(present.get("tolerations"))
     lacking = [new for new in missing.get("tolerations", ()) if not any(covers(old, new) for old in tolerations)]
     edits += [edit(("scheduling", "tolerations", len(tolerations) + at), ABSENT, new) for at, new in enumerate(lacking)]
     return tuple(edits), findings
 
 
-def _differs(item: ObjectAt, path: Path, value: Any, expected: Any) -> Finding:
+def _report_difference(item: ObjectAt, path: Path, value: Any, expected: Any) -> Finding:
     shown = "nothing" if value is None else value
     at = item.root + path
     return finding("CC0308", item.ref, at, name=item.ref.name, field=dotted(path), found=shown, wanted=expected)
 
 
-def _release_conflicts(item: ObjectAt, facts: PlatformRelease) -> Iterator[Finding]:
+def _find_release_conflicts(item: ObjectAt, facts: PlatformRelease) -> Iterator[Finding]:
     """Find where the object contradicts the release: another handler, or another overhead by value."""
     handler = mapping(item.value).get("handler")
     if handler != facts.handler:
-        yield _differs(item, ("handler",), handler, facts.handler)
+        yield _report_difference(item, ("handler",), handler, facts.handler)
     overhead = mapping(dig(item.value, ("overhead", "podFixed")))
     for resource in [*facts.overhead, *(key for key in overhead if key not in facts.overhead)]:
         if facts.overhead and not equal(overhead.get(resource), facts.overhead.get(resource)):
             expected = facts.overhead.get(resource, "nothing")
-            yield _differs(item, ("overhead", "podFixed", resource), overhead.get(resource), expected)
+            yield _report_difference(item, ("overhead", "podFixed", resource), overhead.get(resource), expected)
 
 
-def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
+def _find_problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
     """Find what the API server would refuse in a RuntimeClass."""
     if ref.api_version != API_VERSION:
         yield finding("CC0303.api-version", ref, (*root, "apiVersion"), name=ref.name, version=API_VERSION)
@@ -401,6 +401,6 @@ def _problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
         yield finding("CC0303.field", ref, root + path, name=ref.name, field=dotted(path), error=problem)
 
 
-def _deprecated(ref: Ref, runtime_class: RuntimeClass) -> Iterator[Finding]:
+def _find_deprecated_labels(ref: Ref, runtime_class: RuntimeClass) -> Iterator[Finding]:
     for label in sorted(runtime_class.node_selector.keys() & DEPRECATED_NODE_LABELS.keys()):
         yield finding("CC0309", ref, (), label=label, successor=DEPRECATED_NODE_LABELS[label])

@@ -44,7 +44,7 @@ def complete_cluster_objects(resources: Sequence[Resource], config: Config) -> C
     classes = complete_classes(options, config.release, used, find_class_objects(parsed, config.release))
     edits = [*classes.edits]
     findings = list(classes.findings)
-    for workload in _installers(parsed):
+    for workload in _find_installers(parsed):
         runtime_class = _class_of(workload, classes.classes)
         if runtime_class is None:
             findings.append(workload.placed(finding("CC0324", workload.ref, (*workload.root, "metadata", "name"))))
@@ -59,8 +59,7 @@ def complete_cluster_objects(resources: Sequence[Resource], config: Config) -> C
     return ClusterObjects(tuple(_texts(parsed, edits)), classes.added, remaining)
 
 
-def _installers(resources: Sequence[Resource]) -> Iterator[Workload]:
-    """Yield the node installers of Contrast, known by their name or by the annotation of the pod template."""
+def _find_installers(resources: Sequence[Resource]) -> Iterator[Workload]:
     for resource in resources:
         for _, root, ref, value in resource.objects:
             role = mapping(dig(value, (*TEMPLATE, "metadata", "annotations"))).get(POD_ROLE)

@@ -22,7 +22,7 @@ from krm_function.text.errors import YamlError
 # its own, so beyond a pod only the last owner counts. `generate` asks `controller_of` alone: it refuses an owned object
 # and skips none.
 #
-# An object that an owner made of an earlier template has another policy and is no copy of the owner: during a rolling
+# An object that an owner made of an earlier template has another policy and is not a copy of the owner: in a rolling
 # update its pods serve. Only a policy that an owner once had counts as earlier, so a pod of a ReplicaSet or Job needs
 # the policy of that owner. `check` judges such objects by their own policy and warns with CC1133; the manifest of this
 # render need not have their policies.
@@ -72,7 +72,7 @@ def find_copies(
     """
     controllers = index_controllers(values, kinds) if controllers is None else controllers
     return [
-        _copy(value, controllers, kinds) if _is_workload(value, kinds) and controller_of(value) else None
+        _find_copy(value, controllers, kinds) if _is_workload(value, kinds) and controller_of(value) else None
         for value in values
     ]
 
@@ -103,7 +103,7 @@ def find_owners(value: Any, controllers: Mapping[Controller, Any]) -> list[Any] 
     return owners
 
 
-def _of_one_template(owners: Sequence[Any]) -> list[Any]:
+def _select_owners(owners: Sequence[Any]) -> list[Any]:
     below = [*takewhile(lambda owner: reference(owner).kind != "Pod", owners)]
     return below if len(below) == len(owners) else [*below, owners[-1]]
 
@@ -112,13 +112,13 @@ def _is_workload(value: Any, kinds: Kinds) -> bool:
     return kinds.of(reference(value)) is not None
 
 
-def _copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) -> Copy | None:
-    """Return the copy that an owned object is; None if its controllers are not all in the input, or if it is none."""
-    owners, sealed = find_owners(value, controllers), _sealed(value, kinds)
+def _find_copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) -> Copy | None:
+    """Return the copy that an owned object is; None if it is not one, or a controller is missing."""
+    owners, sealed = find_owners(value, controllers), _find_seals(value, kinds)
     if not owners:
         return None
-    retired = _retired(value)
-    policies = [_sealed(owner, kinds) for owner in _of_one_template(owners)]
+    retired = _find_retirement(value)
+    policies = [_find_seals(owner, kinds) for owner in _select_owners(owners)]
     if retired != "spec" and sealed and all(policy is not None and sealed <= policy for policy in policies):
         return Copy(owners[-1])
     if retired:
@@ -129,7 +129,7 @@ def _copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) -> Co
     return Copy(owners[-1], "earlier") if is_earlier else None
 
 
-def _retired(value: Any) -> Retired:
+def _find_retirement(value: Any) -> Retired:
     """Return the part of an object by which it has ended or makes no pods, "" if neither."""
     match reference(value).kind:
         case "ReplicaSet":
@@ -145,7 +145,7 @@ def _retired(value: Any) -> Retired:
             return ""
 
 
-def _sealed(value: Any, kinds: Kinds) -> set[tuple[str, str]] | None:
+def _find_seals(value: Any, kinds: Kinds) -> set[tuple[str, str]] | None:
     """Return the runtime class and the initdata of each pod of an object, None if one has none.
 
     An object that a controller made has one pod, which is one of the pods of its owner.
@@ -222,7 +222,7 @@ def _by_namespace(items: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
 
 
 def _name(value: Any) -> str:
-    """Return the name of an object, "" without one; a generateName is no name."""
+    """Return the name of an object, "" without one; a generateName does not count."""
     name = dig(value, ("metadata", "name"))
     return name if isinstance(name, str) else ""
 
@@ -247,7 +247,6 @@ def _are_distinct(group: list[ObjectAt]) -> bool:
 
 
 def _is_contrast_object(item: ObjectAt) -> bool:
-    """Tell whether an object names a class of Contrast's, is one, or was added by a render."""
     if item.ref.kind == "RuntimeClass" and is_contrast_name(item.ref.name):
         return True
     added = dig(item.value, ("metadata", "annotations", EMITTED)) is not None

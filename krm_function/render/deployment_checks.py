@@ -70,11 +70,11 @@ ENDING = "/contrast/coordinator"
 
 def name_coordinator(findings: Sequence[Finding], resources: Iterable[Resource]) -> tuple[Finding, ...]:
     """Replace CC0701 by the reason why no pod counts as the coordinator, where an image shows one."""
-    explanation = next(map(_explain, _candidates(resources)), None)
+    explanation = next(map(_explain, _find_candidates(resources)), None)
     return tuple(explanation if explanation is not None and problem.code == CODE else problem for problem in findings)
 
 
-def _candidates(resources: Iterable[Resource]) -> Iterator[Workload]:
+def _find_candidates(resources: Iterable[Resource]) -> Iterator[Workload]:
     for resource in resources:
         if not resource.may_have_pods or ENDING not in resource.text:
             continue
@@ -136,11 +136,11 @@ OF_VOLUMES: tuple[tuple[str, Path], ...] = (
 def find_renamed_references(resources: Iterable[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
     """Return CC0696 for each object that a pod refers to by a name that is not its final one."""
     custom = [workload for workload in workloads if workload.made_by is not None]
-    renamed = _renamed(resources) if custom else frozenset()
+    renamed = _find_renamed(resources) if custom else frozenset()
     findings: list[Finding] = []
     for workload in custom if renamed else ():
         seen = set()
-        for kind, name, path in _named(workload):
+        for kind, name, path in _list_references(workload):
             if (kind, name) in renamed and (kind, name) not in seen:
                 seen.add((kind, name))
                 values: dict[str, Any] = {"kind": kind, "name": name, "owner": workload.ref.kind}
@@ -150,7 +150,7 @@ def find_renamed_references(resources: Iterable[Resource], workloads: Sequence[W
     return tuple(findings)
 
 
-def _renamed(resources: Iterable[Resource]) -> frozenset[tuple[str, str]]:
+def _find_renamed(resources: Iterable[Resource]) -> frozenset[tuple[str, str]]:
     renamed = set()
     for resource in resources:
         if PREVIOUS_NAMES not in resource.text and HASH not in resource.text:
@@ -165,23 +165,22 @@ def _renamed(resources: Iterable[Resource]) -> frozenset[tuple[str, str]]:
     return frozenset(renamed)
 
 
-def _named(workload: Workload) -> Iterator[tuple[str, str, Path]]:
-    """Yield kind, name and place of each object that a pod refers to by name."""
-    yield from _names(workload.pod_spec, (), OF_POD)
+def _list_references(workload: Workload) -> Iterator[tuple[str, str, Path]]:
+    yield from _list_names(workload.pod_spec, (), OF_POD)
     for index, item in enumerate(maps(workload.pod_spec.get("imagePullSecrets"))):
-        yield from _names(item, ("imagePullSecrets", index), ((SECRET, ("name",)),))
+        yield from _list_names(item, ("imagePullSecrets", index), ((SECRET, ("name",)),))
     for container in workload.all_containers:
         at = container.path[len(workload.spec_path) :]
         for field in ("env", "envFrom"):
             for index, item in enumerate(maps(container.container.get(field))):
-                yield from _names(item, (*at, field, index), OF_VARIABLES)
+                yield from _list_names(item, (*at, field, index), OF_VARIABLES)
     for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):
-        yield from _names(volume, ("volumes", index), OF_VOLUMES)
+        yield from _list_names(volume, ("volumes", index), OF_VOLUMES)
         for number, source in enumerate(maps(dig(volume, ("projected", "sources")))):
-            yield from _names(source, ("volumes", index, "projected", "sources", number), OF_VOLUMES)
+            yield from _list_names(source, ("volumes", index, "projected", "sources", number), OF_VOLUMES)
 
 
-def _names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, str, Path]]:
+def _list_names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, str, Path]]:
     for kind, path in fields:
         name = dig(value, path)
         if isinstance(name, str) and name:
@@ -201,7 +200,7 @@ UNSELECTED = "labels that the SidecarSet does not select"
 def find_late_injections(resources: Sequence[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
     """Return CC0260 for each injector that would change one of these workloads and that the pod does not forbid."""
     namespaces, workloads = _namespaces(resources), tuple(workloads)
-    findings = _of_sidecar_sets(resources, workloads)
+    findings = _check_sidecar_sets(resources, workloads)
     for workload in workloads:
         pod = mapping(workload.at(workload.metadata_path))
         variables = _variables(workload)
@@ -221,8 +220,7 @@ def find_late_injections(resources: Sequence[Resource], workloads: Iterable[Work
     return tuple(findings)
 
 
-def _of_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workload]) -> list[Finding]:
-    """Return CC0260 for each SidecarSet of the input that selects the pods of a workload."""
+def _check_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workload]) -> list[Finding]:
     sets = list(sidecar_sets(resources))
     findings = []
     for workload in workloads:

@@ -113,7 +113,7 @@ def inject(
     reference exactly as the pod names it. With any error, nothing at all is edited.
     """
     plan = _injection_plan(workload, options)
-    findings = tuple(_problems(workload, plan))
+    findings = tuple(_find_problems(workload, plan))
     if has_errors(findings):
         return Outcome(findings=findings)
     injection = Injection(workload, options, release, images)
@@ -147,17 +147,17 @@ def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:
 # --- obstacles to an injection
 
 
-def _problems(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]:
+def _find_problems(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]:
     """Find every obstacle to an injection before the first edit, so that no pod is ever half injected."""
     for container in workload.all_containers:
         if not container.is_init and container.name in plan.injected:
             yield finding("CC0208", workload.ref, (*container.path, "name"), what="container", name=container.name)
     if plan.initializer or plan.mesh:
-        yield from _not_empty_dir(workload, SECRETS)
+        yield from _check_empty_dir(workload, SECRETS)
     if plan.initializer:
-        yield from _taken_mount_paths(workload, plan)
+        yield from _find_taken_mount_paths(workload, plan)
         if workload.annotations.get(SECURE_PV):
-            yield from _secure_pv_problems(workload)
+            yield from _check_secure_pv(workload)
     if plan.mesh:
         for key, cause in read_mesh(workload.annotations)[1]:
             if key == ADMIN_PORT:
@@ -178,7 +178,7 @@ def _is_positive(quantity: str) -> bool:
         return False
 
 
-def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
+def _find_wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
     """Find volumes of this name whose source is not one of `allowed`."""
     volumes = maps(workload.pod_spec.get("volumes"))
     for index in indexes_named(volumes, name):
@@ -189,16 +189,16 @@ def _wrong_source(workload: Workload, name: str, allowed: tuple[str, ...]) -> It
             yield finding("CC0805", workload.ref, path, volume=name, expected=" or ".join(allowed), actual=actual)
 
 
-def _not_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
+def _check_empty_dir(workload: Workload, name: str) -> Iterator[Finding]:
     """Find the obstacles to a volume of this name: another source, or a claim template that replaces it."""
-    yield from _wrong_source(workload, name, ("emptyDir",))
+    yield from _find_wrong_source(workload, name, ("emptyDir",))
     if name in claim_names(workload):
         path = (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(name))
         actual = "a volumeClaimTemplate"
         yield finding("CC0805", workload.ref, path, volume=name, expected="emptyDir", actual=actual)
 
 
-def _taken_mount_paths(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]:
+def _find_taken_mount_paths(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]:
     """Find mounts of other volumes at the path of the secrets, above or below: they would hide some of them."""
     for container in workload.all_containers:
         if container.is_init and container.name in plan.injected:
@@ -210,7 +210,7 @@ def _taken_mount_paths(workload: Workload, plan: InjectionPlan) -> Iterator[Find
                 yield finding("CC0812", workload.ref, path, container=container.name, volume=mount["name"], place=place)
 
 
-def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
+def _check_secure_pv(workload: Workload) -> Iterator[Finding]:
     """Check `secure-pv` and the volumes that it names (docs/facts/contrast.md#initializer, step 1)."""
     annotation = workload.annotations[SECURE_PV]
     value = annotation if len(annotation) <= LONGEST_NAME else "annotation"  # it may be anything: do not repeat it
@@ -224,13 +224,13 @@ def _secure_pv_problems(workload: Workload) -> Iterator[Finding]:
         yield problem("CC0806.form")
         return
     if indexes_named(workload.pod_spec.get("volumes"), parsed.device):
-        yield from _wrong_source(workload, parsed.device, DEVICES)
+        yield from _find_wrong_source(workload, parsed.device, DEVICES)
     elif parsed.device not in claim_names(workload):
         yield problem("CC0806.device", device=parsed.device)
     if parsed.mount in {parsed.device, SECRETS}:
         yield problem("CC0806.mount", mount=parsed.mount)
     else:
-        yield from _not_empty_dir(workload, parsed.mount)
+        yield from _check_empty_dir(workload, parsed.mount)
 
 
 # --- the steps

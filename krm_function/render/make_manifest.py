@@ -130,20 +130,22 @@ def gather_reference_values(
         release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
         if platform.rtmr0_by_vcpus and counts.get(platform.name):
             rtmr0 = Rtmr0(facts.rtmr0_by_vcpu, tuple(counts[platform.name]))
-    overrides = _overrides(config.generate.manifest.reference_values)
+    overrides = _convert_overrides(config.generate.manifest.reference_values)
     base = config.generate.manifest.base or {}
     where = ("spec", "manifest", "base")
     try:
         canonical(base)  # `merge` trusts its shape
         where = ("spec", "manifest", "referenceValues")
-        merged = _merged(config, base.get("ReferenceValues"), release, overrides)
+        merged = _merge_values(config, base.get("ReferenceValues"), release, overrides)
     except FieldProblem as problem:
         invalid = finding("CC0702", options, where, field=problem.problem.field, problem=problem.problem.problem)
         return ReferenceValues(findings=(*findings, invalid))
     return ReferenceValues(release, overrides, merged, rtmr0, tuple(findings))
 
 
-def _merged(config: Config, base: Any, release: Mapping[str, Any], overrides: Mapping[str, Any]) -> Mapping[str, Any]:
+def _merge_values(
+    config: Config, base: Any, release: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """Merge the three; entries that are only kept of the base come last. Raises FieldProblem."""
     if config.generate.manifest.keep == "none":
         return merged_reference_values(base, release, overrides)
@@ -157,7 +159,7 @@ def _in_base(config: Config, platform: Platform) -> bool:
     return any(entry.get("Platform") == platform.marker for entry in maps(base.get(platform.tee)))
 
 
-def _overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+def _convert_overrides(settings: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
     """Convert the operator's values to the manifest's shape; a platform's name becomes `Platform` of its entries."""
     result: dict[str, list[Mapping[str, Any]]] = {}
     for key, fields in settings.items():
@@ -194,8 +196,8 @@ def make_manifest(
     if not _has_coordinator(config, sealed):
         findings = () if options.emit == "none" else (finding(NO_COORDINATOR),)
         return MadeManifest(findings=findings)
-    policies, problems = _policies(sealed, identities)
-    keys, key_problems = _owner_keys(config)
+    policies, problems = _make_policies(sealed, identities)
+    keys, key_problems = _convert_owner_keys(config)
     if problems or key_problems:
         unsealed_only = all(findings.code == "CC0711" for findings in problems) and not key_problems
         return (
@@ -218,10 +220,10 @@ def make_manifest(
     )
     if options.disable_updates:
         manifest["WorkloadOwnerPubKeys"] = None
-    return MadeManifest(encode(manifest), (*_kept(config, replaced, manifest), *_validated(manifest, config)))
+    return MadeManifest(encode(manifest), (*_report_kept(config, replaced, manifest), *_validate(manifest, config)))
 
 
-def _kept(config: Config, replaced: Mapping[str, str], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
+def _report_kept(config: Config, replaced: Mapping[str, str], manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
     """Report what `keep: previous` keeps of the base, or CC0732 without a base."""
     options, path = config.generate.manifest, ("spec", "manifest", "keep")
     if options.keep == "none":
@@ -250,8 +252,8 @@ def check_manifest(config: Config, sealed: Sequence[Workload], identities: Ident
     """
     if not _has_coordinator(config, sealed):
         return () if config.generate.manifest.emit == "none" else (finding(NO_COORDINATOR),)
-    _, problems = _policies([workload for workload in sealed if workload.digest], identities)
-    return (*problems, *_owner_keys(config)[1])
+    _, problems = _make_policies([workload for workload in sealed if workload.digest], identities)
+    return (*problems, *_convert_owner_keys(config)[1])
 
 
 def _has_coordinator(config: Config, sealed: Sequence[Workload]) -> bool:
@@ -260,7 +262,7 @@ def _has_coordinator(config: Config, sealed: Sequence[Workload]) -> bool:
     return in_base or any(workload.role == COORDINATOR for workload in sealed)
 
 
-def _policies(
+def _make_policies(
     sealed: Sequence[Workload], identities: Identities
 ) -> tuple[dict[str, Mapping[str, Any]], tuple[Finding, ...]]:
     """Make the Policies of the manifest: digest -> entry (docs/facts/contrast-manifest.md#policy-entries)."""
@@ -299,7 +301,6 @@ def _policies(
 
 
 def _is_same_entry(ref: Ref, second: Ref, identities: Identities) -> bool:
-    """Tell whether two pod templates belong to one object and get the same policy entry."""
     identity, second_identity = identities.by_ref[ref], identities.by_ref[second]
     return ref.whole == second.whole and identity._replace(ref=ref.whole) == second_identity._replace(ref=ref.whole)
 
@@ -308,7 +309,7 @@ def _full(ref: Ref) -> str:
     return f"{ref.kind}/{ref}"
 
 
-def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Finding, ...]]:
+def _convert_owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Finding, ...]]:
     """Convert workload owner and seedshare owner keys to the manifest's encoding."""
     options = config.generate.manifest
     keys: tuple[list[str], list[str]] = ([], [])
@@ -327,7 +328,7 @@ def _owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Find
     return keys, tuple(findings)
 
 
-def _validated(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...]:
+def _validate(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...]:
     """Validate the manifest as `contrast set` would; without a base it may have unfilled values."""
     problems = validate(manifest)
     ref, path = config.generate.ref, ("spec", "manifest")

@@ -1,4 +1,4 @@
-"""Work out the memory of each pod of a render, check it, and calculate it where the configuration says so."""
+"""Compute the memory of each pod of a render, check it, and write it if the configuration asks for that."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -53,11 +53,11 @@ def compute_memory(
 
 def check_memory(workload: Workload, memory: PodMemory) -> tuple[Finding, ...]:
     """Return the findings about the memory of a pod."""
-    problems = tuple(_no_quantities(workload))
-    return (*problems, *_annotation(workload), *(() if problems else _compared(workload, memory)))
+    problems = tuple(_check_quantities(workload))
+    return (*problems, *_check_annotation(workload), *(() if problems else _compare(workload, memory)))
 
 
-def _compared(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
+def _compare(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
     needs = memory.needs
     if needs is None or memory.stored:
         return
@@ -82,7 +82,7 @@ def _compared(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
         yield finding("CC0421.gpu", workload.ref, at, **values)
 
 
-def _no_quantities(workload: Workload) -> Iterator[Finding]:
+def _check_quantities(workload: Workload) -> Iterator[Finding]:
     """Find memory limits that are not quantities, which Kubernetes refuses."""
     owners: list[tuple[Any, Path]] = [(container.container, container.path) for container in workload.all_containers]
     for owner, path in (*owners, (workload.pod_spec, workload.spec_path)):
@@ -96,14 +96,14 @@ def _no_quantities(workload: Workload) -> Iterator[Finding]:
                 yield finding("CC0408.negative", workload.ref, (*path, *LIMIT), key=dotted(LIMIT))
 
 
-def _annotation(workload: Workload) -> Iterator[Finding]:
+def _check_annotation(workload: Workload) -> Iterator[Finding]:
     """Find an annotation about the VM's memory that is not a number of MiB."""
     if DEFAULT_MEMORY in workload.annotations and default_memory(workload) is None:
         at = (*workload.metadata_path, "annotations", DEFAULT_MEMORY)
         yield finding("CC0425", workload.ref, at, key=DEFAULT_MEMORY)
 
 
-# --- Work out the memory of each pod of a render, check it, and calculate it where the configuration says so
+# --- Compute the memory of each pod of a render, check it, and write it if the configuration asks for that
 #
 # Rule: this stage runs when everything is injected and the RuntimeClasses are complete: added containers have images
 # and limits as well, and the class has the size of a VM without limits. No policy depends on memory.

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 # --- Prove the undo records of the input; the modules that this needs are imported only if there are any
 
 
-def unproven(
+def find_unproven(
     resources: Sequence[Resource], config: Config | None, *, rendered: bool, seals: bool, taken_back: bool = False
 ) -> tuple[Finding, ...]:
-    """Return CC0115 for each undo record of the input that is not proven, and what such a record takes out for good.
+    """Return CC0115 for each unproven undo record of the input, and the scheduling that records remove for good.
 
-    config: None if there is none: then a record may restore any image, and nothing of the result is deployed. rendered:
-    whether the resources have their new texts. seals: whether the render writes initdata. taken_back: nothing is
-    rendered, so what a record takes away need not come back; else a class goes only where the configuration gives one.
+    config: without one, a record may restore any image, since nothing of the result is deployed. rendered: whether the
+    resources have their new texts. seals: whether the render writes initdata. taken_back: nothing is rendered, so parts
+    that a record removes need not come back; otherwise a class may go only where the configuration gives one.
     """
     if not any(resource.undone for resource in resources):
         return ()
@@ -52,18 +52,18 @@ def unproven(
         return taken_back if config is None else is_confidential(ref, config.generate)
 
     images = images_of(config.release.images) if config else any_image
-    made = None
+    outcome = None
     if config is not None and rendered:
-        made = RenderOutcome(images_again(config.release.images, images), seals, config.generate.scheduling)
-    wrong: list[Finding] = []
-    gone: list[Finding] = []
+        outcome = RenderOutcome(images_again(config.release.images, images), seals, config.generate.scheduling)
+    unproven_records: list[Finding] = []
+    removed: list[Finding] = []
     for resource in resources:
-        if not resource.undone or (made is not None and resource.output == resource.text):
+        if not resource.undone or (outcome is not None and resource.output == resource.text):
             continue  # without a record, or the record changes nothing
-        given = resource.given()
-        wrong += prove(resource, given, images, made, class_may_go=class_comes_back)
-        gone += find_removed_scheduling(resource, given) if made is not None else ()
-    return (*wrong, *gone)
+        source = resource.given()
+        unproven_records += prove(resource, source, images, outcome, class_may_go=class_comes_back)
+        removed += find_removed_scheduling(resource, source) if outcome is not None else ()
+    return (*unproven_records, *removed)
 
 
 # --- Render the resources of one deployment: every stage in order, each with the results of those before it
@@ -113,11 +113,11 @@ def render(
 
         if log.failed:
             if sealed and not has_errors(selected.findings):
-                problems = _further_errors(config, sealed, read, classes, identities)
-                log.add(_with_coordinator_named(problems, read))
+                problems = _find_further_errors(config, sealed, read, classes, identities)
+                log.add(_name_coordinator(problems, read))
             log.stop()
         manifest = make_manifest(config, sealed, values, identities) if sealed else MadeManifest()
-        log.add(_with_coordinator_named(manifest.findings, read))
+        log.add(_name_coordinator(manifest.findings, read))
 
         additions = (*classes.added, *make_config_map(config.generate, manifest.data, sealed))
         written = write(with_edits(read, (*map(collect_edits, sealed), *classes.edits, *claims)), additions)
@@ -127,14 +127,14 @@ def render(
         pass
 
     seals = config is not None and makes_policies(config, engine, sealer)
-    log.add(unproven(written.resources, config, rendered=finished, seals=seals))
+    log.add(find_unproven(written.resources, config, rendered=finished, seals=seals))
     version = "" if config is None else config.release.version
     if not finished or log.failed:
         return Rendered(tuple(resource.text for resource in resources), (), log.located(config), log.plan, b"", version)
     return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
 
 
-def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
+def _name_coordinator(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
     """Name the pod that was taken for the coordinator, if the manifest has none."""
     if not any(finding.code == NO_COORDINATOR for finding in findings):
         return findings
@@ -143,7 +143,7 @@ def _with_coordinator_named(findings: tuple[Finding, ...], resources: Sequence[R
     return name_coordinator(findings, resources)
 
 
-def _further_errors(
+def _find_further_errors(
     config: Config,
     sealed: Sequence[Workload],
     resources: Sequence[Resource],

@@ -1,4 +1,4 @@
-"""Check pods: what Contrast and Kubernetes would refuse, and what the host must not choose."""
+"""Check pods: fields that Contrast and Kubernetes would refuse, and files that the host must not choose."""
 
 import re
 from collections import Counter
@@ -45,7 +45,7 @@ from krm_function.kubernetes.workload import (
 from krm_function.record import NamedTuple
 from krm_function.schema.table import EMPTY
 
-# --- Check pods: what Contrast checks before and after it changes pods, and what it leaves to the cluster
+# --- Check pods: the checks of Contrast before and after it changes pods, and those that it leaves to the cluster
 #
 # Source: docs/facts/contrast.md#checks.
 #
@@ -207,7 +207,6 @@ def _opt_out(workload: Workload) -> Iterator[Finding]:
 
 
 def _mesh(workload: Workload) -> Iterator[Finding]:
-    """Check the grammar of the service mesh annotations."""
     for key, cause in read_mesh(workload.annotations)[1]:
         path = (*workload.metadata_path, "annotations", key)
         yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
@@ -270,7 +269,7 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
 
 
 def _mounts(workload: Workload) -> Iterator[Finding]:
-    """Check that no container mounts a file system that the host controls; block devices are no mounts."""
+    """Check that no container mounts a file system that the host controls; block devices are not mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
     claimed = claim_names(workload)
     for container in workload.all_containers:
@@ -295,7 +294,6 @@ def _source(workload: Workload, container: str, path: Path, volume: Mapping[str,
 
 
 def _claims(workload: Workload) -> Iterator[Finding]:
-    """Check that a StatefulSet's claims are block devices."""
     for index, claim in enumerate(claim_templates(workload)):
         if mapping(claim.get("spec")).get("volumeMode") != "Block":
             path = (*workload.root, "spec", "volumeClaimTemplates", index)
@@ -322,7 +320,7 @@ CDI = "cdi.k8s.io/"
 def check_gpus(
     workload: Workload, platform: Platform | None, passed: tuple[str, ...], *, explicit: bool
 ) -> Iterator[Finding]:
-    """Yield what is wrong with the GPUs of a pod.
+    """Yield the problems of the GPUs of a pod.
 
     platform: None if it is not known. passed: names that the policy passes. explicit: whether the class names the
     platform; under the bare placeholder, a pod without GPU may well be where the cluster has no other nodes.
@@ -537,7 +535,6 @@ def _index_programs(container: PodContainer, images: Mapping[str, ImageFacts]) -
 
 
 def _programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Program]:
-    """Yield what a container starts: its own process, then its probes and hooks."""
     spec = container.container
     facts = images.get(str(spec.get("image")))
     config = mapping(dict(facts.config)) if facts else {}
@@ -638,7 +635,7 @@ def _texts(value: Any) -> Argv:
 #
 #     init containers of the pod                   answer
 #     a proxy, and an initializer                  nothing
-#     a proxy alone                                CC0286: the proxy waits for a certificate that nobody fetches
+#     a proxy alone                                CC0286: the proxy waits for a certificate in vain
 #     an initializer with the variable             nothing
 #     an initializer without it                    CC0287
 #     neither                                      CC0287

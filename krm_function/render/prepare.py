@@ -136,7 +136,6 @@ def _find_idle_rules(selected: Selected, config: Config | None) -> tuple[Finding
 def _apply_rules(
     workloads: list[Workload], resources: Sequence[Resource], config: Config
 ) -> tuple[list[Workload], Sequence[tuple[int, ObjectEdits]]]:
-    """Apply the rules of `spec.gpus` and `spec.volumes`, if there are any."""
     if config.generate.gpus.rename:
         from krm_function.adapt.gpu_names import rename_gpus
 

@@ -1,4 +1,4 @@
-"""Prove that an undo record of the input takes back what a render does, and nothing else."""
+"""Prove that an undo record of the input reverts only changes of a render."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -94,21 +94,21 @@ def find_unexplained(
     object, or they are not deployed. Volumes that a rule rewrote are compared after applying the rule again to the
     restored object.
     """
-    path = _changed(now, restored, images, kinds, class_may_go)
+    path = _find_change(now, restored, images, kinds, class_may_go)
     if path is not None and (again := made_again(now, restored, kinds)) is not restored:
-        path = _changed(now, again, images, kinds, class_may_go)
+        path = _find_change(now, again, images, kinds, class_may_go)
     return RECORD if path is None and dig(restored, RECORD) is not None else path  # a record of a render removes itself
 
 
-def _changed(now: Any, restored: Any, images: Images, kinds: Kinds, class_may_go: bool) -> Path | None:
+def _find_change(now: Any, restored: Any, images: Images, kinds: Kinds, class_may_go: bool) -> Path | None:
     ref = reference(now)
     rules: dict[Path, Rule] = {ANNOTATIONS: _annotations((ORIGINAL,))}
     if ref.kind == KIND:
         if ref.api_version != API_VERSION or not is_handler(str(mapping(now).get("handler"))):
             return ("handler",)
-        return _first_unexplained(now, restored, rules | _below(("scheduling",), SCHEDULING_RULES))
+        return _find_first(now, restored, rules | _below(("scheduling",), SCHEDULING_RULES))
     if (ref.api_version, ref.kind) == (CLAIM_VERSION, CLAIM_KIND):
-        return _first_unexplained(now, restored, rules | {MODE: may_become_block})
+        return _find_first(now, restored, rules | {MODE: may_become_block})
     if kinds.of(ref) is None:
         return ("kind",)
     workloads = workloads_of(now, (), ref, kinds=kinds)
@@ -124,11 +124,10 @@ def _changed(now: Any, restored: Any, images: Images, kinds: Kinds, class_may_go
         if class_may_go:
             pod_rules["runtimeClassName"] = _chosen_class
         rules |= _below((*workload.template, "spec"), pod_rules)
-    return _first_unexplained(now, restored, rules)
+    return _find_first(now, restored, rules)
 
 
 def _pod_rules(workload: Workload, restored: dict[str, Any], images: Images) -> dict[str, Rule]:
-    """Return the rules for the fields of a pod spec. restored: the pod spec with its record undone."""
     rules: dict[str, Rule] = {
         "runtimeClassName": _runtime_class,
         "volumes": _volumes(workload, restored, images),
@@ -142,7 +141,7 @@ def _below(path: Path, rules: Mapping[str, Rule]) -> dict[Path, Rule]:
     return {(*path, field): rule for field, rule in rules.items()}
 
 
-def _first_unexplained(now: Any, restored: Any, rules: Mapping[Path, Rule]) -> Path | None:
+def _find_first(now: Any, restored: Any, rules: Mapping[Path, Rule]) -> Path | None:
     """Find the first difference at a place that the rules do not list, or that its rule does not explain."""
     in_lists = any(isinstance(part, int) for path in rules for part in path)
     pairs = _have_the_same_length if in_lists else None
@@ -163,7 +162,7 @@ def _unexplained_here(_now: Any, _before: Any) -> Path:
 
 
 def is_same_container(now: Any, restored: Any, images: Images) -> bool:
-    """Tell whether two containers differ only in what a render changes."""
+    """Tell whether two containers differ only in fields that a render changes."""
     return _container(now, restored, images) is None
 
 
@@ -226,13 +225,13 @@ def _fewer_keys(now: Any, restored: Any) -> Path | None:
 
 
 def _fewer_entries(now: Any, restored: Any) -> Path | None:
-    return _without(now, restored, lambda _: True)
+    return _compare_removals(now, restored, lambda _: True)
 
 
 SCHEDULING_RULES: dict[str, Rule] = dict(zip(SCHEDULING, (_fewer_keys, _fewer_entries), strict=True))
 
 
-def _without(now: Any, restored: Any, removable: Callable[[Any], bool]) -> Path | None:
+def _compare_removals(now: Any, restored: Any, removable: Callable[[Any], bool]) -> Path | None:
     """Compare two lists: the second must be the first without some removable entries."""
     if not _all_of_type(list, now, restored):
         return ()
@@ -285,7 +284,7 @@ def _volumes(workload: Workload, restored: dict[str, Any], images: Images) -> Ru
             return False
         return source != "emptyDir" or is_memory_volume(volume, _name(volume))
 
-    return lambda now, restored: _without(now, restored, removable)
+    return lambda now, restored: _compare_removals(now, restored, removable)
 
 
 def _init_containers(workload: Workload, images: Images) -> Rule:
@@ -310,7 +309,6 @@ def _init_containers(workload: Workload, images: Images) -> Rule:
 
 
 def _stays(container: Any, back: Sequence[Any], images: Images) -> bool:
-    """Tell whether a container is still there, but for the changes of a render."""
     return any(is_same_container(container, candidate, images) for candidate in back)
 
 
@@ -345,7 +343,7 @@ def _container(now: Any, restored: Any, images: Images) -> Path | None:
     def image(now: Any, restored: Any) -> Path | None:
         return None if isinstance(now, str) and isinstance(restored, str) and images(now, restored) else ()
 
-    return _first_unexplained(now, restored, {("image",): image, ("volumeMounts",): _mounts})
+    return _find_first(now, restored, {("image",): image, ("volumeMounts",): _mounts})
 
 
 def _mounts(now: Any, restored: Any) -> Path | None:
@@ -404,8 +402,8 @@ def prove(
     source: the same resource in the input. outcome: None if nothing was rendered. class_may_go: whether a record may
     remove the runtime class from the pods of an object, given the restored object's reference.
     """
-    unproven = _unproven_objects(resource, source.value, images, outcome, class_may_go)
-    return [source.placed(_wrong(source.value, resource.value, root, path)) for root, path in unproven]
+    unproven = _find_unproven(resource, source.value, images, outcome, class_may_go)
+    return [source.placed(_report(source.value, resource.value, root, path)) for root, path in unproven]
 
 
 def check_removed_namespaces(resources: Iterable[Resource], namespace: str | None) -> tuple[Finding, ...]:
@@ -445,7 +443,7 @@ def check_removed_classes(resources: Iterable[Resource]) -> tuple[Finding, ...]:
     return (finding("CC0256", names=listed(names)),) if names else ()
 
 
-def _wrong(now: Any, restored: Any, root: Path, path: Path) -> Finding:
+def _report(now: Any, restored: Any, root: Path, path: Path) -> Finding:
     """Make the finding about a record. path: from the object to the first unexplained place."""
     ref = reference(dig(now, root))
     if path == NAMESPACE and dig(restored, (*root, *NAMESPACE)) in (None, "") and is_dns_label(ref.namespace):
@@ -455,12 +453,12 @@ def _wrong(now: Any, restored: Any, root: Path, path: Path) -> Finding:
     return finding("CC0115.change", ref, (*root, *RECORD), field=dotted(path) or "the object")
 
 
-def _unproven_objects(
+def _find_unproven(
     resource: Resource, now: Any, images: Images, outcome: RenderOutcome | None, class_may_go: Callable[[Ref], bool]
 ) -> list[tuple[Path, Path]]:
     """Find the objects of a document whose record is not proven, each with the first unexplained path."""
     restored, roots = resource.value, resource.undone
-    if _object_paths(now) != _object_paths(restored) or not same(_masked(now, roots), _masked(restored, roots)):
+    if _object_paths(now) != _object_paths(restored) or not same(_mask(now, roots), _mask(restored, roots)):
         return [(roots[0], ())]  # a record reaches out of its object
     if brought := [(root, EMITTED_PATH) for root in roots if dig(restored, (*root, *EMITTED_PATH)) is not None]:
         return brought  # an object that a render adds has no record, so restoring never yields one
@@ -474,7 +472,7 @@ def _unproven_objects(
             continue
         path = find_unexplained(is_, was, images, resource.kinds, class_may_go=class_may_go(reference(was)))
         if path is None and outcome is not None and root in rendered:
-            path = _due_to_record(is_, rendered[root], edits.get(root, ()), outcome, resource.kinds)
+            path = _find_effect(is_, rendered[root], edits.get(root, ()), outcome, resource.kinds)
             path = path or lost(is_, was, rendered[root], resource.kinds)
         if path is not None:
             unproven.append((root, path))
@@ -485,12 +483,11 @@ def _object_paths(document: Any) -> list[Path]:
     return [root for root, _ in objects(document)]
 
 
-def _masked(document: Any, roots: tuple[Path, ...]) -> Any:
+def _mask(document: Any, roots: tuple[Path, ...]) -> Any:
     return apply(document, [Change(root, "set", None) for root in roots])
 
 
 def _user_objects(document: Any) -> dict[Path, Any]:
-    """Return the objects of a document that no render added, in order."""
     added = {root for root, _ in emitted_objects(document)}
     return {root: value for root, value in objects(document) if root not in added}
 
@@ -499,10 +496,10 @@ def _without_record(value: Any) -> Any:
     return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
 
 
-def _due_to_record(now: Any, rendered: Any, edits: Sequence[Edit], outcome: RenderOutcome, kinds: Kinds) -> Path | None:
+def _find_effect(now: Any, rendered: Any, edits: Sequence[Edit], outcome: RenderOutcome, kinds: Kinds) -> Path | None:
     """Find a part that a rendered object has or lacks only because of a record."""
     if reference(now).kind == KIND:
-        return _scheduling_lost(now, rendered, outcome.scheduling)
+        return _find_lost_scheduling(now, rendered, outcome.scheduling)
     if dig(now, NAMESPACE) not in (None, "") and not same(dig(now, NAMESPACE), dig(rendered, NAMESPACE)):
         return NAMESPACE  # this render gives it another namespace, or none
     for template in kinds.paths(reference(rendered), rendered):
@@ -514,15 +511,13 @@ def _due_to_record(now: Any, rendered: Any, edits: Sequence[Edit], outcome: Rend
             if (value := dig(rendered, place)) is not None and not same(dig(now, place), value):
                 return place
         specs = [mapping(dig(value, (*template, "spec"))) for value in (now, rendered)]
-        path = _added_by_record(specs[0], specs[1], edits, outcome.images)
+        path = _find_addition(specs[0], specs[1], edits, outcome.images)
         if path is not None:
             return (*template, "spec", *path)
     return None
 
 
-def _added_by_record(
-    now: dict[str, Any], rendered: dict[str, Any], edits: Sequence[Edit], images: Images
-) -> Path | None:
+def _find_addition(now: dict[str, Any], rendered: dict[str, Any], edits: Sequence[Edit], images: Images) -> Path | None:
     """Find a new injected container, or a new mount of the secrets, that this render did not write.
 
     Or a container that is gone: one that runs anything but an injected process goes only if another is written.
@@ -558,7 +553,7 @@ def _is_in(value: Any, values: Sequence[Any]) -> bool:
     return any(same(value, item) for item in values)
 
 
-def _scheduling_lost(now: Any, rendered: Any, configured: Mapping[str, Scheduling]) -> Path | None:
+def _find_lost_scheduling(now: Any, rendered: Any, configured: Mapping[str, Scheduling]) -> Path | None:
     """Find scheduling that a RuntimeClass lost although the configuration did not add it."""
     platform = parse_runtime_class(str(mapping(now).get("handler")))
     scheduling = configured.get(platform.name, Scheduling()) if isinstance(platform, Platform) else Scheduling()

@@ -65,7 +65,7 @@ def _read(resource: Resource, position: int, keep_plain: bool) -> tuple[Resource
         return resource, [yaml_finding(problem, resource)]
     added = dig(document.value, ("metadata", "annotations", EMITTED)) is not None
     marked = resource._replace(position=position, state="added" if added else "given", document=document)
-    findings = _not_emitted(marked, document)
+    findings = _check_emitted(marked, document)
     if added:
         return marked, findings
     restored, problems = _restore(marked, document)
@@ -125,7 +125,7 @@ def _outline(value: dict[str, Any], kind: str, template: Path) -> dict[str, Any]
     return {"apiVersion": value.get("apiVersion"), "kind": kind, "metadata": metadata, **outline}
 
 
-def _not_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
+def _check_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
     """Return CC0116 for each object that claims to be added by a render, and has another form."""
     candidates = dict(emitted_objects(document.value))
     if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:

@@ -118,7 +118,7 @@ def choose_coordinator(
         return ChosenCoordinator(
             chosen, configured.namespace, (*findings, *_find_lost_roles(labelled, workloads, base))
         )
-    findings = _ambiguous_label(list(labelled.values()))
+    findings = _check_label(list(labelled.values()))
     chosen = next(iter(labelled), None)
     if chosen and not findings:
         findings = [
@@ -130,7 +130,7 @@ def choose_coordinator(
     return ChosenCoordinator(chosen, namespace or "default", (*findings, *_find_lost_roles(labelled, workloads, base)))
 
 
-def _ambiguous_label(labelled: Sequence[Workload]) -> list[Finding]:
+def _check_label(labelled: Sequence[Workload]) -> list[Finding]:
     """Find why the label cannot decide: it occurs more than once, or on another kind than a StatefulSet."""
     if len(labelled) == 1 and labelled[0].ref.kind != "StatefulSet":
         return [_at_label("CC0720.kind", labelled[0], configured=_line(labelled[0].ref))]
@@ -217,7 +217,7 @@ def check_names(
     skipped: the objects with a pod template that are not Contrast workloads, with the reason. complete: whether
     `workloads` are all; otherwise no key is reported as absent.
     """
-    ambiguous = list(_ambiguous_names(identities, config))
+    ambiguous = list(_find_ambiguous_names(identities, config))
     bare = {problem.path[-1] for problem in ambiguous}
     claims = _check_own_names([workload for workload in workloads if workload.ref.name not in bare], identities, config)
     return (*claims, *ambiguous, *(_find_absent_keys(identities, config, skipped) if complete else ()))
@@ -262,7 +262,7 @@ def _check_own_names(workloads: Sequence[Workload], identities: Identities, conf
             yield finding("CC0722", workload.ref, path, name=claimant.ref.name, others=listed(holders), setting=setting)
 
 
-def _ambiguous_names(identities: Identities, config: Config) -> Iterator[Finding]:
+def _find_ambiguous_names(identities: Identities, config: Config) -> Iterator[Finding]:
     """Yield CC0721 for each bare name that several workloads have, or one of them and an entry of the base."""
     for name in config.generate.manifest.policies:
         refs = [identity.ref.whole for identity in identities.workloads if identity.ref.name == name]
@@ -282,10 +282,10 @@ def _find_absent_keys(identities: Identities, config: Config, skipped: Mapping[R
         candidates = keys if "/" in name else names
         if name not in candidates:
             matches = {ref: reason for ref, reason in skipped.items() if name in {ref.name, object_key(ref)}}
-            yield _unknown_name(config.generate.ref, name, candidates, matches)
+            yield _report_unknown_name(config.generate.ref, name, candidates, matches)
 
 
-def _unknown_name(options: Ref, name: str, names: Sequence[str], skipped: Mapping[Ref, str]) -> Finding:
+def _report_unknown_name(options: Ref, name: str, names: Sequence[str], skipped: Mapping[Ref, str]) -> Finding:
     """Make CC0708 for a key. skipped: the objects of this name that are not Contrast workloads."""
     path = ("spec", "manifest", "policies", name)
     for ref, reason in skipped.items():
@@ -450,7 +450,7 @@ def _notes(identities: Identities) -> Iterator[tuple[Ref, tuple[str, ...]]]:
 
 
 def _compare_with_base(identity: Identity, identities: Identities) -> Iterator[str]:
-    """Yield what the manifest gives to a workload in addition to the base."""
+    """Yield the changes of a workload's entry against the base."""
     old = [entry for entry in identities.base if entry.owner and entry.owner.whole == identity.ref.whole]
     if not old:
         yield f"new in the manifest: names {', '.join(identity.names)}; workload secret {identity.secret}"

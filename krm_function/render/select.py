@@ -241,7 +241,6 @@ def report_unnamed(ref: Ref) -> Finding:
 
 
 def _is_elsewhere(entry: WorkloadEntry, ref: Ref) -> bool:
-    """Tell whether an entry would name an object of another namespace."""
     return bool(entry.namespace) and bool(naming((entry._replace(namespace=""),), ref, ""))
 
 
@@ -366,7 +365,7 @@ def _is_plain(copy: Workload, controllers: Mapping[Controller, Any], generate: G
     return any(explain_plain(reference(owner), generate) for owner in owners[-1:])
 
 
-# --- Select what a render concerns in an input: the workloads, the RuntimeClass objects, and the objects it skips
+# --- Select the parts of an input that a render concerns: workloads, RuntimeClass objects, and the objects it skips
 
 
 class Selected(NamedTuple):

@@ -93,7 +93,7 @@ def check_namespaces(
         return ()
     if not namespace:
         return (finding("CC0210", names=_names(unnamed)),)
-    rest = [ref for ref in _others(resources) if ref not in unnamed]
+    rest = [ref for ref in _find_others(resources) if ref not in unnamed]
     return (finding("CC0211", names=_names(rest), namespace=namespace),) if rest else ()
 
 
@@ -101,7 +101,7 @@ def _names_namespace(value: Any) -> bool:
     return dig(value, NAMESPACE) not in (None, "")
 
 
-def _others(resources: Iterable[Resource]) -> Iterator[Ref]:
+def _find_others(resources: Iterable[Resource]) -> Iterator[Ref]:
     """Yield the objects of the input that name no namespace and get one when they are applied."""
     kinds = NAMESPACED | KINDS_BY_CONTENT
     for resource in resources:
@@ -239,7 +239,7 @@ def resolve_workload(workload: Workload, config: Config, without: Collection[str
         placeholder=workload.runtime_class,
         platform=platform.name if platform else "",
         vcpus=count if isinstance(count, int) else 0,
-        notes=workload.notes + _templates_note(workload, generate),
+        notes=workload.notes + _note_templates(workload, generate),
     )
     workload = workload._replace(written=workload)
     findings = _leave_out(check_before_injection(workload, config.release.images) + outcome.findings, without)
@@ -271,8 +271,7 @@ def _raise_vcpus(workload: Workload, generate: Generate) -> Workload:
     return workload.after(least_vcpus(workload, generate.vcpus))
 
 
-def _templates_note(workload: Workload, generate: Generate) -> tuple[str, ...]:
-    """Return the note about a workload whose kind the configuration describes."""
+def _note_templates(workload: Workload, generate: Generate) -> tuple[str, ...]:
     entry = generate.kinds.entry(workload.ref) if workload.made_by and generate.pod_templates else None
     if entry is None or entry.source != "configuration":
         return ()

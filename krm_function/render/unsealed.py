@@ -227,7 +227,6 @@ def _template_of(place: Path) -> str:
 
 
 def _holds_text(resource: Resource) -> bool:
-    """Tell whether a resource is certainly of a kind that holds only text."""
     return resource.certain and resource.kind in TEXT_KINDS and plain_api_version(resource.api_version) == "v1"
 
 

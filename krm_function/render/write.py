@@ -84,8 +84,8 @@ def write(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]])
         edited, problems = _apply_edits(resource)
         written.append(edited)
         findings += problems
-    predecessors = _predecessors(resources)
-    collisions = _collisions(resources, predecessors, additions := tuple(additions))
+    predecessors = _find_predecessors(resources)
+    collisions = _find_collisions(resources, predecessors, additions := tuple(additions))
     added = () if collisions else _add(written, predecessors, additions)
     return WriteResult(tuple(written), added, (*findings, *collisions))
 
@@ -135,10 +135,10 @@ def _apply_edits(resource: Resource) -> tuple[Resource, list[Finding]]:
 
 def find_collisions(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
     """Report every addition with the identity of an object that no render added."""
-    return _collisions(resources, _predecessors(resources), additions)
+    return _find_collisions(resources, _find_predecessors(resources), additions)
 
 
-def _collisions(
+def _find_collisions(
     resources: Sequence[Resource], predecessors: Predecessors, additions: Iterable[Mapping[str, Any]]
 ) -> tuple[Finding, ...]:
     rest = [resource for resource in resources if resource.state != "added"]
@@ -150,7 +150,7 @@ def _collisions(
     )
 
 
-def _predecessors(resources: Sequence[Resource]) -> Predecessors:
+def _find_predecessors(resources: Sequence[Resource]) -> Predecessors:
     """Find the objects that an earlier render added; a host may have put them into a `kind: List` since."""
     listed: Predecessors = {}
     single: Predecessors = {}

@@ -29,12 +29,12 @@ def adoption_text(adoption: Adoption, written: Sequence[str], paint: Paint = pla
 
 def _lines(adoption: Adoption, written: Sequence[str], paint: Paint) -> Iterator[str]:
     yield headline(adoption)
-    if adoption.taken or adoption.selected:
+    if adoption.accepted or adoption.selected:
         yield ""
         yield f"{paint('chosen', 'place')}:"
         for entry in adoption.selected:
             yield f"  {_entry(entry)}"
-        for choice in adoption.taken:
+        for choice in adoption.accepted:
             yield from choice_lines(choice)
     if adoption.offered:
         yield ""
@@ -45,7 +45,7 @@ def _lines(adoption: Adoption, written: Sequence[str], paint: Paint) -> Iterator
     if written:
         yield ""
         yield from map(on_one_line, written)
-    if adoption.refused or adoption.left:
+    if adoption.refused or adoption.errors:
         yield ""
         yield f"{paint('left', 'error')}: a render refuses these"
         yield from _left(adoption)
@@ -75,7 +75,7 @@ def _entry(entry: dict[str, Any]) -> str:
 
 def _left(adoption: Adoption) -> Iterator[str]:
     hints: dict[str, str] = {}
-    for found in adoption.left:
+    for found in adoption.errors:
         yield f"  {_sentence(found, with_object=True)}"
         hints.setdefault(found.hint, found.code)
     for pod in adoption.refused:
@@ -108,12 +108,12 @@ def adoption_json(adoption: Adoption, written: Sequence[str]) -> str:
             "refused": len(adoption.refused),
             "plain": len(adoption.plain),
         },
-        "chosen": [_choice(one) for one in adoption.taken],
+        "chosen": [_choice(one) for one in adoption.accepted],
         "offered": [_choice(one) for one in adoption.offered],
         "selected": list(adoption.selected),
         "keys": [{"kind": kind, "name": name} for kind, name in adoption.keys],
         "written": list(written),
-        "left": [_finding(found) for found in adoption.left],
+        "left": [_finding(found) for found in adoption.errors],
         "plain": [_object(ref) for ref in adoption.plain],
         "pods": [
             {

@@ -60,13 +60,13 @@ def test_a_rule_is_offered_with_its_consequence_and_taken_only_by_name(name: str
     assert [choice.name for choice in made.offered] == [name]
     assert made.offered[0].spec == part
     assert made.offered[0].consequences
-    assert made.taken == ()
+    assert made.accepted == ()
     assert codes(made) != []
     made = adopted(pod, yes=(name,))
     assert made.spec == {"platform": "metal-qemu-snp", **part}
     assert codes(made) == []
     again = adopted(pod, spec=made.spec, yes=(name,))
-    assert (again.spec, again.taken, again.offered) == (made.spec, (), ())
+    assert (again.spec, again.accepted, again.offered) == (made.spec, (), ())
 
 
 def test_what_is_on_a_node_is_chosen_path_by_path() -> None:
@@ -109,7 +109,7 @@ def test_several_rules_are_taken_in_one_round() -> None:
         ],
     }
     made = adopted(an_object(spec=spec), yes=("externalSources", "splitSubPaths", "hostPathCaches=/models"))
-    assert [choice.name for choice in made.taken] == ["externalSources", "hostPathCaches=/models", "splitSubPaths"]
+    assert [choice.name for choice in made.accepted] == ["externalSources", "hostPathCaches=/models", "splitSubPaths"]
     assert codes(made) == []
 
 
@@ -154,7 +154,7 @@ def test_memory_is_offered_to_a_vm_that_is_too_small_and_what_is_written_is_enou
     assert made.spec == {"platform": "metal-qemu-snp", "memory": "calculate"}
     assert codes(made) == []
     again = sized(limited(memory), megabytes=400, spec=made.spec, yes=("memory",))
-    assert (again.spec, again.taken, again.offered) == (made.spec, (), ())
+    assert (again.spec, again.accepted, again.offered) == (made.spec, (), ())
 
 
 def test_memory_is_not_offered_where_it_would_not_help() -> None:

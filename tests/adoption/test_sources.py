@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.check.adopt import Request, adopt, merged
+from krm_function.check.adopt import Request, adopt, merge_spec
 from krm_function.config.document import ConfigDocument
 from krm_function.config.edit import spec_changes, with_spec
 from krm_function.text.changes import same
@@ -108,7 +108,7 @@ def test_names_that_no_cluster_has_are_not_proposed() -> None:
 
 def test_a_profile_that_opens_nothing_is_offered_nothing() -> None:
     made = adopted(reading(variable("A", "db", "a")), spec={"policy": {"profile": "strict"}})
-    assert (made.offered, made.taken, sources(made)) == ((), (), [])
+    assert (made.offered, made.accepted, sources(made)) == ((), (), [])
     assert codes(made) == ["CC0602"]
 
 
@@ -117,7 +117,7 @@ def test_what_is_written_is_adopted_without_a_change() -> None:
     made = adopted(*pods)
     again = adopted(*pods, spec=made.spec)
     assert again.spec == made.spec
-    assert again.taken == ()
+    assert again.accepted == ()
 
 
 leaves = st.booleans() | st.integers(0, 9) | st.text("ab", max_size=2)
@@ -131,16 +131,16 @@ specs = st.recursive(
 
 @given(specs, specs)
 def test_the_changes_of_a_spec_give_exactly_that_and_none_give_it_again(before: Json, more: Json) -> None:
-    wanted = merged(before, more)
+    wanted = merge_spec(before, more)
     made = with_spec({**GENERATE, "spec": before}, wanted)
     assert same(made["spec"], wanted)
     assert spec_changes(made, wanted) == []
-    assert merged(wanted, more) == wanted
+    assert merge_spec(wanted, more) == wanted
 
 
 @given(specs, specs)
 def test_what_is_set_stays(before: Json, more: Json) -> None:
-    assert kept(before, merged(before, more))
+    assert kept(before, merge_spec(before, more))
 
 
 def kept(old: Any, new: Any) -> bool:

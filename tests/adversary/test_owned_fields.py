@@ -21,7 +21,7 @@ from krm_function.findings import has_errors
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.workload import ORIGINAL
-from krm_function.render.pipeline import unproven
+from krm_function.render.pipeline import find_unproven
 from krm_function.render.read import read
 from krm_function.text.parse import parse
 from tests import quick_yaml as yaml
@@ -154,7 +154,7 @@ def test_uninject_changes_only_what_a_render_owns(name: str, data: st.DataObject
     resources = stream(value)
     restored = read(resources, ())
     if not has_errors(
-        (*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False, taken_back=True))
+        (*restored.findings, *find_unproven(restored.resources, None, rendered=False, seals=False, taken_back=True))
     ):
         check(value, parse(documents(restored)[0].text).value, deployed=False)
 
@@ -183,5 +183,5 @@ def test_its_own_record_counts(name: str) -> None:
     resources = stream(OBJECTS[name])
     restored = read(resources, ())
     assert ORIGINAL in str(OBJECTS[name]["metadata"])
-    assert (*restored.findings, *unproven(restored.resources, None, rendered=False, seals=False)) == ()
+    assert (*restored.findings, *find_unproven(restored.resources, None, rendered=False, seals=False)) == ()
     assert run(coordinator(), OBJECTS[name], to=TO).failed is name.startswith("0.1.0")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.check.drift import COMPARED, drift
+from krm_function.check.drift import COMPARED, find_drift
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, DEFAULT, KATA, Profile
@@ -73,7 +73,7 @@ RICH_POLICY = policy(RICH)
 
 
 def moved(edit: Edit) -> list[str]:
-    return drift(changed(RICH, edit), RICH_POLICY, REFERENCES)
+    return find_drift(changed(RICH, edit), RICH_POLICY, REFERENCES)
 
 
 # --- an untouched pod
@@ -206,14 +206,14 @@ IMAGES: dict[str, Json] = {
 def test_an_untouched_pod_did_not_move(shape: str, image: str) -> None:
     subject = pods.workload(SHAPES[shape])
     profile = KATA if "Volumes" in IMAGES[image] else DEFAULT  # on a Contrast node such an image has no policy
-    assert drift(subject, policy(subject, profile=profile, **IMAGES[image]), REFERENCES) == []
+    assert find_drift(subject, policy(subject, profile=profile, **IMAGES[image]), REFERENCES) == []
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Job", "CronJob", "StatefulSet", "DaemonSet", "ReplicaSet", "Deployment"])
 @pytest.mark.parametrize("metadata", [{"name": "x"}, {"name": "x", "namespace": "y"}, {"generateName": "x-"}, {}])
 def test_an_untouched_object_of_any_kind_did_not_move(kind: str, metadata: Json) -> None:
     subject = pods.workload(SHAPES["init containers"], kind, metadata or {"labels": {}})
-    assert drift(subject, policy(subject), REFERENCES) == []
+    assert find_drift(subject, policy(subject), REFERENCES) == []
 
 
 @pytest.mark.parametrize("user", ["app", "1000", "1000:1000", "root", ""])
@@ -229,7 +229,7 @@ def test_users_out_of_the_images_passwd_did_not_move(user: str) -> None:
     facts = ImageFacts("", {**pods.IMAGE.config, "User": user}, PASSWD, GROUP)
     made, findings = seal(subject, {pods.pinned("app:1"): facts}, REFERENCES, default_settings(), load_rules())
     assert made is not None, findings
-    assert drift(subject, read_policy_data(made.rego), REFERENCES) == []
+    assert find_drift(subject, read_policy_data(made.rego), REFERENCES) == []
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -249,17 +249,17 @@ def test_a_policy_of_other_settings_is_not_a_move(
     subject = pods.workload(SHAPES[shape])
     made, findings = seal(subject, pods.images(subject), REFERENCES, chosen, load_rules(profile))
     assert made is not None, findings
-    assert drift(subject, read_policy_data(made.rego), REFERENCES) == []
+    assert find_drift(subject, read_policy_data(made.rego), REFERENCES) == []
 
 
 def test_variables_whose_objects_are_not_in_the_input_are_not_a_move() -> None:
-    assert drift(RICH, RICH_POLICY, References()) == []
-    assert drift(RICH, RICH_POLICY, References([pods.CONFIG_MAP])) == []
+    assert find_drift(RICH, RICH_POLICY, References()) == []
+    assert find_drift(RICH, RICH_POLICY, References([pods.CONFIG_MAP])) == []
 
 
 def test_another_change_is_still_seen_when_objects_are_not_in_the_input() -> None:
     edited = changed(RICH, app(assign(args=["other"])))
-    assert drift(edited, RICH_POLICY, References()) == ["app: command or args"]
+    assert find_drift(edited, RICH_POLICY, References()) == ["app: command or args"]
 
 
 # --- edits
@@ -408,7 +408,7 @@ def test_another_home_of_a_volume_is_seen(name: str) -> None:
     sealed, _ = seal(EVERY, FACTS, OBJECTS, default_settings(), load_rules())
     assert sealed is not None
     edited = changed(EVERY, lambda spec: MOVES_OF_VOLUMES[name]({one["name"]: one for one in spec["volumes"]}))
-    assert drift(edited, sealed.data, OBJECTS) == ["app: volumeMounts"]
+    assert find_drift(edited, sealed.data, OBJECTS) == ["app: volumeMounts"]
 
 
 def test_a_policy_of_genpolicy_may_allow_the_runtime_s_own_mount_as_well() -> None:
@@ -419,10 +419,10 @@ def test_a_policy_of_genpolicy_may_allow_the_runtime_s_own_mount_as_well() -> No
     sealed = policy(subject)
     own = {"destination": "/etc/hosts", "source": "x", "type_": "bind", "options": ["rbind", "rprivate", "rw"]}
     sealed["containers"][1]["OCI"]["Mounts"].append({**own, "options": ["rbind", "rprivate", "ro"]})
-    assert drift(subject, sealed, REFERENCES, native=False) == []
-    assert drift(subject, sealed, REFERENCES) == ["app: volumeMounts"]
+    assert find_drift(subject, sealed, REFERENCES, native=False) == []
+    assert find_drift(subject, sealed, REFERENCES) == ["app: volumeMounts"]
     sealed["containers"][1]["OCI"]["Mounts"].append({**own, "destination": "/else", "options": ["rslave"]})
-    assert drift(subject, sealed, REFERENCES, native=False) == ["app: volumeMounts"]
+    assert find_drift(subject, sealed, REFERENCES, native=False) == ["app: volumeMounts"]
 
 
 def test_a_policy_of_genpolicy_may_allow_what_a_later_variable_replaces() -> None:
@@ -430,10 +430,10 @@ def test_a_policy_of_genpolicy_may_allow_what_a_later_variable_replaces() -> Non
     sealed = policy(subject)
     env = sealed["containers"][1]["OCI"]["Process"]["Env"]
     env.append("A=1")
-    assert drift(subject, sealed, REFERENCES, native=False) == []
-    assert drift(subject, sealed, REFERENCES) == ["app: env"]
+    assert find_drift(subject, sealed, REFERENCES, native=False) == []
+    assert find_drift(subject, sealed, REFERENCES) == ["app: env"]
     env.append("B=1")
-    assert drift(subject, sealed, REFERENCES, native=False) == ["app: env"]
+    assert find_drift(subject, sealed, REFERENCES, native=False) == ["app: env"]
 
 
 def test_every_compared_field_has_an_edit_that_shows_it() -> None:
@@ -462,27 +462,27 @@ def test_one_edit_of_one_container_is_told_once_and_of_no_other(name: str) -> No
 def test_a_removed_terminal_is_seen() -> None:
     subject = pods.simple(tty=True)
     edited = changed(subject, app(remove("tty")))
-    assert "app: tty" in drift(edited, policy(subject), REFERENCES)
+    assert "app: tty" in find_drift(edited, policy(subject), REFERENCES)
 
 
 def test_a_removed_user_is_seen_where_an_image_may_not_imply_one() -> None:
     subject = pods.simple(securityContext={**USER, "runAsGroup": 0})
     edited = changed(subject, app(remove("securityContext")))
-    assert drift(edited, policy(subject, profile=KATA), REFERENCES)
-    assert drift(edited, policy(subject), REFERENCES) == [], "the lock alone knows the user of the image"
+    assert find_drift(edited, policy(subject, profile=KATA), REFERENCES)
+    assert find_drift(edited, policy(subject), REFERENCES) == [], "the lock alone knows the user of the image"
 
 
 def test_a_removed_gpu_is_seen() -> None:
     subject = pods.simple(resources={"limits": {"nvidia.com/pgpu": 2}})
     edited = changed(subject, app(assign(resources={"limits": {"nvidia.com/pgpu": 1}})))
-    assert drift(edited, policy(subject), REFERENCES) == ["app: resources.limits"]
+    assert find_drift(edited, policy(subject), REFERENCES) == ["app: resources.limits"]
 
 
 @pytest.mark.parametrize("key", ["name", "namespace"])
 def test_a_renamed_or_moved_object_is_seen(key: str) -> None:
     document = copy.deepcopy(RICH.object)
     document["metadata"][key] = "other"
-    assert drift(pods.of(document), RICH_POLICY, REFERENCES) == [f"metadata.{key}"]
+    assert find_drift(pods.of(document), RICH_POLICY, REFERENCES) == [f"metadata.{key}"]
 
 
 @pytest.mark.parametrize(
@@ -491,20 +491,20 @@ def test_a_renamed_or_moved_object_is_seen(key: str) -> None:
 def test_an_annotation_that_moved_is_seen_once_for_all_containers(annotations: Json) -> None:
     edited = rich({"labels": {"app": "web"}, "annotations": annotations})
     key = "x.example.com/y" if len(annotations) == 2 else "shop.example.com/a"
-    assert drift(edited, RICH_POLICY, REFERENCES) == [f"annotation {key}"]
+    assert find_drift(edited, RICH_POLICY, REFERENCES) == [f"annotation {key}"]
 
 
 def test_a_tool_s_own_annotation_and_a_label_are_no_move() -> None:
     annotations = {"shop.example.com/a": "b", "config.kubernetes.io/index": "3", "internal.kpt.dev/x": "y"}
     edited = rich({"labels": {"app": "else", "new": "x"}, "annotations": annotations})
-    assert drift(edited, RICH_POLICY, REFERENCES) == []
+    assert find_drift(edited, RICH_POLICY, REFERENCES) == []
 
 
 @pytest.mark.parametrize("changed_object", [0, 1])
 def test_another_value_in_a_config_map_or_secret_is_seen(changed_object: int) -> None:
     objects = [copy.deepcopy(pods.CONFIG_MAP), copy.deepcopy(pods.SECRET)]
     objects[changed_object]["data"].update({"colour": "blue"} if changed_object == 0 else {"token": "eA=="})
-    assert drift(RICH, RICH_POLICY, References(objects)) == ["app: env"]
+    assert find_drift(RICH, RICH_POLICY, References(objects)) == ["app: env"]
 
 
 INERT: dict[str, Edit] = {
@@ -536,13 +536,13 @@ def test_a_pod_with_fields_that_only_others_cover_may_have_a_policy_of_theirs() 
     def edit(spec: Json) -> None:
         spec["hostIPC"] = True
 
-    assert drift(changed(RICH, edit), RICH_POLICY, REFERENCES, native=False) == []
-    assert drift(changed(RICH, edit), RICH_POLICY, REFERENCES) != []
+    assert find_drift(changed(RICH, edit), RICH_POLICY, REFERENCES, native=False) == []
+    assert find_drift(changed(RICH, edit), RICH_POLICY, REFERENCES) != []
 
 
 def test_a_shape_that_nobody_can_read_is_seen_under_any_policy() -> None:
-    assert drift(changed(RICH, app(assign(env="x"))), RICH_POLICY, REFERENCES, native=False) != []
-    assert drift(changed(RICH, app(remove("image"))), RICH_POLICY, REFERENCES, native=False) != []
+    assert find_drift(changed(RICH, app(assign(env="x"))), RICH_POLICY, REFERENCES, native=False) != []
+    assert find_drift(changed(RICH, app(remove("image"))), RICH_POLICY, REFERENCES, native=False) != []
 
 
 @pytest.mark.parametrize(
@@ -571,14 +571,14 @@ def test_a_policy_without_the_usual_parts_is_told_and_never_raises(damage: Json)
     if damage.get("OCI") is not None:
         damage = {**damage, "OCI": {**damage["OCI"], **notes}}
     sealed["containers"][1] |= damage
-    assert drift(subject, sealed, REFERENCES) in (["app: its policy"], ["containers , app"])
+    assert find_drift(subject, sealed, REFERENCES) in (["app: its policy"], ["containers , app"])
 
 
 @pytest.mark.parametrize(
     "sealed", [{}, {"containers": []}, {"containers": None}, {"containers": [5, "x"]}, {"containers": [{}, {}]}]
 )
 def test_a_policy_without_containers_is_a_move(sealed: Json) -> None:
-    assert drift(pods.simple(), sealed, REFERENCES) != []
+    assert find_drift(pods.simple(), sealed, REFERENCES) != []
 
 
 # --- any pod, any edit
@@ -669,7 +669,7 @@ def policy_of(subject: Workload, config: Json) -> Json | None:
 def test_no_untouched_pod_ever_moved(subject: Workload, config: Json) -> None:
     sealed = policy_of(subject, config)
     if sealed is not None:
-        assert drift(subject, sealed, REFERENCES) == []
+        assert find_drift(subject, sealed, REFERENCES) == []
 
 
 def content(sealed: Json) -> Json:
@@ -689,7 +689,7 @@ def content(sealed: Json) -> Json:
 def test_any_two_pods_with_different_policies_are_told_apart(one: Workload, two: Workload, config: Json) -> None:
     first, second = policy_of(one, config), policy_of(two, config)
     if first is not None and second is not None:
-        assert bool(drift(two, first, REFERENCES)) == (content(first) != content(second))
+        assert bool(find_drift(two, first, REFERENCES)) == (content(first) != content(second))
 
 
 @pytest.mark.parametrize("told", [{"guest_pull": "yes"}, {"emptydir_type": "none"}, {"emptydir_type": ["x"]}, None, 5])
@@ -697,9 +697,9 @@ def test_cluster_settings_of_a_policy_that_are_not_understood_are_the_defaults(t
     subject = pods.workload(SHAPES["everything"])
     sealed = policy(subject)
     sealed["cluster_config"] = told
-    assert drift(subject, sealed, REFERENCES) == []
+    assert find_drift(subject, sealed, REFERENCES) == []
     edited = changed(subject, app(assign(securityContext={"runAsUser": 5})))
-    assert drift(edited, sealed, REFERENCES) != []
+    assert find_drift(edited, sealed, REFERENCES) != []
 
 
 def test_a_policy_without_guest_pull_allows_what_the_image_implies() -> None:
@@ -711,18 +711,20 @@ def test_a_policy_without_guest_pull_allows_what_the_image_implies() -> None:
     made, findings = seal(subject, {pods.pinned("app:1"): facts}, REFERENCES, chosen, load_rules(KATA))
     assert made is not None, findings
     sealed = read_policy_data(made.rego)
-    assert drift(subject, sealed, REFERENCES) == []
+    assert find_drift(subject, sealed, REFERENCES) == []
     sealed["cluster_config"]["guest_pull"] = True
-    assert drift(subject, sealed, REFERENCES) != []
-    assert drift(subject, sealed, REFERENCES, native=False) == []
+    assert find_drift(subject, sealed, REFERENCES) != []
+    assert find_drift(subject, sealed, REFERENCES, native=False) == []
 
 
 @pytest.mark.parametrize("env", [["PATH=/bin"], []])
 def test_a_terminal_of_the_image_is_no_move(env: list[str]) -> None:
     subject = pods.simple()
-    assert drift(subject, policy(subject, Tty=True, Env=env), REFERENCES) == []
+    assert find_drift(subject, policy(subject, Tty=True, Env=env), REFERENCES) == []
 
 
 def test_the_hosts_network_is_told_once() -> None:
     assert moved(assign(hostNetwork=True)) == ["hostNetwork"]
-    assert drift(pods.rich(), policy(changed(pods.rich(), assign(hostNetwork=True))), REFERENCES) == ["hostNetwork"]
+    assert find_drift(pods.rich(), policy(changed(pods.rich(), assign(hostNetwork=True))), REFERENCES) == [
+        "hostNetwork"
+    ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.check.drift import differing_fields, drift
+from krm_function.check.drift import compare_policies, find_drift
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA
 from krm_function.kubernetes.workload import Workload
@@ -50,13 +50,13 @@ def holding(*storages: Json, data: Json = BOUND) -> Json:
 def test_an_untouched_pod_with_bound_images_did_not_move(shape: str, *, named: bool, native: bool) -> None:
     subject = pods.workload(SHAPES[shape])
     data = {key: value for key, value in bound(subject).items() if named or key != "profile"}
-    assert drift(subject, data, REFERENCES, native=native) == []
+    assert find_drift(subject, data, REFERENCES, native=native) == []
 
 
 @pytest.mark.parametrize("name", MOVES)
 def test_an_edit_is_seen_under_bound_images_as_under_others(name: str) -> None:
     edit, field = MOVES[name]
-    assert field in drift(changed(RICH, edit), RICH_BOUND, REFERENCES)
+    assert field in find_drift(changed(RICH, edit), RICH_BOUND, REFERENCES)
 
 
 def test_a_mount_of_the_nodes_files_that_ended_is_seen_where_no_volume_of_an_image_could_be_one() -> None:
@@ -66,8 +66,8 @@ def test_a_mount_of_the_nodes_files_that_ended_is_seen_where_no_volume_of_an_ima
     claim = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
     subject = pods.workload({**spec, "volumes": claim})
     ended = changed(subject, lambda pod: pod["containers"][0].pop("volumeMounts"))
-    assert drift(ended, bound(subject), REFERENCES) == ["app: volumeMounts"]
-    assert drift(ended, made(subject), REFERENCES) == []
+    assert find_drift(ended, bound(subject), REFERENCES) == ["app: volumeMounts"]
+    assert find_drift(ended, made(subject), REFERENCES) == []
 
 
 @pytest.mark.parametrize("native", [True, False])
@@ -84,28 +84,28 @@ def test_a_mount_of_the_nodes_files_that_ended_is_seen_where_no_volume_of_an_ima
     ],
 )
 def test_what_does_not_bind_the_pods_image_is_told(storages: list[Json], *, native: bool) -> None:
-    assert drift(POD, holding(*storages), REFERENCES, native=native) == ["app: image"]
+    assert find_drift(POD, holding(*storages), REFERENCES, native=native) == ["app: image"]
 
 
 def test_a_digest_that_moved_alone_is_told_once() -> None:
     edited = changed(POD, lambda spec: spec["containers"][0].update(image=f"app@{TWO}"))
-    assert drift(edited, BOUND, REFERENCES) == ["app: image"]
-    assert drift(edited, BOUND, REFERENCES, native=False) == ["app: image"]
+    assert find_drift(edited, BOUND, REFERENCES) == ["app: image"]
+    assert find_drift(edited, BOUND, REFERENCES, native=False) == ["app: image"]
 
 
 def test_the_registry_may_differ_in_the_storage_and_the_digest_may_not() -> None:
     mirrored = holding(image_storage(f"mirror.example.com/app:1@{ONE}"))
-    assert drift(POD, mirrored, REFERENCES, native=False) == []
+    assert find_drift(POD, mirrored, REFERENCES, native=False) == []
 
 
 def test_a_policy_of_ours_that_binds_no_image_although_its_profile_does_is_told() -> None:
-    assert drift(POD, holding(), REFERENCES) == ["app: image"]
-    assert drift(POD, {**BOUND, "profile": "kata-4.1"}, REFERENCES) == ["app: image", "(pause): image"]
-    assert drift(POD, made(POD), REFERENCES) == [], "nor does its profile"
+    assert find_drift(POD, holding(), REFERENCES) == ["app: image"]
+    assert find_drift(POD, {**BOUND, "profile": "kata-4.1"}, REFERENCES) == ["app: image", "(pause): image"]
+    assert find_drift(POD, made(POD), REFERENCES) == [], "nor does its profile"
 
 
 def test_a_policy_of_another_that_names_a_profile_binds_what_the_profile_binds() -> None:
-    assert drift(POD, {**made(POD), "profile": "contrast-1.25"}, REFERENCES, native=False) == [
+    assert find_drift(POD, {**made(POD), "profile": "contrast-1.25"}, REFERENCES, native=False) == [
         "app: image",
         "(pause): image",
     ]
@@ -119,7 +119,7 @@ def test_a_second_entry_of_a_name_is_seen_wherever_it_stands(index: int, *, nati
     evil["OCI"]["Process"]["Args"] = ["/evil"]
     evil["storages"] = [image_storage(f"evil.example/x@{TWO}")]
     data["containers"].insert(index, evil)
-    assert drift(POD, data, REFERENCES, native=native) == ["containers app"]
+    assert find_drift(POD, data, REFERENCES, native=native) == ["containers app"]
 
 
 VOLUME = image_storage("x") | {"driver": ""}
@@ -143,26 +143,26 @@ def test_what_the_policy_says_of_the_sandbox_is_looked_at_too(name: str) -> None
     edit, field = (SANDBOX | PROCESS)[name]
     data = copy.deepcopy(BOUND)
     edit(data["containers"][0])
-    assert drift(POD, data, REFERENCES) == [f"(pause): {field}"]
+    assert find_drift(POD, data, REFERENCES) == [f"(pause): {field}"]
     if name in SANDBOX:
         named = {key: value for key, value in data.items() if key != "profile"} if name != "no image" else data
-        assert drift(POD, named, REFERENCES, native=False) == [f"(pause): {field}"]
+        assert find_drift(POD, named, REFERENCES, native=False) == [f"(pause): {field}"]
 
 
 def test_a_policy_of_another_may_bind_images_or_not() -> None:
-    assert drift(POD, made(POD), REFERENCES, native=False) == []
-    assert drift(POD, with_images(made(POD)), REFERENCES, native=False) == []
+    assert find_drift(POD, made(POD), REFERENCES, native=False) == []
+    assert find_drift(POD, with_images(made(POD)), REFERENCES, native=False) == []
 
 
 @pytest.mark.parametrize("profile", [5, None, [], "contrast-9.9", {}])
 def test_a_profile_that_nobody_knows_is_told_from_the_storages(profile: Any) -> None:
-    assert drift(POD, {**made(POD), "profile": profile}, REFERENCES) == []
-    assert drift(POD, {**with_images(made(POD)), "profile": profile}, REFERENCES) == []
+    assert find_drift(POD, {**made(POD), "profile": profile}, REFERENCES) == []
+    assert find_drift(POD, {**with_images(made(POD)), "profile": profile}, REFERENCES) == []
 
 
 def test_another_image_of_a_render_that_was_made_again_is_named() -> None:
-    assert differing_fields(BOUND, holding(image_storage(f"app@{TWO}"))) == ["app: image"]
-    assert differing_fields(BOUND, made(POD)) == ["(pause): image", "app: image"]
+    assert compare_policies(BOUND, holding(image_storage(f"app@{TWO}"))) == ["app: image"]
+    assert compare_policies(BOUND, made(POD)) == ["(pause): image", "app: image"]
 
 
 # --- plain genpolicy, which does not look at all that Kubernetes says of a mount
@@ -201,7 +201,7 @@ PLAIN: dict[str, tuple[Workload, dict[str, str]]] = {
 def test_what_plain_genpolicy_writes_in_another_way_is_no_move(name: str) -> None:
     subject, words = PLAIN[name]
     theirs = rewritten(made(subject), **words)
-    assert drift(subject, theirs, REFERENCES, native=False) == []
+    assert find_drift(subject, theirs, REFERENCES, native=False) == []
 
 
 @pytest.mark.parametrize(
@@ -217,20 +217,20 @@ def test_what_plain_genpolicy_writes_in_another_way_is_no_move(name: str) -> Non
 )
 def test_what_plain_genpolicy_does_look_at_is_compared(name: str, words: dict[str, str]) -> None:
     subject = PLAIN[name][0]
-    assert drift(subject, rewritten(made(subject), **words), REFERENCES, native=False) == ["app: volumeMounts"]
+    assert find_drift(subject, rewritten(made(subject), **words), REFERENCES, native=False) == ["app: volumeMounts"]
 
 
 def test_our_own_policies_are_compared_to_the_word() -> None:
     subject = PLAIN["claim"][0]
-    assert drift(subject, rewritten(made(subject), ro="rw"), REFERENCES) == ["app: volumeMounts"]
+    assert find_drift(subject, rewritten(made(subject), ro="rw"), REFERENCES) == ["app: volumeMounts"]
 
 
 def test_contrasts_genpolicy_heeds_the_propagation_of_an_empty_dir() -> None:
     subject = PLAIN["emptyDir"][0]
     theirs = with_images(made(subject))
     # as long as our generator for this profile does too
-    assert drift(subject, rewritten(theirs, rprivate="rshared"), REFERENCES, native=False) == []
-    assert drift(subject, rewritten(theirs, **PRIVATE), REFERENCES, native=False) == ["app: volumeMounts"]
+    assert find_drift(subject, rewritten(theirs, rprivate="rshared"), REFERENCES, native=False) == []
+    assert find_drift(subject, rewritten(theirs, **PRIVATE), REFERENCES, native=False) == ["app: volumeMounts"]
 
 
 @pytest.mark.parametrize("name", MOVES_OF_VOLUMES)
@@ -239,8 +239,8 @@ def test_another_home_of_a_volume_is_seen_under_bound_images(name: str) -> None:
     assert sealed is not None
     data = sealed.data
     edited = changed(EVERY, lambda spec: MOVES_OF_VOLUMES[name]({one["name"]: one for one in spec["volumes"]}))
-    assert drift(EVERY, data, OBJECTS) == []
-    assert drift(edited, data, OBJECTS) == ["app: volumeMounts"]
+    assert find_drift(EVERY, data, OBJECTS) == []
+    assert find_drift(edited, data, OBJECTS) == ["app: volumeMounts"]
 
 
 def test_storages_that_nobody_can_read_are_told_and_never_raise() -> None:
@@ -248,9 +248,9 @@ def test_storages_that_nobody_can_read_are_told_and_never_raise() -> None:
     for storages in damages:
         data = copy.deepcopy(BOUND)
         data["containers"][1]["storages"] = storages
-        assert drift(POD, data, References()) in (["app: its policy"], ["app: image"])
+        assert find_drift(POD, data, References()) in (["app: its policy"], ["app: image"])
 
 
 def test_a_policy_without_any_container_is_told_and_never_raises() -> None:
     nothing = pods.workload({"containers": []})
-    assert drift(nothing, {**BOUND, "containers": []}, REFERENCES) == ["(pause): its policy"]
+    assert find_drift(nothing, {**BOUND, "containers": []}, REFERENCES) == ["(pause): its policy"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from krm_function.check.output import parse_output
-from krm_function.check.pods import check_pod, pods_of
+from krm_function.check.pods import check_pod, gather_pods
 from krm_function.config.generate import GpuRules, PolicyOptions
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST
@@ -29,7 +29,7 @@ def rendered(given: Json, **options: Any) -> Json:
 def said(output: Json) -> list[str]:
     """The errors of `check` about GPUs."""
     (resource,) = parse_output(stream(output)).resources
-    (one,) = pods_of(resource, References()).pods
+    (one,) = gather_pods(resource, References()).pods
     return [found.code for found in check_pod(one, None, None) if found.code.startswith("CC04")]
 
 

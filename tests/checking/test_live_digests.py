@@ -1,6 +1,6 @@
 """What a cluster has of other releases: no policy of an earlier render of a workload that is there."""
 
-from krm_function.check.running_pods import sealed_digest
+from krm_function.check.running_pods import read_sealed_digest
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.operations.live import sealed_in_the_cluster
 from krm_function.render.select import select
@@ -9,7 +9,7 @@ from tests.diagnosis.objects import Json, deployment, pod, rendered, replica_set
 
 def digest_of(value: Json) -> str:
     (workload,) = select(value).workloads
-    return sealed_digest(workload)
+    return read_sealed_digest(workload)
 
 
 def test_an_old_replica_set_is_no_workload_of_its_own() -> None:

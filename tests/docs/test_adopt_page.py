@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from krm_function.check.adopt import choice_names
+from krm_function.check.adopt import list_choice_names
 from tests.hosts.running import EXAMPLES, ROOT, machine
 
 PAGE = ROOT / "docs/how-to/adopt.md"
@@ -43,4 +43,4 @@ def test_the_session_prints_what_the_page_has(tmp_path: Path) -> None:
 
 def test_the_rules_of_the_page_are_all_that_there_are() -> None:
     rows = re.findall(r"(?m)^\| `([^`]+)` \| \[", PAGE.read_text())
-    assert rows == list(choice_names())
+    assert rows == list(list_choice_names())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.check.drift import drift
+from krm_function.check.drift import find_drift
 from krm_function.cli.genpolicy_program import engine
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA, Profile
@@ -113,15 +113,15 @@ def edited(edit: Callable[[Json], object], subject: Workload = SUBJECT) -> Workl
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
 def test_check_takes_what_they_make_for_what_it_is(*, patched: bool) -> None:
     data = made(SUBJECT, patched=patched)
-    assert drift(SUBJECT, data, REFERENCES, native=False) == []
-    assert drift(SUBJECT, data, References(), native=False) == []
+    assert find_drift(SUBJECT, data, REFERENCES, native=False) == []
+    assert find_drift(SUBJECT, data, References(), native=False) == []
 
 
 @pytest.mark.parametrize("kind", ["Pod", "StatefulSet", "DaemonSet", "Job", "Deployment"])
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
 def test_check_takes_what_they_make_of_objects_of_any_kind(kind: str, *, patched: bool) -> None:
     subject = pods.workload(SPEC, kind)
-    assert drift(subject, made(subject, patched=patched), REFERENCES, native=False) == []
+    assert find_drift(subject, made(subject, patched=patched), REFERENCES, native=False) == []
 
 
 def test_check_takes_a_volume_of_an_image_as_plain_genpolicy_mounts_it() -> None:
@@ -129,7 +129,7 @@ def test_check_takes_a_volume_of_an_image_as_plain_genpolicy_mounts_it() -> None
     subject = pods.workload(spec)
     data = made(subject, patched=False)
     assert "/cache" in [mount["destination"] for mount in data["containers"][1]["OCI"]["Mounts"]]
-    assert drift(subject, data, REFERENCES, native=False) == []
+    assert find_drift(subject, data, REFERENCES, native=False) == []
     with pytest.raises(Refused, match="/cache"):
         made(subject, patched=True)
 
@@ -159,14 +159,14 @@ EDITS: dict[str, tuple[Callable[[Json], object], str]] = {
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
 def test_check_sees_an_edit_after_they_sealed(name: str, *, patched: bool) -> None:
     edit, field = EDITS[name]
-    assert field in drift(edited(edit), made(SUBJECT, patched=patched), REFERENCES, native=False)
+    assert field in find_drift(edited(edit), made(SUBJECT, patched=patched), REFERENCES, native=False)
 
 
 def test_check_sees_another_digest_behind_the_same_name() -> None:
     """The annotation is the host's to write; what binds is the storage."""
     data = made(SUBJECT, patched=True)
     data["containers"][-1]["storages"][-1]["source"] = OTHER
-    assert drift(SUBJECT, data, REFERENCES, native=False) == ["app: image"]
+    assert find_drift(SUBJECT, data, REFERENCES, native=False) == ["app: image"]
 
 
 @pytest.mark.parametrize("patched", [False, True], ids=["plain", "patched"])
@@ -216,7 +216,7 @@ def test_check_finds_a_policy_that_refuses_the_pods_of_a_long_name(
 ) -> None:
     subject = pods.workload(SPEC, metadata={"name": "n" * length, "namespace": "shop"})
     data = made(subject, patched=patched)
-    assert drift(subject, data, REFERENCES, native=False) == []
+    assert find_drift(subject, data, REFERENCES, native=False) == []
     allowed = allowed_names(subject, data)
     assert allowed
     assert bool(refused_name(subject, allowed)) is is_refused

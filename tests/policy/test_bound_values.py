@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.check.drift import drift
+from krm_function.check.drift import find_drift
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, STRICT, Profile
 from krm_function.policy.compare_values import compare_command, compare_variables
@@ -231,10 +231,10 @@ def test_an_older_policy_with_tokens_still_describes_its_pod() -> None:
     subject = pods.simple(image=IMAGE, env=ENV, args=["$(NODE)", "serve"])
     known = References([pods.CONFIG_MAP, pods.SECRET])
     for rego in (_rego(), _with_tokens(_rego())):
-        assert drift(subject, read_policy_data(rego), known) == []
+        assert find_drift(subject, read_policy_data(rego), known) == []
     given = {"annotations": {"example.com/colour": "red"}}
     subject = pods.workload(subject.pod_spec, template_metadata=given)
-    assert "app: env" in drift(subject, read_policy_data(_with_tokens(_rego())), known)
+    assert "app: env" in find_drift(subject, read_policy_data(_with_tokens(_rego())), known)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.check.drift import drift
+from krm_function.check.drift import find_drift
 from krm_function.kubernetes.pod_fields import POD_SPEC, TYPES
 from krm_function.policy.pod_metadata import use_of
 from krm_function.policy.rules import load_rules
@@ -69,7 +69,7 @@ def test_it_did_not_move() -> None:
     subject, references, images = pods.every_field()
     made, _ = seal(subject, images, references, default_settings(), load_rules())
     assert made is not None
-    assert drift(subject, made.data, references) == []
+    assert find_drift(subject, made.data, references) == []
 
 
 def _argument(index: int, change: Callable[[str], str]) -> Callable[[Json], None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.check.drift import drift
+from krm_function.check.drift import find_drift
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.contrast.injected import INITIALIZER, SERVICE_MESH
@@ -285,11 +285,11 @@ def test_a_comparison_says_which_container_reaches_more_gpus() -> None:
 def test_check_sees_what_a_pod_shares(profile: Profile, env: tuple[str, ...]) -> None:
     pod = workload({"name": "asks", **limit(1)}, {"name": "shares", "env": ALL}, {"name": "other"})
     data = sealing(pod, profile, env)[0].data
-    assert drift(pod, data, References()) == []
+    assert find_drift(pod, data, References()) == []
     notes = data["containers"][2]["runtime_anno_patterns"]
     del notes[next(key for key in notes if "cdi" in key)]
-    assert drift(pod, data, References()) == [f"shares: GPUs of the pod by {VARIABLE}"]
-    assert drift(pod, data, References(), native=False) == []
+    assert find_drift(pod, data, References()) == [f"shares: GPUs of the pod by {VARIABLE}"]
+    assert find_drift(pod, data, References(), native=False) == []
 
 
 @CONTRAST_NODES

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.check.drift import drift
+from krm_function.check.drift import find_drift
 from krm_function.config.references import References
 from krm_function.contrast.profiles import KATA, PROFILES, STRICT
 from krm_function.policy.containers import escaped, narrowed
@@ -178,19 +178,19 @@ def test_nothing_given_is_changed() -> None:
 def test_a_pod_is_what_its_strict_policy_describes() -> None:
     subject = pods.rich()
     sealed = read_policy_data(pods.sealed(subject, profile=STRICT).rego)
-    assert drift(subject, sealed, REFERENCES) == []
+    assert find_drift(subject, sealed, REFERENCES) == []
     subject.object["spec"]["template"]["spec"]["containers"][0]["env"][4]["value"] = "other"
-    assert drift(subject, sealed, REFERENCES) == ["app: env"]
+    assert find_drift(subject, sealed, REFERENCES) == ["app: env"]
 
 
 def test_a_strict_policy_without_the_variables_in_the_input() -> None:
     subject = pods.rich()
     sealed = read_policy_data(pods.sealed(subject, profile=STRICT).rego)
-    assert drift(subject, sealed, References()) == []
+    assert find_drift(subject, sealed, References()) == []
 
 
 def test_an_overridden_variable_is_missed_when_it_goes() -> None:
     subject = pods.simple(image=PINNED, env=[{"name": "PATH", "value": "/own"}])
     sealed = read_policy_data(pods.sealed(subject, profile=STRICT).rego)
-    assert drift(subject, sealed, REFERENCES) == []
-    assert drift(pods.simple(image=PINNED), sealed, REFERENCES) == ["app: env"]
+    assert find_drift(subject, sealed, REFERENCES) == []
+    assert find_drift(pods.simple(image=PINNED), sealed, REFERENCES) == ["app: env"]

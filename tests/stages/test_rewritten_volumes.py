@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from krm_function.config.generate import VolumeRules
 from krm_function.hosts.stream import decode_stream
 from krm_function.kubernetes.quantity import nano
-from krm_function.render.pipeline import unproven
+from krm_function.render.pipeline import find_unproven
 from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.text.writer import dump
@@ -193,6 +193,6 @@ def explain_refusals(pod: Json, codes: set[str]) -> None:
 def uninjected(made: Rendered, objects: tuple[Json, ...]) -> None:
     known = read(decode_stream(stream_of(made)).resources)
     assert known.findings == ()
-    assert unproven(known.resources, None, rendered=False, seals=False, taken_back=True) == ()
+    assert find_unproven(known.resources, None, rendered=False, seals=False, taken_back=True) == ()
     back = [one.document.text for one in known.resources if one.document is not None and one.state != "added"]
     assert back == [f"---\n{dump(one)}" for one in objects]

@@ -8,7 +8,7 @@ import os
 import sys
 from argparse import ArgumentTypeError, Namespace
 
-from krm_function.check.adopt import Adoption, Request, adopt, choice_names, is_choice
+from krm_function.check.adopt import Adoption, Request, adopt, is_choice, list_choice_names
 from krm_function.cli.adopt_files import (
     AdoptedImages,
     Configured,
@@ -101,7 +101,7 @@ def run(options: Namespace) -> int:
     while not (adoption.findings or options.no_lock or options.dry_run):
         sized = options.sizes or MEMORY in request.yes
         named = Namespace(**{**vars(options), "output": options.lock or found.lock, "sizes": sized})
-        images = adopted_images(named, found, found.config_with(adoption.spec), inputs.resources, sources, limits)
+        images = adopted_images(named, found, found.replace_spec(adoption.spec), inputs.resources, sources, limits)
         if has_errors(images.findings):
             break
         found = found._replace(config=found.config._replace(images=images.config.images))
@@ -119,7 +119,7 @@ def run(options: Namespace) -> int:
         return print_findings(findings, options.format, options.report)
     _print(options, adoption, written)
     code = print_findings(findings, options.format, options.report)
-    return code or (FINDINGS if adoption.refused or adoption.left else 0)
+    return code or (FINDINGS if adoption.refused or adoption.errors else 0)
 
 
 def _adopted(
@@ -185,7 +185,7 @@ def _choices(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if not is_choice(name):
-            raise ArgumentTypeError(f"there is no choice {name!r}, use {', '.join(choice_names())}")
+            raise ArgumentTypeError(f"there is no choice {name!r}, use {', '.join(list_choice_names())}")
     return names
 
 

@@ -7,7 +7,7 @@ functions: a host that reads an empty answer would delete everything.
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from krm_function.check.check_output import Verdict, beside_summary, check_output
+from krm_function.check.check_output import Verdict, check_output, list_beside_summary
 from krm_function.check.output import ManifestFile
 from krm_function.cli.configuration import from_files_and_resources, with_namespace
 from krm_function.cli.inputs import Inputs, ReadFile, output_of, read_inputs
@@ -99,7 +99,7 @@ def run(options: Namespace) -> int:
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
-    printed = beside_summary(findings, options.format.name)
+    printed = list_beside_summary(findings, options.format.name)
     summary = checked.summary + line + told
     return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 

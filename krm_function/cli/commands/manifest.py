@@ -5,7 +5,7 @@ Rule of this file: the bytes are signed and compared by Contrast, so they are pr
 
 from argparse import Namespace
 
-from krm_function.check.output import manifest_findings
+from krm_function.check.output import check_manifest_values
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_paths
@@ -68,4 +68,4 @@ def _problems(path: str) -> list[Finding]:
         broken = finding("CC0702", field="manifest.json", problem=str(problem), file=path)
         return [broken._replace(line=problem.line, column=problem.column)]
     unowned = [] if manifest.get("WorkloadOwnerPubKeys") else [finding("CC0770", file=path)]
-    return [*manifest_findings(manifest, path), *unowned]
+    return [*check_manifest_values(manifest, path), *unowned]

@@ -7,7 +7,7 @@ left out and named. Source: docs/facts/contrast-manifest.md#set-and-verify.
 import json
 from argparse import Namespace
 
-from krm_function.check.running_pods import sealed_digest
+from krm_function.check.running_pods import read_sealed_digest
 from krm_function.cli.inputs import manifest_among, read_rendered_output
 from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_paths
@@ -38,7 +38,7 @@ def run(options: Namespace) -> int:
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
     policies = mapping(decode(text.encode("utf-8")).get("Policies"))
-    sealed = {sealed_digest(one): one for one in output.workloads}
+    sealed = {read_sealed_digest(one): one for one in output.workloads}
     lacking = [digest for digest in policies if digest not in sealed]
     if lacking:
         names = ", ".join("/".join(map(str, (mapping(policies[one]).get("SANs") or [one[:16]])[:1])) for one in lacking)
@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
         return print_findings(findings, options.format, options.report)
     objects = {id(sealed[digest].object): sealed[digest].object for digest in policies}
     write_out("".join(f"---\n{json.dumps(value)}\n" for value in objects.values()).encode())
-    left = sorted({f"{one.ref.kind}/{one.ref}" for one in output.workloads if sealed_digest(one) not in policies})
+    left = sorted({f"{one.ref.kind}/{one.ref}" for one in output.workloads if read_sealed_digest(one) not in policies})
     summary = f"{len(policies)} policies, {len(objects)} workloads"
     summary += f"; not in the manifest, and left out: {listed(left)}" if left else ""
     return print_findings(findings, options.format, options.report, f"{on_one_line(summary)}\n")

@@ -24,7 +24,7 @@ from krm_function.hosts.stream import encode_stream
 from krm_function.hosts.write_files import write_file
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Resource, with_kinds
-from krm_function.render.pipeline import unproven
+from krm_function.render.pipeline import find_unproven
 from krm_function.render.proof import check_removed_classes, check_removed_namespaces
 from krm_function.render.read import read
 from krm_function.text.changes import Change
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     kinds, configured = _kinds(options.config)
     resources, findings = read(with_kinds(inputs.resources, kinds), ())
     findings = (*inputs.findings, *configured, *findings)
-    findings += unproven(resources, None, rendered=False, seals=False, taken_back=True)
+    findings += find_unproven(resources, None, rendered=False, seals=False, taken_back=True)
     if not has_errors(findings):
         findings += (*check_removed_namespaces(resources, options.namespace), *check_removed_classes(resources))
     if has_errors(findings):
