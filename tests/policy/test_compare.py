@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from krm_function.kubernetes.lookup import dig
 from krm_function.policy.compare import compare_initdata
-from krm_function.policy.compare_values import Difference
 from krm_function.policy.initdata import Initdata, read_policy_data, rego_document
 from krm_function.policy.rules import load_rules
 from tests.policy import host, pods
+from tests.policy.compared import Line, lines_of
 
 Json = dict[str, Any]
 RICH = json.loads(json.dumps(pods.sealed(pods.rich()).data))
@@ -23,8 +23,8 @@ def initdata(data: Json, rules: str = "package agent_policy\n", **files: str) ->
     return Initdata("0.1.0", "sha256", {"policy.rego": rego_document(rules, data), **files})
 
 
-def between(old: Json, new: Json) -> list[Difference]:
-    return list(compare_initdata(initdata(old), initdata(new)))
+def between(old: Json, new: Json) -> list[Line]:
+    return lines_of(initdata(old), initdata(new))
 
 
 def of_pods(before: Json, after: Json) -> list[tuple[str, str, str, str, str]]:

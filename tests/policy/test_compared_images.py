@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.policy.compare import compare_initdata
-from krm_function.policy.compare_values import Difference, equal_json
+from krm_function.policy.compare_values import equal_json
 from krm_function.policy.initdata import Initdata, read_policy_data, rego_document
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
+from tests.policy.compared import Line, lines_of
 
 Json = dict[str, Any]
 
@@ -26,8 +26,8 @@ def initdata(data: Json) -> Initdata:
     return Initdata("0.1.0", "sha256", {"policy.rego": rego_document("package agent_policy\n", data)})
 
 
-def between(old: Json, new: Json) -> list[Difference]:
-    return list(compare_initdata(initdata(old), initdata(new)))
+def between(old: Json, new: Json) -> list[Line]:
+    return lines_of(initdata(old), initdata(new))
 
 
 def holding(*storages: Any, container: int = 1, name: str = APP) -> Json:
