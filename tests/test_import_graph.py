@@ -11,11 +11,11 @@ import pytest
 from krm_function import krm
 from krm_function.cli.cluster import LIVE_CLUSTER, Cluster, live_cluster
 from krm_function.cli.command_line import load_command
-from krm_function.cli.commands import SUMMARIES, module_of
+from krm_function.cli.commands import GROUPS, SUMMARIES, module_of
 from krm_function.operations import cluster_checks
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = [name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)]
+COMMANDS = [name for name in SUMMARIES if name not in GROUPS]
 FILES = {module_of(name) for name in COMMANDS}
 DYNAMIC = {"import_module", "importlib.import_module", "__import__"}
 LOADER = "krm_function.cli.command_line"

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from krm_function.cli.command_line import parse_arguments
-from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.commands import GROUPS, SUMMARIES
 from krm_function.cli.commands.completion import SHELLS
 from krm_function.cli.exits import Exit
 from krm_function.config.json_schema import KINDS as CONFIG_KINDS
@@ -30,7 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
 SHELL = os.path.join(ROOT, "krm_function", "cli", "shell")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
-COMMANDS = ("", *(name for name in SUMMARIES if not any(other.startswith(f"{name} ") for other in SUMMARIES)))
+COMMANDS = ("", *(name for name in SUMMARIES if name not in GROUPS))
 FIRST = ("init", "lock", "plan", "generate", "check", "diff", "explain", "manifest")  # of the README
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from krm_function.cli.command_line import DESCRIPTION, EPILOG, PROGRAM, every_parser
-from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.commands import GROUPS, SUMMARIES
 
 SEE_ALSO = (
     ("documentation", "https://github.com/contrast-krm/contrast-krm/tree/main/docs"),
@@ -35,7 +35,7 @@ def man_page() -> str:
         ".RI [ options ]",
         *_section("DESCRIPTION", DESCRIPTION),
         ".SH COMMANDS",
-        *(line for name in SUMMARIES if not _is_group(name) for line in _command(name, _parser_of(parser, name))),
+        *(line for name in SUMMARIES if name not in GROUPS for line in _command(name, _parser_of(parser, name))),
         ".SH EXIT STATUS",
         *_codes(codes.partition(":")[2]),
         *_section("ENVIRONMENT", variables.partition(":")[2].strip()),
@@ -64,10 +64,6 @@ def _codes(text: str) -> Iterator[str]:
         yield from (f".TP\n.B {number}", _text(meaning))
 
 
-def _is_group(name: str) -> bool:
-    return any(other.startswith(f"{name} ") for other in SUMMARIES)
-
-
 def _parser_of(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
     """Return the parser of a command of one or two words."""
     for word in name.split():
@@ -81,7 +77,8 @@ def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f".SS {_text(f'{PROGRAM} {name}')}"
     yield _text(parser.description or "")
     for group in parser._action_groups:  # noqa: SLF001 (argparse has no public list)
-        actions = [action for action in group._group_actions if not isinstance(action, argparse._HelpAction)]  # noqa: SLF001
+        inner = (argparse._HelpAction, argparse._SubParsersAction)  # noqa: SLF001
+        actions = [action for action in group._group_actions if not isinstance(action, inner)]  # noqa: SLF001
         if actions and group.title not in {"positional arguments", "options"}:
             yield f".PP\n.I {_text(group.title or '')}"
         for action in actions:

@@ -5,14 +5,14 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import NoReturn, Protocol, cast
 
 from krm_function import __version__
-from krm_function.cli.commands import SUMMARIES, module_of
+from krm_function.cli.commands import GROUPS, SUMMARIES, module_of
 from krm_function.cli.exits import OK, USAGE, Terminated
 from krm_function.cli.parser import FORMATS, Parser, form_of
 from krm_function.cli.streams import write_out
@@ -81,11 +81,7 @@ Start with: assess, init, plan, check."""
 EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error
 environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names \
 them and the option is not given; fn and post-render read neither"""
-COMMANDS = tuple(name for name in SUMMARIES if " " not in name)
-SPELLED = {  # commands below one that takes files
-    ("manifest", word): f"manifest-{word}" for word in ("keep", "workloads", "prune")
-}
-WORDS = frozenset(word for name in SUMMARIES for word in name.split())
+FIRST_WORDS = tuple(name for name in SUMMARIES if " " not in name)
 
 
 class Command(Protocol):
@@ -108,10 +104,15 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """
     if list(arguments[:2]) == [HELM, HELM]:  # the plugin of Helm 4 says it, and so does who is used to Helm 3
         arguments = arguments[1:]
-    if tuple(arguments[:2]) in SPELLED:
-        arguments = [SPELLED[arguments[0], arguments[1]], *arguments[2:]]
-    first = [name for name in COMMANDS if arguments[:1] == [name]]  # to make all of them takes longer
-    options, unknown = make_parser(first or COMMANDS, arguments).parse_known_args(arguments)
+    called = [name for name in SUMMARIES if list(arguments[: len(name.split())]) == name.split()]
+    command = max(called, key=len, default="")
+    if command and command not in GROUPS:
+        parser, words = Parser(prog=f"{PROGRAM} {command}"), arguments[len(command.split()) :]
+        _declare(parser, command)
+        parser.set_defaults(every_parser=every_parser, parse=parse_arguments)
+    else:  # a group, or no command at all; to make all commands takes longer
+        parser, words = _program([command] if command else FIRST_WORDS), arguments
+    options, unknown = parser.parse_known_args(words)
     if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
         options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
     elif unknown:
@@ -124,15 +125,15 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 def every_parser() -> Parser:
     """Return the parser of all commands with all their arguments."""
-    return make_parser(COMMANDS, WORDS)
+    return _program(FIRST_WORDS, whole=True)
 
 
-def make_parser(names: Iterable[str], words: Container[str]) -> Parser:
-    """Make a parser of some commands. words: of the call; a command that is not among them has only its summary."""
+def _program(names: Iterable[str], *, whole: bool = False) -> Parser:
+    """Make the parser of the program with some of its commands. whole: with the arguments of each."""
     parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="store_true", help="print the version")
-    parser.set_defaults(run=_run_without_command, parser=parser, every_parser=every_parser, parse=parse_arguments)
-    _add_commands(parser, names, words)
+    parser.set_defaults(run=_run_without_command, parser=parser)
+    _add_commands(parser, names, whole=whole)
     return parser
 
 
@@ -141,21 +142,33 @@ def load_command(name: str) -> Command:
     return cast("Command", import_module(module_of(name)))
 
 
-def _add_commands(parser: Parser, names: Iterable[str], words: Container[str]) -> None:
+def _add_commands(parser: Parser, names: Iterable[str], *, whole: bool) -> None:
     choices = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name in names:
-        word = name.rpartition(" ")[2]
         summary = SUMMARIES[name]
-        below = [one for one in SUMMARIES if one.startswith(f"{name} ")]
-        command = load_command(name) if word in words and not below else None
-        more = command.DESCRIPTION if command else ""
-        description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
-        subparser = choices.add_parser(word, help=summary, description=description)
-        subparser.set_defaults(parser=subparser, run=command.run if command else _print_usage)
-        if command:
-            command.add_arguments(subparser)
-        if below:
-            _add_commands(subparser, below, words)
+        subparser = choices.add_parser(name.rpartition(" ")[2], help=summary, description=f"{_sentence(summary)}.")
+        subparser.set_defaults(parser=subparser, run=_print_usage)
+        if below := _below(name):
+            _add_commands(subparser, below, whole=whole)
+        if whole and name not in GROUPS:
+            _declare(subparser, name)
+
+
+def _declare(parser: Parser, name: str) -> None:
+    """Give a parser the arguments of a command, and its help."""
+    command = load_command(name)
+    parser.description = f"{_sentence(SUMMARIES[name])}. {command.DESCRIPTION}".rstrip()
+    parser.epilog = "\n".join(f"{PROGRAM} {below}: {SUMMARIES[below]}" for below in _below(name)) or None
+    parser.set_defaults(parser=parser, run=command.run)
+    command.add_arguments(parser)
+
+
+def _below(name: str) -> list[str]:
+    return [below for below in SUMMARIES if below.startswith(f"{name} ")]
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}"
 
 
 def _run_without_command(options: argparse.Namespace) -> int:

@@ -35,6 +35,8 @@ def test_bash_completes_verbs_and_the_verbs_below_them(tmp_path: Path) -> None:
     assert {"generate", "release", "keys", "init"} <= bash("", directory=tmp_path)
     assert bash("relea", directory=tmp_path) == {"release"}
     assert bash("release", "im", directory=tmp_path) == {"import"}
+    assert bash("manifest", "pru", directory=tmp_path) == {"prune"}
+    assert "--in" in bash("manifest", "keep", "--i", directory=tmp_path)
     assert bash("completion", "", directory=tmp_path) == {"bash", "zsh", "fish"}
 
 
@@ -46,6 +48,7 @@ def test_bash_completes_flags_and_their_choices(tmp_path: Path) -> None:
 def test_bash_completes_files(tmp_path: Path) -> None:
     (tmp_path / "rendered.yaml").write_text("")
     assert "rendered.yaml" in bash("check", "ren", directory=tmp_path)
+    assert bash("manifest", "ren", directory=tmp_path) == set(), "bash itself offers files where there is nothing else"
     assert "rendered.yaml" in bash("generate", "--config", "ren", directory=tmp_path)
 
 

@@ -88,9 +88,7 @@ def test_what_was_kept_is_a_warning_of_check_and_no_error(shop: Path) -> None:
         assert "earlier policies of web" in ran.err
 
 
-def test_it_is_spelled_with_a_hyphen_too_and_needs_the_configuration_that_kept(shop: Path) -> None:
-    arguments = (str(shop / "resources"), "--config", str(shop / "config"))
-    assert called("manifest-prune", *arguments).out == prune(shop).ok()
+def test_it_needs_the_configuration_that_kept(shop: Path) -> None:
     config = shop / "config" / "contrast.yaml"
     config.write_text(config.read_text().replace("    keep: previous\n", ""))
     ran = prune(shop)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from krm_function.cli.command_line import every_parser
-from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.commands import GROUPS, SUMMARIES
 
 PAGE = Path(__file__).parents[2] / "krm_function" / "cli" / "shell" / "contrast-krm.1"
 LINES = PAGE.read_text(encoding="ascii").splitlines()
@@ -21,7 +21,7 @@ def commands() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     while waiting:
         name, parser = waiting.pop()
         below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-        if not below:
+        if name and name not in GROUPS:
             yield name, parser
         waiting += [(f"{name} {word}".strip(), one) for action in below for word, one in action.choices.items()]
 

@@ -178,8 +178,6 @@ def commands() -> dict[str, frozenset[str]]:
 def lost_options(line: str) -> list[str]:
     """Of a call of contrast-krm, what the program does not have; for a call of something else nothing."""
     named, *given = line.split()
-    if named == "manifest" and given[:1] and given[0] in {"keep", "prune", "workloads"}:
-        named, given = f"manifest-{given[0]}", given[1:]  # two spellings of one command
     if given[:1] == ["config"] and named == "init":
         given.insert(0, "--")  # `init config` has a directory
     for command in (f"{named} {given[0]}" if given else named, named):

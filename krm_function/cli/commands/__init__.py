@@ -25,10 +25,9 @@ SUMMARIES = {
     "policy replay": "say which requests of an agent's log the policy of a workload denies, and why",
     "lock": "look up every image of the Contrast workloads, and write an ImageLock",
     "manifest": "print the exact manifest.json bytes out of rendered output",
-    "manifest-keep": "write the deployed manifest into the configuration, so that the next render keeps its policies; "
-    "also spelled `manifest keep`",
-    "manifest-workloads": "print the workloads that contrast set needs; also spelled `manifest workloads`",
-    "manifest-prune": "print the manifest without the policies of the earlier render; also spelled `manifest prune`",
+    "manifest keep": "write the deployed manifest into the configuration, so that the next render keeps its policies",
+    "manifest workloads": "print the workloads that contrast set needs",
+    "manifest prune": "print the manifest without the policies of the earlier render",
     "schema": "print the JSON Schema of a kind",
     "release": "make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses",
     "release import": "make a ContrastRelease from the files of a Contrast release",
@@ -42,7 +41,8 @@ SUMMARIES = {
     "version": "print the version, the build, the policy profiles and the Python that runs it",
     "help": "print the help of a command",
 }
-OPERATIONS = frozenset(("why", "upgrade", "guard", "policy replay", "manifest-prune"))
+OPERATIONS = frozenset(("why", "upgrade", "guard", "policy replay", "manifest prune"))
+GROUPS = frozenset(("policy", "release", "keys"))  # words that are no command without another one
 
 
 def module_of(name: str) -> str:

@@ -25,9 +25,6 @@ _shtab_contrast_krm_commands() {
     keys:'Make owner keys.'
     lock:'Look up every image of the Contrast workloads, and write an ImageLock. Uses the network, unless --from names files only. On an error nothing is printed or written.'
     manifest:'Print the exact manifest.json bytes out of rendered output. These are what `contrast set` and `contrast verify` take.'
-    manifest-keep:'Write the deployed manifest into the configuration, so that the next render keeps its policies; also spelled `manifest keep`. Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier render may restart while the next one rolls out; --end takes keep out again.'
-    manifest-prune:'Print the manifest without the policies of the earlier render; also spelled `manifest prune`. Renders without spec.manifest.keep and prints that manifest.json. With --cluster it prints no manifest while a pod of the earlier render is left.'
-    manifest-workloads:'Print the workloads that contrast set needs; also spelled `manifest workloads`. `contrast set` wants each policy of the manifest exactly once among the workloads that it is given. If the manifest also has policies of the earlier render (manifest.keep), name both outputs.'
     plan:'Show what a render would change, one line per workload; writes nothing. Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an error.'
     policy:'Print the policy of one workload, compare it with genpolicy'"'"'s, or replay a log against it.'
     post-render:'Helm post-renderer: documents from standard input to standard output. On an error nothing is printed. Helm 4 hides standard error: use --report.'
@@ -46,6 +43,15 @@ _shtab_contrast_krm_keys_commands() {
     new:'Make the key pair of an owner; the public key goes to standard output. The private key goes into a new file that only you can read. An existing file is never overwritten.'
   )
   _describe 'contrast-krm keys commands' _commands
+}
+
+_shtab_contrast_krm_manifest_commands() {
+  local _commands=(
+    keep:'Write the deployed manifest into the configuration, so that the next render keeps its policies. Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier render may restart while the next one rolls out; --end takes keep out again.'
+    prune:'Print the manifest without the policies of the earlier render. Renders without spec.manifest.keep and prints that manifest.json. With --cluster it prints no manifest while a pod of the earlier render is left.'
+    workloads:'Print the workloads that contrast set needs. `contrast set` wants each policy of the manifest exactly once among the workloads that it is given. If the manifest also has policies of the earlier render (manifest.keep), name both outputs.'
+  )
+  _describe 'contrast-krm manifest commands' _commands
 }
 
 _shtab_contrast_krm_policy_commands() {
@@ -657,10 +663,7 @@ _shtab_contrast_krm() {
         install) _arguments -C -s $_shtab_contrast_krm_install_options ;;
         keys) _shtab_contrast_krm_keys ;;
         lock) _arguments -C -s $_shtab_contrast_krm_lock_options ;;
-        manifest) _arguments -C -s $_shtab_contrast_krm_manifest_options ;;
-        manifest-keep) _arguments -C -s $_shtab_contrast_krm_manifest_keep_options ;;
-        manifest-prune) _arguments -C -s $_shtab_contrast_krm_manifest_prune_options ;;
-        manifest-workloads) _arguments -C -s $_shtab_contrast_krm_manifest_workloads_options ;;
+        manifest) _shtab_contrast_krm_manifest ;;
         plan) _arguments -C -s $_shtab_contrast_krm_plan_options ;;
         policy) _shtab_contrast_krm_policy ;;
         post-render) _arguments -C -s $_shtab_contrast_krm_post_render_options ;;
@@ -693,6 +696,31 @@ _shtab_contrast_krm_keys() {
       curcontext="${curcontext%:*:*}:_shtab_contrast_krm_keys-$line[1]:"
       case $line[1] in
         new) _arguments -C -s $_shtab_contrast_krm_keys_new_options ;;
+      esac
+  esac
+}
+
+_shtab_contrast_krm_manifest() {
+  local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->manifest'
+
+  # Add default positional/remainder specs only if none exist, and only once per session
+  if (( ! _shtab_contrast_krm_manifest_defaults_added )); then
+    if (( ${_shtab_contrast_krm_manifest_options[(I)${(q)one_or_more}*]} +          ${_shtab_contrast_krm_manifest_options[(I)${(q)remainder}*]} +          ${_shtab_contrast_krm_manifest_options[(I)${(q)default}]} == 0 )); then
+      _shtab_contrast_krm_manifest_options+=(': :_shtab_contrast_krm_manifest_commands' '*::: :->manifest')
+    fi
+    _shtab_contrast_krm_manifest_defaults_added=1
+  fi
+  _arguments -C -s $_shtab_contrast_krm_manifest_options
+
+  case $state in
+    manifest)
+      words=($line[1] "${words[@]}")
+      (( CURRENT += 1 ))
+      curcontext="${curcontext%:*:*}:_shtab_contrast_krm_manifest-$line[1]:"
+      case $line[1] in
+        keep) _arguments -C -s $_shtab_contrast_krm_manifest_keep_options ;;
+        prune) _arguments -C -s $_shtab_contrast_krm_manifest_prune_options ;;
+        workloads) _arguments -C -s $_shtab_contrast_krm_manifest_workloads_options ;;
       esac
   esac
 }
