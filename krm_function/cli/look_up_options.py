@@ -6,7 +6,7 @@ Rule of this file: an option means the same in each of these commands, so it is 
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.parser import LONGEST_TIMEOUT, Parser
+from krm_function.cli.parser import Parser
 
 if TYPE_CHECKING:
     from krm_function.findings import Finding
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 MOST_JOBS = 64
+LONGEST_TIMEOUT = 86_400  # seconds: a day
 
 
 def add_look_up(parser: Parser) -> None:
