@@ -28,9 +28,9 @@ KEY_FILES = "cryptography.hazmat.primitives.serialization"  # twice as long to l
 ELSEWHERE = frozenset(
     f"krm_function.{name}"
     for name in (
-        *("operations", "provenance", "lock", "check", "config.json_schema", "policy.compare", "policy.genpolicy"),
+        *("operations", "provenance", "lock", "check", "config.json_schema", "policy.compare"),
         *(f"cli.{name}" for name in ("commands", "parser", "attest", "cluster", "inputs", "existing_files")),
-        *("cli.lock_task", "cli.build", "cli.genpolicy_program", "cli.outputs", "policy.open_variables"),
+        *("cli.lock_task", "cli.build", "cli.outputs", "policy.open_variables"),
         *("hosts.stream", "report.plan", "kubernetes.nodes", "kubernetes.placement"),
         *("adapt.secure_pv", "adapt.undone", "adapt.gpu_names", "render.proof", "render.volume_rules"),
     )

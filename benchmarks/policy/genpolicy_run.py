@@ -10,28 +10,28 @@ Which of the two programs it is, Kata's or Contrast's, is seen by what it makes 
 has the profile that fits.
 
 Rule of this file: a program that does not run, or that makes nothing of the simplest pod, has compared nothing, which
-is an error and no refusal. No value of a variable is printed.
+is an error and no refusal.
 """
 
 import os
 import re
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchmarks.policy.genpolicy_differences import ROWS, row_of
 from benchmarks.policy.genpolicy_place import places
 from benchmarks.policy.genpolicy_pods import CLASS, Mutant, mutants
+from benchmarks.policy.genpolicy_program import Broken, Genpolicy, Refused
 from benchmarks.policy.image_facts import Facts, read_lock
-from krm_function.cli.genpolicy_program import engine
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.contrast.profiles import KATA, Profile
 from krm_function.findings import Finding, dotted
-from krm_function.kubernetes.workload import Workload
 from krm_function.policy.compare import compare_initdata
-from krm_function.policy.genpolicy import Engine, genpolicy_input, read_result, settings_text
 from krm_function.policy.image_storage import is_pinned
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, read_policy_data
 from krm_function.policy.rules import load_rules, profile_of_data
@@ -40,9 +40,8 @@ from krm_function.policy.settings import default_settings
 from tests.policy import pods
 
 PODS = 300
-SECONDS = 300  # for one call
 OURS_ALONE = ("profile", "text")  # the name of our profile; the order and spacing of the document
-# an image of no registry, as the tests' stand-in knows it: a program that pulls images cannot be asked about it
+# an image of no registry: a program that pulls images cannot be asked about it
 MADE_UP = {
     f"registry.example.com/shop/web:1.2@sha256:{'3' * 64}": ImageFacts(
         f"sha256:{'3' * 64}", {"Env": ["PATH=/bin"], "Entrypoint": ["/entry"], "WorkingDir": "/"}, passwd="", group=""
@@ -55,10 +54,6 @@ REFUSED: dict[tuple[bool, bool], Kind] = {
     (False, True): "refused by ours",
     (True, True): "refused by both",
 }
-
-
-class Broken(Exception):
-    """Why the program compares nothing."""
 
 
 class Outcome(NamedTuple):
@@ -74,7 +69,7 @@ class Outcome(NamedTuple):
 def run_genpolicy(program: str, *, seed: int, count: int, lock: str = "") -> bool:
     """Print what the two make of so many pods; whether no difference is new and at least one pair was compared.
 
-    lock: path of an ImageLock whose images the pods have; "" for made-up ones, which only a stand-in knows.
+    lock: path of an ImageLock whose images the pods have; "" for made-up ones, which no registry has.
     """
     print(f"genpolicy               {count} pods, seed {seed}", flush=True)
     try:
@@ -99,20 +94,23 @@ def _outcomes(program: str, seed: int, count: int, facts: Facts) -> list[Outcome
     images = sorted(name for name in facts if is_pinned(name))
     if not images:
         raise Broken("the ImageLock has no image with a digest")
-    with engine(program, SECONDS) as (run, wrong):
-        if run is None:
-            raise Broken(wrong[0].message)
-        profile = profile_of_program(run, images)
+    with tempfile.TemporaryDirectory() as directory:
+        genpolicy = Genpolicy(program, Path(directory))
+        profile = profile_of_program(genpolicy, images)
         print(f"  makes what fits       {profile.name}", flush=True)
-        return [outcome(run, profile, facts, mutant) for mutant in mutants(seed, count, images)]
+        return [outcome(genpolicy, profile, facts, mutant) for mutant in mutants(seed, count, images)]
 
 
-def outcome(run: Engine, profile: Profile, facts: Facts, mutant: Mutant) -> Outcome:
+def outcome(genpolicy: Genpolicy, profile: Profile, facts: Facts, mutant: Mutant) -> Outcome:
     """Return what the two make of one pod. Raises Broken."""
     references = References(mutant.objects)
-    theirs, refusal = _theirs(run, profile, mutant.workload, references)
+    theirs: Initdata | None = None
+    refusals: list[tuple[str, str]] = []
+    try:
+        theirs = genpolicy.initdata(mutant.workload, references, profile)
+    except Refused as reason:
+        refusals.append(("genpolicy", _without_numbers(str(reason))))
     policy, findings = seal(mutant.workload, facts, references, default_settings(profile), load_rules(profile))
-    refusals = [("genpolicy", _short(one)) for one in refusal]
     refusals += [("ours", _short(one)) for one in findings if one.severity == "error"] if policy is None else []
     if theirs is None or policy is None:
         kind = REFUSED[theirs is None, policy is None]
@@ -138,30 +136,18 @@ def compared(mutant: Mutant, profile: Profile, theirs: Initdata, ours: Initdata,
     return Outcome(mutant.name, kind, frozenset(known), tuple(new))
 
 
-def _theirs(
-    run: Engine, profile: Profile, workload: Workload, references: References
-) -> tuple[Initdata | None, tuple[Finding, ...]]:
-    """Return what genpolicy makes of a pod, or why it refuses it. Raises Broken if it says neither."""
-    answer = run(genpolicy_input(workload, references, load_rules(profile), settings_text(None, profile)))
-    made, findings = read_result(answer, workload, references)
-    refused = answer.ended == "exit" and answer.code > 0 and "settings are invalid" not in answer.log
-    if made is None and not refused:
-        raise Broken(findings[0].message)
-    return made, findings
-
-
-def profile_of_program(run: Engine, images: Sequence[str]) -> Profile:
+def profile_of_program(genpolicy: Genpolicy, images: Sequence[str]) -> Profile:
     """Return the profile that fits what a program makes of the simplest pod of each image. Raises Broken."""
     found: list[Profile] = []
     for image in images:
         context = {"runAsUser": 65534, "runAsGroup": 65534}
         container = {"name": "app", "image": image, "command": ["/app"]}
         spec = {"runtimeClassName": CLASS, "securityContext": context, "containers": [container]}
-        made, refusal = _theirs(run, KATA, pods.workload(spec, "Pod"), References())
-        if made is not None:
-            found.append(profile_of_data(read_policy_data(made.data[POLICY])))
-        else:
-            print(f"  no simple pod of {image}: {refusal[0].message}")
+        try:
+            initdata = genpolicy.initdata(pods.workload(spec, "Pod"), References(), KATA)
+            found.append(profile_of_data(read_policy_data(initdata.data[POLICY])))
+        except Refused as reason:
+            print(f"  no simple pod of {image}: {reason}")
     if len(found) != len(images):
         raise Broken(
             "a simple pod is refused: can the images be pulled, and is the user 65534 in none of their groups?"
@@ -173,9 +159,11 @@ def profile_of_program(run: Engine, images: Sequence[str]) -> Profile:
 
 def _short(found: Finding) -> str:
     """Return a refusal without the numbers that tell one pod from another."""
-    place = re.sub(r"\[\d+\]", "[]", dotted(found.path))
-    message = re.sub(r"@sha256:[0-9a-f]+", "", found.message)
-    return f"{found.code} at {place}: {message}"
+    return _without_numbers(f"{found.code} at {dotted(found.path)}: {found.message}")
+
+
+def _without_numbers(refusal: str) -> str:
+    return re.sub(r"@sha256:[0-9a-f]+", "", re.sub(r"\[\d+\]|(?<=\.)\d+(?=\.)", "[]", refusal))
 
 
 def _print(found: list[Outcome]) -> None:

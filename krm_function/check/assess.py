@@ -88,7 +88,7 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
         from krm_function.render.memory import add_memory
 
         workloads = [add_memory(workload, config._replace(images=images)) for workload in workloads]
-    workloads, problems = with_policies(workloads, config._replace(images=images), read, None, None)
+    workloads, problems = with_policies(workloads, config._replace(images=images), read, None)
     log.add(problems)
     errors = {
         (*workload.place, workload.template): tuple(

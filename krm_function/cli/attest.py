@@ -70,7 +70,7 @@ def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
     """Return what is read, files and directories, `-` for standard input; and the ends of names that count in one."""
     values = vars(options)
     keys = values.get("add_workload_owner_key", []) + values.get("add_seedshare_owner_key", [])
-    single = [values.get(name, "") for name in ("policy", "image_replacements", "genpolicy")]
+    single = [values.get(name, "") for name in ("policy", "image_replacements")]
     read = [*(values.get("paths") or [STREAM]), *options.config, *keys, *filter(None, single)]
     settings = values.get("settings", "")
     return [*((path, SUFFIXES) for path in read), *([(settings, (".json",))] if settings else [])]
@@ -123,10 +123,6 @@ class Attest:
         self._materials.append(Material(role, path, digest_of(_used(role, data))))
         return data
 
-    def read_program(self) -> None:
-        """Remember the program that makes the policies. Raises FileProblem."""
-        self.read("genpolicy", self._options.genpolicy)
-
     def reader(self, role: Role) -> "ReadFile":
         """Return `read` for the files of one option."""
         return partial(self.read, role)
@@ -168,11 +164,11 @@ class Attest:
             yield put
 
     def _call(self, config: "Config | None") -> Call:
-        engine: Literal["native", "genpolicy", "none", ""] = ""
+        engine: Literal["native", "none", ""] = ""
         profile = None
         if config is not None:
             policy = config.generate.policy
-            engine = "genpolicy" if self._options.genpolicy else policy.engine
+            engine = policy.engine
             if engine != "none":
                 profile = chosen_profile(policy.profile, config.release, config.generate.name)[0]
         return Call(

@@ -23,7 +23,6 @@ from krm_function.text.errors import YamlError, decode, encode
 
 if TYPE_CHECKING:
     from krm_function.check.check_output import Verdict
-    from krm_function.policy.genpolicy import Engine
 
 
 # --- `mode: check` of a function: verify resources that were rendered before, as the command `check` does
@@ -105,13 +104,11 @@ def run_function(
     config_files: Sequence[str] = (),
     form: Form = TEXT,
     report: str = "",
-    engine: "Engine | None" = None,
-    engine_findings: tuple[Finding, ...] = (),
     namespace: str | None = None,
 ) -> int:
     """Run as a KRM function, from standard input to standard output.
 
-    engine, engine_findings: of `genpolicy_program.engine`. namespace: of the command line, if one is given.
+    namespace: of the command line, if one is given.
     """
     if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
@@ -149,7 +146,7 @@ def run_function(
         return print_verdict(verdict, findings, form, report, in_results=_in_results(decoded.resources, all_findings))
     config, problems = collect(documents)
     config = with_namespace(config, namespace)
-    rendered = render(decoded.resources, config, findings + problems + engine_findings, engine)
+    rendered = render(decoded.resources, config, findings + problems)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
     else:

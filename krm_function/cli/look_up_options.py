@@ -7,7 +7,7 @@ import re
 from argparse import Namespace
 from typing import Any
 
-from krm_function.cli.parser import LONGEST_TIMEOUT, Parser
+from krm_function.cli.parser import Parser
 from krm_function.findings import Finding, finding
 from krm_function.kubernetes.image import HOST
 from krm_function.lock.resolve import LockLimits
@@ -15,6 +15,7 @@ from krm_function.lock.sources import FORMS, SourceOption, parse_source
 
 UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 MOST_JOBS = 64
+LONGEST_TIMEOUT = 86_400  # seconds: a day
 
 
 def add_look_up(parser: Parser) -> None:

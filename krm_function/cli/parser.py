@@ -183,7 +183,6 @@ def _escaped(word: str) -> str:
 FORMATS = ("text", "json", "github", "sarif")  # the first one is the default
 CONFIG_VARIABLE = "CONTRAST_KRM_CONFIG"
 FORMAT_VARIABLE = "CONTRAST_KRM_FORMAT"
-LONGEST_TIMEOUT = 86_400  # seconds: a day
 
 
 def add_paths(parser: Parser, metavar: str = "FILE", what: str = "files or directories") -> None:
@@ -272,34 +271,9 @@ def add_output_format(parser: Parser) -> None:
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
 
 
-def add_genpolicy(parser: Parser, *, required: bool = False) -> None:
-    """Add `--genpolicy`: a generator to use in place of the built-in one."""
-    parser.add_argument(
-        "--genpolicy",
-        metavar="PATH",
-        default="",
-        required=required,
-        help="Kata's or Contrast's genpolicy, which makes the policies instead of the built-in generator; "
-        "it uses the network",
-    )
-    parser.add_argument(
-        "--genpolicy-timeout",
-        metavar="SECONDS",
-        type=_seconds,
-        default=300,
-        help="how long it may take for one workload (default: 300)",
-    )
-
-
 def _namespace(text: str) -> str:
     from krm_function.kubernetes.lookup import is_dns_label
 
     if not is_dns_label(text):
         raise ArgumentTypeError("must be a DNS label: at most 63 lower-case letters, digits and inner hyphens")
     return text
-
-
-def _seconds(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or len(text) > 9 or not 0 < int(text) <= LONGEST_TIMEOUT:
-        raise ArgumentTypeError("must be a number of seconds, at least 1")
-    return int(text)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from krm_function.cli.attest import Attest
     from krm_function.config.collect import Config
     from krm_function.config.document import ConfigDocument
-    from krm_function.policy.genpolicy import Engine
     from krm_function.render.rendered import Rendered
 
 
@@ -79,12 +78,10 @@ def post_render(
     config_files: Sequence[str] = (),
     form: Form = TEXT,
     report: str = "",
-    engine: "Engine | None" = None,
-    engine_findings: tuple[Finding, ...] = (),
     namespace: str | None = None,
     attest: "Attest | None" = None,
 ) -> int:
-    """Render a stream to standard output. engine, engine_findings: of `genpolicy_program.engine`.
+    """Render a stream to standard output.
 
     namespace: of the command line, if one is given; Helm passes none on. attest: collects the statement of --attest.
     """
@@ -93,9 +90,7 @@ def post_render(
     if attest:
         attest.add_input("", data)
     documents, findings = from_files(config_files, "", attest.reader("config") if attest else read_file)
-    if attest and engine:
-        attest.read_program()
-    if config_files and passes_through(data) and _selects_nothing(documents, (*findings, *engine_findings)):
+    if config_files and passes_through(data) and _selects_nothing(documents, findings):
         same = (data,)
         config = with_namespace(collect(documents)[0], namespace)
         return _print(lambda: same, (), form, report, attest, config, b"")
@@ -116,7 +111,7 @@ def post_render(
     more, problems = from_resources(stream.resources)
     config, unmet = collect(documents + more)
     config = with_namespace(config, namespace)
-    rendered = render(stream.resources, config, findings + problems + unmet + engine_findings, engine)
+    rendered = render(stream.resources, config, findings + problems + unmet)
     if rendered.failed:
         return print_findings((*rendered.findings, *_hooks_left_out(stream.resources, rendered)), form, report)
     texts = _without_configuration(stream.resources, rendered.texts)

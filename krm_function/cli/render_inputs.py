@@ -17,7 +17,6 @@ from krm_function.contrast.owner_keys import KeyProblem, seedshare_owner, worklo
 from krm_function.contrast.platforms import PLATFORMS, find_platform
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, read_file
-from krm_function.policy.genpolicy import Engine
 from krm_function.policy.settings import patched
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
@@ -229,22 +228,14 @@ def _replacements(path: str, read: Read) -> tuple[dict[str, str], list[Finding]]
 # Rule: `generate`, `plan`, `explain`, `diff` and `policy` all render here, so they cannot disagree.
 
 
-def render_inputs(
-    options: Namespace,
-    inputs: Inputs,
-    engine: Engine | None = None,
-    engine_findings: tuple[Finding, ...] = (),
-    *,
-    live: bool = False,
-) -> Rendered:
-    """Render all resources. engine, engine_findings: of `genpolicy_program.engine`. Raises FileProblem.
+def render_inputs(options: Namespace, inputs: Inputs, *, live: bool = False) -> Rendered:
+    """Render all resources. Raises FileProblem.
 
     live: what controllers made of workloads of the input is skipped; otherwise it is an error.
     Options of `contrast generate` count where the command has them.
     """
     config, findings = configured(options, inputs)
-    findings += engine_findings
-    return render(inputs.resources, config, findings, engine, live=live)
+    return render(inputs.resources, config, findings, live=live)
 
 
 def configured(

@@ -15,7 +15,7 @@ from krm_function.policy.initdata import from_annotation, unreadable
 from krm_function.report.policy_text import changed
 from krm_function.text.parse import parse
 
-# --- One workload of some resources with the initdata that is sealed into it, for `policy show` and `policy compare`
+# --- One workload of some resources with the initdata that is sealed into it, for `policy show` and `policy replay`
 #
 # Rule: the policy is read back from the annotation, because that is what will be applied. Where there is a
 # configuration the input is rendered first, by the same pipeline as always.

@@ -44,7 +44,6 @@ from krm_function.policy.compare_values import (
     unordered_list,
     without_image,
 )
-from krm_function.policy.genpolicy import MARK
 from krm_function.policy.image_storage import images
 from krm_function.policy.initdata import (
     POLICY,
@@ -87,14 +86,14 @@ def _profile(old: Any, new: Any) -> Iterator[Difference]:
     yield Difference("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
 
 
-def _named_profile(document: str, data: Mapping[str, Any]) -> Any:
-    """Return the profile of policy data; FOREIGN if they name none and are not this program's own for plain Kata.
+def _named_profile(data: Mapping[str, Any]) -> Any:
+    """Return the profile of policy data; FOREIGN if they name none and bind images.
 
-    This program names every profile but kata-4.1 in the data; genpolicy names none.
+    This program names every profile but kata-4.1, which binds none, in the data; genpolicy names none.
     """
     named = data.get("profile")
     bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
-    return FOREIGN if named is None and (bound or MARK.strip() in rules_of(document)) else named
+    return FOREIGN if named is None and bound else named
 
 
 _DEVICES = ("the process reaches one more device", "the process reaches one device less")
@@ -229,18 +228,15 @@ SHARED: Mapping[Path, FieldRule] = {
 }
 
 
-def compare_initdata(old: Initdata, new: Initdata, *, foreign: bool = False) -> tuple[Difference, ...]:
-    """Return the differences between an old and a new initdata document. Raises ValueError if one has no policy.
-
-    foreign: the old data are known to be another program's.
-    """
+def compare_initdata(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
+    """Return the differences between an old and a new initdata document. Raises ValueError if one has no policy."""
     try:
-        return _compare_documents(old, new, foreign=foreign)
+        return _compare_documents(old, new)
     except RecursionError:
         raise ValueError("policy_data is nested too deeply") from None
 
 
-def _compare_documents(old: Initdata, new: Initdata, *, foreign: bool) -> tuple[Difference, ...]:
+def _compare_documents(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     before, after = (read_policy_data(document.data.get(POLICY, "")) for document in (old, new))
     found: list[Difference] = []
     for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
@@ -256,10 +252,8 @@ def _compare_documents(old: Initdata, new: Initdata, *, foreign: bool) -> tuple[
         found.append(Difference("changed", "", WEAKER, why, "rules"))
     found += _containers(before, after)
     rest = [{key: value for key, value in data.items() if key != "containers"} for data in (before, after)]
-    for document, data, one in zip((old, new), (before, after), rest, strict=True):
-        one["profile"] = _named_profile(document.data[POLICY], data)
-    if foreign and rest[0]["profile"] is None and rest[1]["profile"] is not None:
-        rest[0]["profile"] = FOREIGN
+    for fields, data in zip(rest, (before, after), strict=True):
+        fields["profile"] = _named_profile(data)
     found += _compare_fields(SHARED, rest[0], rest[1], "")
     if not found and old != new:
         found.append(Difference("changed", "", DIFFERENT, "the same policy, written in another way", "text"))

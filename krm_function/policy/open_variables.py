@@ -9,9 +9,7 @@ from krm_function.config.references import References
 from krm_function.findings import Cause, Finding, Ref, finding
 from krm_function.kubernetes.lookup import dig, fits, mapping, maps
 from krm_function.kubernetes.workload import OpenVariable, Workload
-from krm_function.policy.chosen_programs import command_problems, steering_problem
-from krm_function.policy.expansion import OPEN, WHOLE, token_marker
-from krm_function.policy.pod_metadata import pod_metadata
+from krm_function.policy.expansion import OPEN, WHOLE
 from krm_function.policy.rules import NAME, profile_of_data
 from krm_function.record import NamedTuple
 
@@ -243,23 +241,6 @@ def unbound_findings(workload: Workload, values: Sequence[OpenVariable]) -> tupl
         )
         for container in dict.fromkeys(one.container for one in values)
     )
-
-
-def choices_of_the_host(workload: Workload, data: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Return the errors of chosen_programs.py for data that another generator has made."""
-    pod, _ = pod_metadata(workload)
-    findings: list[Finding] = []
-    for container in maps(data.get("containers")):
-        for entry in _texts(container, "Env"):
-            name, _, value = entry.partition("=")
-            found = steering_problem(name, _marked(value), pod, ())
-            findings += [found] if found else []
-        findings += command_problems([(_marked(text), ()) for text in _texts(container, "Args")], pod)
-    return tuple(dict.fromkeys(findings))
-
-
-def _marked(text: str) -> str:
-    return _ANY_TOKEN.sub(lambda found: token_marker(found[1]), text)
 
 
 def _texts(container: Mapping[str, Any], key: str) -> list[str]:

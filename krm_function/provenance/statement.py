@@ -24,13 +24,11 @@ Role = Literal[
     "add-workload-owner-key",
     "add-seedshare-owner-key",
     "manifest",
-    "genpolicy",
 ]
 Option = Literal[
     "add-seedshare-owner-key",
     "add-workload-owner-key",
     "disable-updates",
-    "genpolicy",
     "image-replacements",
     "in-place",
     "inject-image-store",
@@ -82,7 +80,7 @@ class Call(NamedTuple):
     options: Mapping[Option, bool | str | list[str]]
     release: str
     profile: str
-    engine: Literal["native", "genpolicy", "none", ""]
+    engine: Literal["native", "none", ""]
 
 
 def digest_of(data: bytes) -> str:

@@ -26,7 +26,6 @@ from krm_function.render.stages import collect_vcpu_counts, find_platforms, meas
 from krm_function.render.write import WriteResult, collect_edits, find_collisions, with_edits, write
 
 if TYPE_CHECKING:
-    from krm_function.policy.genpolicy import Engine
     from krm_function.render.sealing import Sealer
 
 
@@ -78,7 +77,6 @@ def render(
     resources: Sequence[Resource],
     config: Config | None,
     config_findings: tuple[Finding, ...] = (),
-    engine: "Engine | None" = None,
     sealer: "Sealer | None" = None,
     *,
     live: bool = False,
@@ -86,10 +84,9 @@ def render(
     """Render the resources of one deployment.
 
     config: None when it could not be made; config_findings has the reasons. That is an error only if there is anything
-    to render: a stream without Contrast workloads passes through as it is. engine: genpolicy in place of the native
-    generator; the only argument that is not pure, and given only if the operator has chosen it. sealer: makes policies
-    in place of both, for `check` without an ImageLock. live: the input may be of a cluster, so the copies that
-    controllers made of its workloads are skipped (render/copies.py); else no object may be owned by a controller.
+    to render: a stream without Contrast workloads passes through as it is. sealer: makes policies in
+    place of the native generator, for `check` without an ImageLock. live: the input may be of a cluster, so the copies
+    that controllers made of its workloads are skipped (render/copies.py); else no object may be owned by a controller.
     """
     log, read, prepared = prepare(resources, config, config_findings, live=live)
     written, manifest = WriteResult(read), MadeManifest()
@@ -105,7 +102,7 @@ def render(
         values = gather_reference_values(config, platforms, collect_vcpu_counts(scheduled, platforms))
         log.add(values.findings)
         measured = measure_all(scheduled, values, config.release)
-        sealed, problems = with_policies(measured, config, read, engine, sealer)
+        sealed, problems = with_policies(measured, config, read, sealer)
         log.add(problems)
         for workload in sealed:
             log.add(workload.findings)
@@ -126,7 +123,7 @@ def render(
     except Stop:
         pass
 
-    seals = config is not None and makes_policies(config, engine, sealer)
+    seals = config is not None and makes_policies(config, sealer)
     log.add(find_unproven(written.resources, config, rendered=finished, seals=seals))
     version = "" if config is None else config.release.version
     if not finished or log.failed:

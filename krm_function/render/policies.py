@@ -15,27 +15,25 @@ from krm_function.render.read import read, read_values
 from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
 
 if TYPE_CHECKING:
-    from krm_function.policy.genpolicy import Engine
     from krm_function.render.sealing import Sealer
 
 
-def makes_policies(config: Config, engine: "Engine | None", sealer: "Sealer | None") -> bool:
+def makes_policies(config: Config, sealer: "Sealer | None") -> bool:
     """Whether this render writes initdata at all."""
-    return config.generate.policy.engine != "none" or engine is not None or sealer is not None
+    return config.generate.policy.engine != "none" or sealer is not None
 
 
 def with_policies(
     workloads: Sequence[Workload],
     config: Config,
     resources: Sequence[Resource],
-    engine: "Engine | None",
     sealer: "Sealer | None",
 ) -> tuple[list[Workload], tuple[Finding, ...]]:
     """Return the workloads with their policies, those with errors unchanged; and the findings about the whole render.
 
-    engine, sealer: as in `render`.
+    sealer: as in `render`.
     """
-    if not makes_policies(config, engine, sealer):
+    if not makes_policies(config, sealer):
         return [with_existing_digest(workload) for workload in workloads], _options_without_policy(config)
     findings: tuple[Finding, ...] = ()
     if sealer is None:
@@ -44,11 +42,11 @@ def with_policies(
         kinds = ("ConfigMap", "Secret", "Service") if asks_services(config) else ("ConfigMap", "Secret")
         references = read(resources, kinds)
         values = list(read_values(resource for resource in references.resources if resource.state != "added"))
-        sealer, findings = choose_sealer(config, values, engine)
+        sealer, findings = choose_sealer(config, values)
         if sealer is None:
             return list(workloads), findings
         findings += references.findings
-        sealed = [_with_policy(workload, sealer, look=engine is None) for workload in workloads]
+        sealed = [_with_policy(workload, sealer, look=True) for workload in workloads]
         if config.generate.policy.external_sources and not any(workload.failed for workload in sealed):
             findings += idle_sources(config, values, sealed)
         return sealed, findings

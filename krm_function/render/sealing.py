@@ -1,37 +1,23 @@
-"""Make the policy of each workload, by the native generator or by genpolicy, and seal the pod with it."""
+"""Make the policy of each workload, and seal the pod with it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_function.config.collect import Config
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.annotations import TOTAL, annotations_size
-from krm_function.contrast.profiles import Profile
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload
-from krm_function.policy.initdata import (
-    POLICY,
-    annotation,
-    base_initdata,
-    digest,
-    encode_toml,
-    from_annotation,
-    read_policy_data,
-    unreadable,
-)
+from krm_function.policy.initdata import digest, from_annotation, unreadable
 from krm_function.policy.mounts import shared_gpu_notes
 from krm_function.policy.rules import load_rules, mismatch_findings
 from krm_function.policy.seal import seal
 from krm_function.policy.settings import Settings, settings
 from krm_function.record import NamedTuple
 from krm_function.schema.table import EMPTY
-
-if TYPE_CHECKING:
-    from krm_function.policy.genpolicy import Engine
-
 
 # --- Policy: generate the execution policy over everything injected so far, ID blocks included
 #
@@ -72,48 +58,6 @@ def seal_policy(
     return _annotated(workload, sealed.annotation, sealed.digest, findings)._replace(open=sealed.open, notes=notes)
 
 
-def seal_by_genpolicy(
-    workload: Workload,
-    engine: "Engine",
-    references: References,
-    settings: str,
-    rules: str,
-    files: Mapping[str, str],
-    profile: Profile,
-) -> Sealing:
-    """Let genpolicy make the policy of one workload, and put its initdata into the pod template.
-
-    settings: the text of its settings file. files: what the initdata holds beside the policy. profile: the one whose
-    data the rules expect.
-    """
-    from krm_function.policy.genpolicy import genpolicy_input, read_result
-    from krm_function.policy.made_pod import allowed_names, refused_name
-    from krm_function.policy.open_variables import choices_of_the_host, unbound_findings, unbound_values
-
-    if workload.made_by is not None:
-        return Sealing(findings=(finding("CC0692", workload.ref, workload.template_path, kind=workload.ref.kind),))
-    base, problems = base_initdata(workload, files)
-    if base is None:
-        return Sealing(findings=tuple(problems))
-    made, wrong = read_result(engine(genpolicy_input(workload, references, rules, settings)), workload, references)
-    if made is None:
-        return Sealing(findings=wrong)
-    data = read_policy_data(made.data[POLICY])
-    wrong = mismatch_findings(workload, data, profile) or choices_of_the_host(workload, data)
-    if refused := refused_name(workload, allowed_names(workload, data)):
-        at = (*workload.root, "metadata", "name")
-        wrong = (*wrong, finding("CC0604.cut-name", workload.ref, at, field="metadata.name", name=refused))
-    if wrong:
-        return Sealing(findings=wrong)
-    opened = unbound_values(data)
-    toml = encode_toml(base._replace(data={**base.data, **made.data}))
-    sealed = digest(toml)
-    report = finding("CC0606", workload.ref, workload.metadata_path, digest=sealed)
-    said = (*unbound_findings(workload, opened), report)
-    notes = tuple(shared_gpu_notes(data)) if profile.shared_gpus else ()
-    return _annotated(workload, annotation(toml), sealed, said)._replace(open=opened, notes=notes)
-
-
 def _annotated(workload: Workload, value: str, sealed: str, findings: tuple[Finding, ...]) -> Sealing:
     """Make the edit that puts an initdata annotation into the pod template, if all annotations fit."""
     reason = f"policy {sealed[:16]}… of the pod with all edits above"
@@ -136,7 +80,7 @@ def existing_digest(workload: Workload) -> Sealing:
         return Sealing(findings=(unreadable(workload, problem),))
 
 
-# --- Choose what makes the policies of a render: the native generator, or genpolicy if the operator has chosen it
+# --- Choose the rules and settings of the policies of a render
 #
 # Rule: everything that makes policies is imported from here and nowhere else in the pipeline, so that a
 # render without policies does not load it.
@@ -145,42 +89,24 @@ def existing_digest(workload: Workload) -> Sealing:
 Sealer = Callable[[Workload], Sealing]
 
 
-def choose_sealer(
-    config: Config, values: Iterable[Any], engine: "Engine | None"
-) -> tuple[Sealer | None, tuple[Finding, ...]]:
+def choose_sealer(config: Config, values: Iterable[Any]) -> tuple[Sealer | None, tuple[Finding, ...]]:
     """Return the function that makes the policy of a workload (None after an error), and findings about the choice.
 
-    values: the ConfigMaps and Secrets that pods may refer to, and Services if `asks_services`. engine: genpolicy in
-    place of the native generator.
+    values: the ConfigMaps and Secrets that pods may refer to, and Services if `asks_services`.
     """
     options = config.generate.policy
     override = options.settings or config.release.policy_settings
     profile, said = chosen_profile(options.profile, config.release, config.generate.name)
     if profile is None:
         return None, said
-    if profile.narrowed and (options.rules or engine is not None):
-        code = "CC0901.rules" if options.rules else "CC0901.engine"
-        return None, (*said, option_wrong(code, config, "profile", profile=profile.name))
-    openable = not (options.rules or profile.narrowed or engine is not None)
+    if profile.narrowed and options.rules:
+        return None, (*said, option_wrong("CC0901.rules", config, "profile", profile=profile.name))
+    openable = not (options.rules or profile.narrowed)
     if options.external_sources and not openable:
-        code = "CC0901.open-profile" if profile.narrowed else "CC0901.open-engine"
-        code = "CC0901.open-rules" if options.rules else code
+        code = "CC0901.open-rules" if options.rules else "CC0901.open-profile"
         return None, (*said, option_wrong(code, config, "externalSources", profile=profile.name))
     references = References(values, options.external_sources, openable=openable)
     rules = options.rules or load_rules(profile)
-    if engine is not None:
-        from krm_function.policy.genpolicy import MARK, settings_text
-
-        text = settings_text(override, profile)
-        marked = options.rules or rules + MARK
-        files = options.initdata
-        chosen, problems = settings(override, profile)
-
-        def by_genpolicy(workload: Workload) -> Sealing:
-            return seal_by_genpolicy(workload, engine, references, text, marked, files, profile)
-
-        # genpolicy says itself what is wrong with settings
-        return by_genpolicy if has_errors(problems) else _beside_services(by_genpolicy, config, values, chosen), said
     if config.images is None:
         return None, (*said, finding("CC0906"))
     images = config.images

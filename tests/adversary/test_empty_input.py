@@ -21,7 +21,6 @@ COMMANDS = {
     "uninject": ("uninject",),
     "manifest": ("manifest",),
     "policy show": ("policy", "show", "Deployment/web"),
-    "policy compare": ("policy", "compare", "Deployment/web", "--genpolicy", "/bin/false"),
     "policy replay": ("policy", "replay", "Deployment/web", "--log", "/dev/null"),
     "why": ("why", "deploy/web"),
     "upgrade": ("upgrade", "--config", CONFIG, "--to", "next.yaml"),

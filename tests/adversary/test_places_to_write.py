@@ -533,29 +533,6 @@ def ends(process: int) -> bool:
     return False
 
 
-def test_a_generator_and_its_files_go_with_the_command_that_is_ended(shop: Path) -> None:
-    """They are copies of ConfigMaps and Secrets; and nobody else would end the generator."""
-    (shop / "scratch").mkdir()
-    (shop / "slow").write_text(f"#!/bin/sh\necho $$ >{shop}/pid.part\nmv {shop}/pid.part {shop}/pid\nexec sleep 300\n")
-    (shop / "slow").chmod(0o755)
-    process = subprocess.Popen(
-        [EXECUTABLE, *GENERATE, "--genpolicy", "./slow"],
-        cwd=shop,
-        env=environment(TMPDIR=str(shop / "scratch")),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    for _ in range(600):
-        if (shop / "pid").exists():
-            break
-        time.sleep(0.05)
-    assert os.listdir(shop / "scratch")
-    process.terminate()
-    assert process.wait(20) == -signal.SIGTERM
-    assert not os.listdir(shop / "scratch")
-    assert ends(int((shop / "pid").read_text()))
-
-
 def test_an_ignored_hangup_stays_ignored(shop: Path) -> None:
     line = f"trap '' HUP; krm {' '.join(GENERATE)} -o out.yaml & sleep 0.05; kill -HUP $!; wait $!"
     assert shell(line, shop).code == 0

@@ -83,8 +83,6 @@ ROWS = (
     Row(TASK + "namespaces.md", "kubectl get namespace", "without_namespace"),
     Row(TASK + "policies.md", "contrast-krm policy show", "files"),
     Row(TASK + "policies.md", "contrast-krm diff", "files"),
-    Row(TASK + "policies.md", "contrast-krm generate", why="needs genpolicy; tests/genpolicy"),
-    Row(TASK + "policies.md", "contrast-krm policy compare", why="needs genpolicy; tests/genpolicy"),
     Row(TASK + "policy-profile.md", "contrast-krm generate", why="needs Kata's files; tests/policy/test_settings.py"),
     Row(TASK + "private-registry.md", "docker login", why="needs docker; tests/lock/test_lock_login.py"),
     Row(TASK + "private-registry.md", "export DOCKER_CONFIG", "files"),

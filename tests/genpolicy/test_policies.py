@@ -1,4 +1,4 @@
-"""What the generators of others make: sealed with the rules that belong to it, looked at by `check`, and nothing else.
+"""Policies that genpolicy makes, Kata's and Contrast's: `check` accepts them, and our rules run them.
 
 The stand-ins share nothing with our generator but the documentation that both follow.
 """
@@ -10,21 +10,17 @@ from typing import Any
 import pytest
 
 from krm_function.check.drift import find_drift
-from krm_function.cli.genpolicy_program import engine
+from krm_function.check.pods import check_workload
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA, Profile
 from krm_function.kubernetes.workload import Workload
-from krm_function.policy.genpolicy import MARK, settings_text
-from krm_function.policy.initdata import decode_toml, from_annotation, read_policy_data, rego_document
+from krm_function.policy.initdata import rego_document
 from krm_function.policy.made_pod import allowed_names, refused_name
 from krm_function.policy.rules import load_rules, mismatch
-from krm_function.render.sealing import Sealing, seal_by_genpolicy
-from tests import quick_yaml as yaml
-from tests.cli.conftest import Shop
-from tests.failures.world import World
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import default_settings
 from tests.genpolicy.settings_files import contrast, kata
 from tests.genpolicy.standin_mounts import VOLUME
-from tests.genpolicy.standin_orders import INITDATA, ordered
 from tests.genpolicy.standin_pod import Pod, Refused
 from tests.genpolicy.standin_policy import policy_data
 from tests.policy import host, node, pods
@@ -189,7 +185,7 @@ SMALL = edited(lambda spec: [spec["containers"][0]["volumeMounts"].pop(0), spec.
 
 @pytest.mark.parametrize("profile", [KATA, CONTRAST], ids=["plain", "patched"])
 def test_our_rules_run_what_genpolicy_makes(profile: Profile) -> None:
-    rego = rego_document(load_rules(profile) + MARK, made(SMALL, patched=profile is CONTRAST))
+    rego = rego_document(load_rules(profile), made(SMALL, patched=profile is CONTRAST))
     agent, asking = host.Agent(rego), host.Host(rego, on=node.KATA if profile is KATA else node.CONTRAST)
     for name in ("pause", "first", "second", "app"):
         assert agent.allows("CreateContainerRequest", asking.create(name)), name
@@ -222,62 +218,20 @@ def test_check_finds_a_policy_that_refuses_the_pods_of_a_long_name(
     assert bool(refused_name(subject, allowed)) is is_refused
 
 
-# --- sealed by the programs
+def test_check_does_not_ask_our_generator_about_fields_that_only_genpolicy_knows() -> None:
+    """The pod has a field that we do not cover; who made its policy decides whether that is a change."""
 
+    def checked(rules: str) -> list[str]:
+        subject = pods.simple()
+        made, _ = seal(subject, pods.images(subject), References(), default_settings(), rules)
+        assert made is not None
+        document = {**subject.object}
+        template = document["spec"]["template"]
+        notes = {"io.katacontainers.config.hypervisor.cc_init_data": made.annotation}
+        spec = {**template["spec"], "hostPID": True}
+        document["spec"] = {"template": {"metadata": {**template["metadata"], "annotations": notes}, "spec": spec}}
+        findings = check_workload(subject._replace(object=document), References()).findings
+        return [found.message for found in findings if found.code == "CC1103"]
 
-def sealed(program: str, profile: Profile, subject: Workload = SUBJECT) -> Sealing:
-    rules = load_rules(profile) + MARK
-    with engine(program, 60) as (run, problems):
-        assert run is not None, problems
-        return seal_by_genpolicy(subject, run, REFERENCES, settings_text(None, profile), rules, {}, profile)
-
-
-@pytest.mark.parametrize("program, profile", [("standin", KATA), ("patched_standin", CONTRAST)])
-def test_data_that_fit_are_sealed(request: pytest.FixtureRequest, program: str, profile: Profile) -> None:
-    made_of = sealed(request.getfixturevalue(program), profile)
-    assert [found.code for found in made_of.findings] == ["CC0606"]
-    assert made_of.digest
-    assert made_of.edits
-
-
-@pytest.mark.parametrize("program, profile", [("standin", CONTRAST), ("patched_standin", KATA)])
-def test_data_that_do_not_fit_are_never_sealed(request: pytest.FixtureRequest, program: str, profile: Profile) -> None:
-    made_of = sealed(request.getfixturevalue(program), profile)
-    assert [(found.code, found.ref) for found in made_of.findings] == [("CC0618", SUBJECT.ref)]
-    assert (made_of.digest, made_of.edits) == ("", ())
-
-
-def test_a_name_whose_pods_its_policy_refuses_is_not_sealed(patched_standin: str) -> None:
-    named = {"name": LONG, "namespace": "shop"}
-    subject = pods.workload(SPEC, metadata=named)
-    (found,) = sealed(patched_standin, CONTRAST, subject).findings
-    assert (found.code, found.path) == ("CC0604", ("metadata", "name"))
-    assert "leave genpolicy out" in found.hint
-
-
-def test_an_image_without_a_digest_is_not_sealed_with_rules_that_bind_images(patched_standin: str) -> None:
-    subject = edited(lambda spec: spec["containers"][0].update(image="shop/web:1"))
-    (found,) = sealed(patched_standin, CONTRAST, subject).findings
-    assert found.code == "CC0618"
-    assert "container app has an image without a digest" in found.message
-
-
-def test_a_render_with_the_genpolicy_of_another_profile_writes_nothing(shop: Shop, patched_standin: str) -> None:
-    shop.change(ordered(World(), ""))
-    run = shop.generate("--genpolicy", patched_standin, "--format", "json")
-    assert (run.code, run.stdout) == (1, b"")
-    assert {error["code"] for error in run.errors} == {"CC0618"}
-
-
-def test_check_has_nothing_to_say_of_a_render_with_genpolicy(shop: Shop, standin: str) -> None:
-    world = ordered(World(), "")
-    del world.container["envFrom"][0]["prefix"]  # genpolicy overlooks it, and then the pod is none that its policy runs
-    shop.change(world)
-    run = shop.generate("--genpolicy", standin, "-o", "rendered.yaml")
-    assert run.code == 0, run.stderr
-    checked = shop("check", "rendered.yaml")
-    assert (checked.code, checked.stderr.splitlines()[0]) == (0, "checked 2 Contrast workloads")
-    documents = yaml.safe_load_all((shop.directory / "rendered.yaml").read_bytes())
-    (web,) = [one for one in documents if one["kind"] == "Deployment"]
-    note = web["spec"]["template"]["metadata"]["annotations"][INITDATA]
-    assert "standin" in read_policy_data(decode_toml(from_annotation(note)).data["policy.rego"])
+    assert checked(load_rules())
+    assert checked(load_rules() + "# rules of another program\n") == []

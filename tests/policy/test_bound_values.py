@@ -11,7 +11,7 @@ from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, STRICT, Pro
 from krm_function.policy.compare_values import compare_command, compare_variables
 from krm_function.policy.expansion import FORMS, PATTERNS, bound_argument, bound_containers, bound_variable
 from krm_function.policy.initdata import read_policy_data
-from krm_function.policy.open_variables import choices_of_the_host, unbound_findings, unbound_values
+from krm_function.policy.open_variables import unbound_findings, unbound_values
 from krm_function.policy.rules import load_rules
 from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_settings
@@ -235,19 +235,3 @@ def test_an_older_policy_with_tokens_still_describes_its_pod() -> None:
     given = {"annotations": {"example.com/colour": "red"}}
     subject = pods.workload(subject.pod_spec, template_metadata=given)
     assert "app: env" in find_drift(subject, read_policy_data(_with_tokens(_rego())), known)
-
-
-@pytest.mark.parametrize(
-    ("env", "args", "codes"),
-    [
-        (["NODE=$(node-name)"], ["/web", "$(node-name)"], []),
-        (["LD_PRELOAD=$(todo-annotation)"], ["/web"], ["CC0680"]),
-        (["NODE_OPTIONS=$(node-name)", "BASH_ENV=$(pod-uid)"], ["/web"], ["CC0680", "CC0680"]),
-        (["HOSTNAME=$(host-name)"], ["$(node-name)"], ["CC0681"]),
-        ([], ["sh", "-c", "$(node-name)"], ["CC0681"]),
-        (["ENV=$(pod-ip)"], ["/web"], ["CC0680"]),
-    ],
-)
-def test_data_of_another_generator_are_judged_as_our_own(env: list[str], args: list[str], codes: list[str]) -> None:
-    data: Json = {"containers": [{"OCI": {"Process": {"Env": env, "Args": args}}}]}
-    assert [one.code for one in choices_of_the_host(pods.simple(), data)] == codes

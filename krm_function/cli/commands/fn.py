@@ -6,22 +6,18 @@ Rule of this file: the function itself is in function.py, which a call without o
 from argparse import Namespace
 
 from krm_function.cli.function import run_function
-from krm_function.cli.parser import Parser, add_config, add_findings, add_genpolicy, add_namespace
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace
 
 DESCRIPTION = "On an error the items are printed unchanged, with results."
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the configuration, the generator, the findings."""
+    """Add the configuration and the findings."""
     add_config(parser, variable=False)
     add_namespace(parser)
-    add_genpolicy(parser)
     add_findings(parser, variable=False)
 
 
 def run(options: Namespace) -> int:
     """Render the ResourceList on standard input."""
-    from krm_function.cli.genpolicy_program import engine
-
-    with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
-        return run_function(options.config, options.format, options.report, *chosen, options.namespace)
+    return run_function(options.config, options.format, options.report, options.namespace)

@@ -18,7 +18,6 @@ from krm_function.cli.parser import (
     add_attest,
     add_config,
     add_findings,
-    add_genpolicy,
     add_namespace,
     add_paths,
 )
@@ -27,7 +26,6 @@ from krm_function.cli.streams import write_out, write_out_first
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find_files, same_file
 from krm_function.hosts.write_files import NewFile, must_be_regular, staged, sweep, write_files
-from krm_function.policy.genpolicy import Engine
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
 from krm_function.render.unsealed import describe_plain
@@ -50,7 +48,6 @@ def add_arguments(parser: Parser) -> None:
     )
     add_config(parser)
     add_namespace(parser)
-    add_genpolicy(parser)
     add_attest(parser)
     add_findings(parser)
     like = parser.add_argument_group("as in `contrast generate`")
@@ -98,14 +95,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Render files."""
-    from krm_function.cli.genpolicy_program import engine
-
-    with engine(options.genpolicy, options.genpolicy_timeout) as chosen:
-        return _generate(options, *chosen)
-
-
-def _generate(options: Namespace, engine: Engine | None, engine_findings: tuple[Finding, ...]) -> int:
-    """Render by the options of one call. engine, engine_findings: of `genpolicy_program.engine`."""
     if options.in_place and (not options.paths or "-" in options.paths):
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(printed, options.format, options.report)
@@ -119,9 +108,7 @@ def _generate(options: Namespace, engine: Engine | None, engine_findings: tuple[
     if attest:
         attest.add_inputs(inputs)
     config, findings = configured(options, inputs, attest.read if attest else read_plainly)
-    if attest and engine:
-        attest.read_program()
-    rendered = render(inputs.resources, config, findings + engine_findings, engine)
+    rendered = render(inputs.resources, config, findings)
     printed = [*rendered.findings, *_wrong_files(options, rendered)]
     if not options.in_place:
         printed += open_ends(inputs, rendered)

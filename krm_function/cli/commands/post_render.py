@@ -6,7 +6,7 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 from argparse import Namespace
 
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_attest, add_config, add_findings, add_genpolicy, add_namespace
+from krm_function.cli.parser import Parser, add_attest, add_config, add_findings, add_namespace
 from krm_function.cli.post_renderer import post_render
 from krm_function.cli.streams import read_in
 
@@ -14,18 +14,15 @@ DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use 
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the configuration, the generator, the findings."""
+    """Add the configuration, the statement, the findings."""
     add_config(parser, variable=False)
     add_namespace(parser)
-    add_genpolicy(parser)
     add_attest(parser)
     add_findings(parser, variable=False)
 
 
 def run(options: Namespace) -> int:
     """Render the stream on standard input."""
-    from krm_function.cli.genpolicy_program import engine
-
     attest = None
     if options.attest:
         from krm_function.cli.attest import Attest, wrong_place
@@ -33,7 +30,4 @@ def run(options: Namespace) -> int:
         attest, misplaced = Attest(options, "post-render"), wrong_place(options)
         if misplaced:
             return print_findings(misplaced, options.format, options.report)
-    # not by `*arguments`, which would hold the input until the end
-    with engine(options.genpolicy, options.genpolicy_timeout) as (generator, engine_findings):
-        form, report, namespace = options.format, options.report, options.namespace
-        return post_render(read_in(), options.config, form, report, generator, engine_findings, namespace, attest)
+    return post_render(read_in(), options.config, options.format, options.report, options.namespace, attest)

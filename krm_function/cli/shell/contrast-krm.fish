@@ -50,8 +50,8 @@ function _shtab_contrast_krm_using
   test "$_shtab_contrast_krm_cmdpath" = "$argv"
 end
 
-set -g _shtab_contrast_krm_commands fn post-render assess adopt generate plan explain diff check why upgrade guard uninject policy 'policy show' 'policy compare' 'policy replay' lock manifest 'manifest keep' 'manifest workloads' 'manifest prune' schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
-set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --confidential --config --engine --files --format --from --function --genpolicy --genpolicy-timeout --helm --host --image --image-replacements --in --input --insecure-registry --jobs --keys --lock --log --manifest --max-layer-size --minimum-tcb --mr-seam --name --namespace --no-weaker --nodes --output --plain --platform --pod --policy --public --python --reference-values --release --report --sealed --settings --timeout --to --upgrade --validate --vcpus --write-files --write-kustomize --write-values --yes-to -m -o -p -s -w
+set -g _shtab_contrast_krm_commands fn post-render assess adopt generate plan explain diff check why upgrade guard uninject policy 'policy show' 'policy replay' lock manifest 'manifest keep' 'manifest workloads' 'manifest prune' schema release 'release import' 'release runtime-classes' 'release show' init keys 'keys new' install completion version help
+set -g _shtab_contrast_krm_opts_with_value --add-seedshare-owner-key --add-to --add-workload-owner-key --attest --attestation --color --confidential --config --engine --files --format --from --function --helm --host --image --image-replacements --in --input --insecure-registry --jobs --keys --lock --log --manifest --max-layer-size --minimum-tcb --mr-seam --name --namespace --no-weaker --nodes --output --plain --platform --pod --policy --public --python --reference-values --release --report --sealed --settings --timeout --to --upgrade --validate --vcpus --write-files --write-kustomize --write-values --yes-to -m -o -p -s -w
 
 complete -c contrast-krm -e
 complete -c contrast-krm -f
@@ -62,8 +62,6 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contras
 complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
-complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -l genpolicy -xka "(__fish_complete_path (commandline -ct))" -d 'Kata'"'"'s or Contrast'"'"'s genpolicy, which makes the policies instead of the built-in generator; it uses the network'
-complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -l genpolicy-timeout -x -d 'how long it may take for one workload (default: 300)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
 complete -c contrast-krm -n '_shtab_contrast_krm_using fn' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
@@ -73,8 +71,6 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contras
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
-complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l genpolicy -xka "(__fish_complete_path (commandline -ct))" -d 'Kata'"'"'s or Contrast'"'"'s genpolicy, which makes the policies instead of the built-in generator; it uses the network'
-complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l genpolicy-timeout -x -d 'how long it may take for one workload (default: 300)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l attest -xka "(__fish_complete_path (commandline -ct))" -d 'also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using post-render' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
@@ -124,8 +120,6 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -s o -l output 
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l in-place -d 'rewrite the files that change; new objects go to contrast-manifest.yaml'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable; default: $CONTRAST_KRM_CONFIG, paths with : between them)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
-complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l genpolicy -xka "(__fish_complete_path (commandline -ct))" -d 'Kata'"'"'s or Contrast'"'"'s genpolicy, which makes the policies instead of the built-in generator; it uses the network'
-complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l genpolicy-timeout -x -d 'how long it may take for one workload (default: 300)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l attest -xka "(__fish_complete_path (commandline -ct))" -d 'also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using generate' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
@@ -247,7 +241,7 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -l color -xka "
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject' -s q -l quiet -d 'print nothing but errors in text'
 complete -c contrast-krm -n '_shtab_contrast_krm_using uninject; and test $_shtab_contrast_krm_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'rendered output (default: standard input)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a policy -d 'Print the policy of one workload, compare it with genpolicy'"'"'s, or replay a log against it.'
+complete -c contrast-krm -n '_shtab_contrast_krm_using; and test $_shtab_contrast_krm_npos -eq 0' -a policy -d 'Print the policy of one workload, or replay a log against it.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy; and test $_shtab_contrast_krm_npos -eq 0' -a show -d 'Print the policy that is sealed into a workload. Reads rendered output; with a configuration the input is rendered first.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy show' -s h -l help -d 'show this help message and exit'
@@ -260,19 +254,6 @@ complete -c contrast-krm -n '_shtab_contrast_krm_using policy show' -l color -xk
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy show' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy show' -s q -l quiet -d 'print nothing but errors in text'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy show; and test $_shtab_contrast_krm_npos -ge 1' -ka "(__fish_complete_path (commandline -ct))" -d 'files or directories (default: standard input)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy; and test $_shtab_contrast_krm_npos -eq 0' -a compare -d 'Compare the native policy of a pod with the one that genpolicy makes, field by field. Both get the same rules and settings. genpolicy pulls the pod'"'"'s images.'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -s h -l help -d 'show this help message and exit'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -s o -l output -xka "text json" -d 'output format'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l genpolicy -xka "(__fish_complete_path (commandline -ct))" -d 'Kata'"'"'s or Contrast'"'"'s genpolicy, which makes the policies instead of the built-in generator; it uses the network'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l genpolicy-timeout -x -d 'how long it may take for one workload (default: 300)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l namespace -x -d 'namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l format -xka "text json github sarif" -d 'format of the findings on standard error (default: $CONTRAST_KRM_FORMAT, else text)'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'also write the findings to FILE, in the same format'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -l color -xka "auto always never" -d 'colours in text: on a terminal unless NO_COLOR is set (auto, the default), always, or never'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -s v -l verbose -d 'also print infos in text, such as the nodes, the policy and the digest of each workload'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare' -s q -l quiet -d 'print nothing but errors in text'
-complete -c contrast-krm -n '_shtab_contrast_krm_using policy compare; and test $_shtab_contrast_krm_npos -ge 1' -ka "(__fish_complete_path (commandline -ct))" -d 'files or directories (default: standard input)'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy; and test $_shtab_contrast_krm_npos -eq 0' -a replay -d 'Say which requests of an agent'"'"'s log the policy of a workload denies, and why. Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at debug level, or any text that quotes it. Needs OPA or regorus. Exit code 1 if a request is denied.'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -s h -l help -d 'show this help message and exit'
 complete -c contrast-krm -n '_shtab_contrast_krm_using policy replay' -l log -xka "(__fish_complete_path (commandline -ct))" -d 'a log with requests that the agent wrote down'

@@ -26,7 +26,7 @@ _shtab_contrast_krm_commands() {
     lock:'Look up every image of the Contrast workloads, and write an ImageLock. Uses the network, unless --from names files only. On an error nothing is printed or written.'
     manifest:'Print the exact manifest.json bytes out of rendered output. These are what `contrast set` and `contrast verify` take.'
     plan:'Show what a render would change, one line per workload; writes nothing. Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an error.'
-    policy:'Print the policy of one workload, compare it with genpolicy'"'"'s, or replay a log against it.'
+    policy:'Print the policy of one workload, or replay a log against it.'
     post-render:'Helm post-renderer: documents from standard input to standard output. On an error nothing is printed. Helm 4 hides standard error: use --report.'
     release:'Make or show a ContrastRelease, the facts of one Contrast release, and make its RuntimeClasses.'
     schema:'Print the JSON Schema of a kind. Without a kind: of all, in one object.'
@@ -56,7 +56,6 @@ _shtab_contrast_krm_manifest_commands() {
 
 _shtab_contrast_krm_policy_commands() {
   local _commands=(
-    compare:'Compare the native policy of a pod with the one that genpolicy makes, field by field. Both get the same rules and settings. genpolicy pulls the pod'"'"'s images.'
     replay:'Say which requests of an agent'"'"'s log the policy of a workload denies, and why. Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at debug level, or any text that quotes it. Needs OPA or regorus. Exit code 1 if a request is denied.'
     show:'Print the policy that is sealed into a workload. Reads rendered output; with a configuration the input is rendered first.'
   )
@@ -194,8 +193,6 @@ _shtab_contrast_krm_fn_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)]:FILE:_files"
   "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
-  "--genpolicy[Kata\'s or Contrast\'s genpolicy, which makes the policies instead of the built-in generator\; it uses the network]:PATH:_files"
-  "--genpolicy-timeout[how long it may take for one workload (default\: 300)]:SECONDS:"
   "--format[format of the findings on standard error (default\: text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
   "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
@@ -212,8 +209,6 @@ _shtab_contrast_krm_generate_options=(
   "--in-place[rewrite the files that change\; new objects go to contrast-manifest.yaml]"
   "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable\; default\: \$CONTRAST_KRM_CONFIG, paths with \: between them)]:FILE:_files"
   "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
-  "--genpolicy[Kata\'s or Contrast\'s genpolicy, which makes the policies instead of the built-in generator\; it uses the network]:PATH:_files"
-  "--genpolicy-timeout[how long it may take for one workload (default\: 300)]:SECONDS:"
   "--attest[also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE]:FILE:_files"
   "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
@@ -435,25 +430,6 @@ _shtab_contrast_krm_policy_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_contrast_krm_policy_defaults_added=0
 
-_shtab_contrast_krm_policy_compare_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  {-o,--output}"[output format]:output:(text json)"
-  "--genpolicy[Kata\'s or Contrast\'s genpolicy, which makes the policies instead of the built-in generator\; it uses the network]:PATH:_files"
-  "--genpolicy-timeout[how long it may take for one workload (default\: 300)]:SECONDS:"
-  "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)]:FILE:_files"
-  "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
-  "--format[format of the findings on standard error (default\: \$CONTRAST_KRM_FORMAT, else text)]:format:(text json github sarif)"
-  "--report[also write the findings to FILE, in the same format]:FILE:_files"
-  "--color[colours in text\: on a terminal unless NO_COLOR is set (auto, the default), always, or never]:color:(auto always never)"
-  {-v,--verbose}"[also print infos in text, such as the nodes, the policy and the digest of each workload]"
-  {-q,--quiet}"[print nothing but errors in text]"
-  ":KIND\/NAME or KIND\/NAMESPACE\/NAME, such as Deployment\/web:"
-  "(*)::files or directories (default\: standard input):_files"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_contrast_krm_policy_compare_defaults_added=0
-
 _shtab_contrast_krm_policy_replay_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--log[a log with requests that the agent wrote down]:FILE:_files"
@@ -495,8 +471,6 @@ _shtab_contrast_krm_post_render_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--config[file or directory with ContrastGenerate, ContrastRelease and ImageLock objects (repeatable)]:FILE:_files"
   "--namespace[namespace of the Contrast workloads that name none\; wins over spec.namespace of the configuration]:NAME:"
-  "--genpolicy[Kata\'s or Contrast\'s genpolicy, which makes the policies instead of the built-in generator\; it uses the network]:PATH:_files"
-  "--genpolicy-timeout[how long it may take for one workload (default\: 300)]:SECONDS:"
   "--attest[also write an unsigned in-toto statement with the digests of inputs, configuration and output to FILE]:FILE:_files"
   "--format[format of the findings on standard error (default\: text)]:format:(text json github sarif)"
   "--report[also write the findings to FILE, in the same format]:FILE:_files"
@@ -743,7 +717,6 @@ _shtab_contrast_krm_policy() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_contrast_krm_policy-$line[1]:"
       case $line[1] in
-        compare) _arguments -C -s $_shtab_contrast_krm_policy_compare_options ;;
         replay) _arguments -C -s $_shtab_contrast_krm_policy_replay_options ;;
         show) _arguments -C -s $_shtab_contrast_krm_policy_show_options ;;
       esac
