@@ -102,6 +102,7 @@ OF_THE_INPUT = ("an initializer of the input", "a mount of the input")
 WITH_A_MESH = ("mesh", "a cron job", "a pod")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", OPTIONS)
 @pytest.mark.parametrize("first", OPTIONS)
 def test_options_may_change(first: str, second: str) -> None:
@@ -186,6 +187,7 @@ OVERLAID = [(name, overlay) for name in ("quickstart", "multi-runtime") for over
 OVERLAID.remove(("quickstart", "prefix"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, overlay", OVERLAID)
 def test_what_an_outer_overlay_changes_stays_changed(name: str, overlay: str) -> None:
     edit = OVERLAYS.get(overlay, by_sorting)

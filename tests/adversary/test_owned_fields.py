@@ -146,6 +146,7 @@ def any_record(value: Json) -> st.SearchStrategy[list[list[Any]]]:
 PROPERTY = settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 @PROPERTY
 @given(data=st.data())
@@ -159,6 +160,7 @@ def test_uninject_changes_only_what_a_render_owns(name: str, data: st.DataObject
         check(value, parse(documents(restored)[0].text).value, deployed=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 @PROPERTY
 @given(data=st.data())

@@ -149,6 +149,7 @@ def own(name: str, values: list[Json]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_RESOURCES)
 @given(data=st.data())
 @settings(max_examples=EXAMPLES)
@@ -161,6 +162,7 @@ def test_in_one_render_nothing_of_the_first_author_changes(name: str, data: st.D
         untouched(name, made, set(first_refs(name)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_RESOURCES)
 @given(data=st.data())
 @settings(max_examples=EXAMPLES)

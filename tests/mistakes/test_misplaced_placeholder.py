@@ -183,6 +183,7 @@ def objects_with_pods() -> Iterator[tuple[str, Json]]:
 OBJECTS = dict(objects_with_pods())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_placeholder_at_any_path_of_a_workload_is_sealed_or_found(name: str) -> None:
     value = OBJECTS[name]

@@ -113,6 +113,7 @@ def of_app(asked: Asked) -> bool:
     return asked.request["OCI"]["Annotations"].get(NAME) in {"web", "b", "prep"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", RULES)
 def test_every_container_starts_with_the_mounts_of_the_pod(name: str, profile: str) -> None:
@@ -164,6 +165,7 @@ CHANGES: dict[str, Callable[[Json, Workload], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", RULES)
