@@ -10,8 +10,7 @@ from krm_function.check.check_output import check_output
 from krm_function.contrast.namespace_admission import LABEL, refusals
 from krm_function.findings import Finding
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import a_list, an_object, config, coordinator, good, pod_spec, stream, values
-from tests.stages.example import INGRESS, SECURE_PV, SKIP
+from tests.world import INGRESS, SECURE_PV, SKIP, a_list, an_object, config, coordinator, good, pod_spec, stream, values
 
 MESH = {INGRESS: ""}
 CPU = {"requests.cpu": "4"}

@@ -18,9 +18,13 @@ from tests import quick_yaml as yaml
 from tests.hosts.documents import by_name, without_original
 from tests.hosts.hosts import put
 from tests.hosts.running import EXAMPLES, Machine, called
-from tests.stages.deployment import (
+from tests.world import (
+    HANDLERS,
+    IMAGES,
+    INGRESS,
     LOCK,
     RELEASE,
+    SECURE_PV,
     a_list,
     again,
     an_object,
@@ -32,7 +36,6 @@ from tests.stages.deployment import (
     run,
     values,
 )
-from tests.stages.example import HANDLERS, IMAGES, INGRESS, SECURE_PV
 
 FILES = ("quickstart", "multi-runtime", "gpu", "every-field", "strict")
 MESH = {INGRESS: ""}

@@ -28,8 +28,20 @@ from tests import quick_yaml as yaml
 from tests.adversary.record_cases import RUNTIME_CLASS
 from tests.adversary.test_any_record import VALUES, addresses, marked, normal, records
 from tests.earlier_outputs.test_earlier_outputs import read as earlier
-from tests.stages.deployment import an_object, config, coordinator, documents, pod_spec, run, stream, values
-from tests.stages.example import INGRESS, SECURE_PV, SKIP, WEB
+from tests.world import (
+    INGRESS,
+    SECURE_PV,
+    SKIP,
+    WEB,
+    an_object,
+    config,
+    coordinator,
+    documents,
+    pod_spec,
+    run,
+    stream,
+    values,
+)
 
 Json = dict[str, Any]
 

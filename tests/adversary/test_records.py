@@ -16,8 +16,7 @@ from krm_function.text.writer import dump
 from tests.adversary.record_cases import CASES, CLASS, OPEN, OWN, SEALED, Case, marked, plain, rendered
 from tests.hosts.hosts import make_kustomize, quickstart, run_kustomize
 from tests.hosts.running import EXAMPLES, Machine, called
-from tests.stages.deployment import a_list, an_object, codes, config, coordinator, good, run, stream, values
-from tests.stages.example import HANDLERS
+from tests.world import HANDLERS, a_list, an_object, codes, config, coordinator, good, run, stream, values
 
 # `uninject` knows no release, and nobody deploys what it prints: it takes these records at their word
 UNINJECTED = ("another_image", *(f"containers_of_ours {number}:" for number in (0, 1, 3, 6, 7)))

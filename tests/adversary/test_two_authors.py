@@ -26,8 +26,8 @@ from krm_function.render.rendered import Rendered
 from krm_function.render.select import select
 from krm_function.text.parse import parse
 from krm_function.text.writer import dump
-from tests.stages.example import ROLE
 from tests.test_pipeline_examples import WITH_RESOURCES, configuration, rendered, resources
+from tests.world import ROLE
 
 SECRET = "contrast.edgeless.systems/workload-secret-id"
 Json = dict[str, Any]

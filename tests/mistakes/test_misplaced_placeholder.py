@@ -17,7 +17,7 @@ from krm_function.render.unsealed import find_unsealed
 from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES
 from tests.quick_yaml import safe_load_all
-from tests.stages.deployment import Json, an_object, codes, coordinator, good, pod_spec, run, stream
+from tests.world import Json, an_object, codes, coordinator, good, pod_spec, run, stream
 
 INGRESS = "contrast.edgeless.systems/servicemesh-ingress"
 INSTALLER = {"contrast.edgeless.systems/platform": "Metal-QEMU-SNP", "contrast.edgeless.systems/pod-role": "node"}

@@ -27,8 +27,19 @@ from krm_function.text.writer import dump
 from tests.policy.containerd import Containerd, Found
 from tests.policy.host import Agent, Host
 from tests.policy.oracle.requests import identity
-from tests.stages.deployment import RELEASE, an_object, coordinator, documents, named, pod_spec, stream
-from tests.stages.example import COORDINATOR, INITIALIZER, MESH, WEB
+from tests.world import (
+    COORDINATOR,
+    INITIALIZER,
+    MESH,
+    RELEASE,
+    WEB,
+    an_object,
+    coordinator,
+    documents,
+    named,
+    pod_spec,
+    stream,
+)
 
 Json = dict[str, Any]
 

@@ -18,8 +18,7 @@ from tests.policy.engines import agreed
 from tests.policy.engines.corpus import allows
 from tests.policy.host import Json
 from tests.policy.oracle.requests import Asked, life
-from tests.stages.deployment import FACTS, LOCK, an_object, config, coordinator, good, named, pod_spec
-from tests.stages.example import WEB
+from tests.world import FACTS, LOCK, WEB, an_object, config, coordinator, good, named, pod_spec
 
 CREATE = "CreateContainerRequest"
 NAME = "io.kubernetes.cri.container-name"

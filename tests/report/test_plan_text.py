@@ -10,7 +10,7 @@ from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.report.plan import Plan
 from krm_function.report.plan_text import plan_text
 from tests.report.test_plan_forms import CLASS, node, plan_of, planned
-from tests.stages.deployment import an_object, pod_spec
+from tests.world import an_object, pod_spec
 
 DIGEST = "0123456789abcdef" * 4
 TEES = ("snp", "tdx", "gpu", "big", "old")

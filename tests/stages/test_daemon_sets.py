@@ -17,7 +17,8 @@ from krm_function.render.rendered import Rendered
 from krm_function.text.writer import dump
 from tests import quick_yaml as yaml
 from tests.hosts.running import called
-from tests.stages.deployment import (
+from tests.world import (
+    HANDLERS,
     a_list,
     again,
     an_object,
@@ -30,7 +31,6 @@ from tests.stages.deployment import (
     stream,
     values,
 )
-from tests.stages.example import HANDLERS
 
 TEE = {"key": "tee", "operator": "Exists", "effect": "NoSchedule"}
 GPU = {"key": "gpu", "operator": "Equal", "value": "h100", "effect": "NoSchedule"}

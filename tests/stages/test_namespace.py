@@ -15,7 +15,7 @@ from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.text.parse import parse
 from krm_function.text.writer import dump
-from tests.stages.deployment import (
+from tests.world import (
     a_list,
     again,
     an_object,
