@@ -7,7 +7,7 @@ BIN      := .venv/bin
 QUICK    := examples/quickstart
 DEMO     := out/quickstart
 PIP      := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile  # Python does when it imports
-PYTEST    = $(if $(PROPERTY_SEED),HYPOTHESIS_RANDOM=1 )$(BIN)/python -m pytest $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
+PYTEST    = $(BIN)/python -m pytest $(if $(PROPERTY_SEED),--hypothesis-seed=$(PROPERTY_SEED))
 XDIST    := -n $(WORKERS) --dist worksteal  # neighbours share what is set up once for a file; nobody waits at the end
 PLANES   := -n 2 --dist loadfile  # each of two processes has a control plane of its own, and whole files
 LINT     := types types-macos style
@@ -49,7 +49,7 @@ demo: .venv/installed
 # PROPERTY_SEED=number: other examples for the property tests than the usual ones
 test:  # tools are built beside the linters
 	@$(MAKE) --no-print-directory -j 3 $(LINT) tools-basic
-	$(PYTEST) $(XDIST) --basic
+	$(PYTEST) $(XDIST) -m "not slow and not nightly" --hypothesis-profile=quick
 
 # The bundle and the image make tests of their own; what they leave in out/ is not needed afterwards.
 test-all: lint tools
@@ -66,7 +66,7 @@ endif
 
 nightly: export PROPERTY_SEED := $(or $(PROPERTY_SEED),$(shell date +%Y%m%d))
 nightly: lint tools tools-cluster
-	$(PYTEST) $(XDIST) --nightly
+	$(PYTEST) $(XDIST) -m "" --hypothesis-profile=nightly
 	$(PYTEST) tests/cluster --cluster large $(PLANES)
 
 # Some tests look at their own process (the modules it has loaded, its time) and fail while it is traced: here only the

@@ -24,13 +24,16 @@ from krm_function.policy.rules import load_rules
 from krm_function.render.pipeline import render
 from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import (
+from tests.world import (
+    HANDLERS,
+    INITIALIZER,
     LOCK,
     PLATFORMS,
     RELEASE,
     RTMR0,
     SCRIPT,
     TDX_RTMRS,
+    WEB,
     a_list,
     again,
     an_object,
@@ -49,7 +52,6 @@ from tests.stages.deployment import (
     stream,
     values,
 )
-from tests.stages.example import HANDLERS, INITIALIZER, WEB
 
 NO_MANIFEST = ManifestOptions(emit="none")
 ENGINE_NONE = PolicyOptions(engine="none")

@@ -19,7 +19,7 @@ from krm_function.kubernetes.workload import EMITTED
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
 from krm_function.render.select import select
-from tests.stages.deployment import digests, values
+from tests.world import digests, values
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"

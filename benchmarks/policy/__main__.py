@@ -26,6 +26,7 @@ from krm_function.policy.rules import load_rules
 from tests.policy.engines.corpus import Corpus, read
 
 TARGET = 95
+NIGHTLY = ("-m", "", "--hypothesis-profile=nightly")
 
 
 def main() -> int:
@@ -81,7 +82,7 @@ def _recorded(place: str) -> Corpus:
     """Return the questions that the policy tests ask; they must pass, and with them the engines agree."""
     environment = {**os.environ, "CONTRAST_KRM_CORPUS": place}
     workers = str(os.cpu_count())
-    command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--nightly", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "-p", "no:cacheprovider", *NIGHTLY]
     done = subprocess.run([*command, "tests/policy"], env=environment, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{done.stdout[-4000:]}\nthe policy tests do not pass")

@@ -10,9 +10,7 @@ from krm_function.check.check_output import check_output
 from krm_function.contrast.namespace_admission import LABEL, refusals
 from krm_function.findings import Finding
 from krm_function.render.rendered import Rendered
-from tests.selection import in_pairs
-from tests.stages.deployment import a_list, an_object, config, coordinator, good, pod_spec, stream, values
-from tests.stages.example import INGRESS, SECURE_PV, SKIP
+from tests.world import INGRESS, SECURE_PV, SKIP, a_list, an_object, config, coordinator, good, pod_spec, stream, values
 
 MESH = {INGRESS: ""}
 CPU = {"requests.cpu": "4"}
@@ -204,7 +202,9 @@ def test_items_of_other_types_are_not_about_containers(kind: str) -> None:
 ABOUT = ["Namespace", "ResourceQuota", "LimitRange"]
 
 
-@in_pairs({"about": ABOUT, "there": ["shop", "", "other"], "listed": [False, True]})
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("there", ["shop", "", "other"])
+@pytest.mark.parametrize("about", ABOUT)
 def test_only_pods_that_come_into_the_namespace_are_refused(about: str, there: str, *, listed: bool) -> None:
     subjects = {
         "Namespace": namespace(name=there or "shop"),

@@ -7,7 +7,7 @@ import pytest
 from krm_function.check.adopt import Request, adopt, is_choice
 from krm_function.config.document import ConfigDocument
 from tests.adoption.test_sources import GENERATE, codes
-from tests.stages.deployment import LOCK, Json, an_object, config, coordinator, pod_spec, stream
+from tests.world import LOCK, Json, an_object, config, coordinator, pod_spec, stream
 
 
 def mounting(name: str, volume: Json, *mounts: Json, **more: Any) -> Json:

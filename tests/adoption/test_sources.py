@@ -10,7 +10,7 @@ from krm_function.check.adopt import Request, adopt, merge_spec
 from krm_function.config.document import ConfigDocument
 from krm_function.config.edit import spec_changes, with_spec
 from krm_function.text.changes import same
-from tests.stages.deployment import Json, an_object, config, coordinator, pod_spec, stream
+from tests.world import Json, an_object, config, coordinator, pod_spec, stream
 
 GENERATE = {"apiVersion": "contrast-krm.dev/v1alpha1", "kind": "ContrastGenerate", "metadata": {"name": "contrast"}}
 

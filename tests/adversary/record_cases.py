@@ -14,8 +14,22 @@ from krm_function.contrast.owned import PROCESSES
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import INITDATA, ORIGINAL
 from krm_function.policy.initdata import Initdata, annotation, encode_toml
-from tests.stages.deployment import a_list, an_object, coordinator, good, pod_spec, values
-from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INGRESS, INITIALIZER, SECURE_PV, SKIP, WEB
+from tests.world import (
+    COORDINATOR,
+    HANDLERS,
+    IMAGES,
+    INGRESS,
+    INITIALIZER,
+    SECURE_PV,
+    SKIP,
+    WEB,
+    a_list,
+    an_object,
+    coordinator,
+    good,
+    pod_spec,
+    values,
+)
 
 Json = dict[str, Any]
 Record = list[Any]

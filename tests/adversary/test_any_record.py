@@ -16,8 +16,21 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.text.undo_records import escape
-from tests.stages.deployment import LOCK, an_object, config, coordinator, good, pod_spec, run, values
-from tests.stages.example import HANDLERS, IMAGES, INGRESS, SKIP, WEB
+from tests.world import (
+    HANDLERS,
+    IMAGES,
+    INGRESS,
+    LOCK,
+    SKIP,
+    WEB,
+    an_object,
+    config,
+    coordinator,
+    good,
+    pod_spec,
+    run,
+    values,
+)
 
 Json = dict[str, Any]
 

@@ -22,9 +22,11 @@ def test_no_file_of_the_corpus_hides_a_pod(place: Place) -> None:
     assert judge(place.data, go_reads(place.data)) in {"refused", "seen", "none"}
 
 
-def test_no_mutant_hides_a_pod(*, nightly: bool) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [20_000, pytest.param(40_000, marks=pytest.mark.nightly)])
+def test_no_mutant_hides_a_pod(runs: int) -> None:
     """A fuzzer that never makes a pod, or whose pods are all refused, would prove nothing."""
-    tally = run(seed=1, runs=40_000 if nightly else 20_000, seconds=20)
+    tally = run(seed=1, runs=runs, seconds=20)
     assert tally.finds == ()
     assert tally.pods > tally.executions / 10 > 100
     assert tally.refused > tally.pods / 10

@@ -10,8 +10,7 @@ import pytest
 from krm_function.kubernetes.workload import EMITTED, ORIGINAL
 from krm_function.text.writer import dump
 from tests.hosts.running import called
-from tests.stages.deployment import a_list, an_object, codes, config, coordinator, good, pod_spec, run, stream
-from tests.stages.example import HANDLERS
+from tests.world import HANDLERS, a_list, an_object, codes, config, coordinator, good, pod_spec, run, stream
 
 Json = dict[str, Any]
 

@@ -141,14 +141,20 @@ def modes(directory: Path) -> dict[str, int]:
 
 
 def each_step(
-    faulty: Faulty, directory: Path, name: str, fault: str, look: Callable[[Path, int, str, str], None], nightly: bool
+    faulty: Faulty,
+    directory: Path,
+    name: str,
+    fault: str,
+    look: Callable[[Path, int, str, str], None],
+    *,
+    full: bool,
 ) -> None:
     """Hit a command at each of its steps, in a directory of its own, until it has no more.
 
     By default every third step is hit; the two signals that end a run in the same way hit different ones.
     """
     command = COMMANDS[name]
-    first, every = (0, 1) if nightly else (TAKING_TURNS.get(fault, 0), 3 * command.sample)
+    first, every = (0, 1) if full else (TAKING_TURNS.get(fault, 0), 3 * command.sample)
     for hit, at in enumerate(range(1 + first * command.each, 9000 * every, command.each * every)):
         here = made(directory / f"{at}", command)
         ended = faulty(*command.arguments, directory=here, fault=fault, at=at)
@@ -180,9 +186,11 @@ def finished(faulty: Faulty, tmp_path_factory: pytest.TempPathFactory) -> Callab
     return after
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_killed_run_leaves_whole_files_and_the_next_one_clears_up(
-    name: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]], *, nightly: bool
+    name: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]], *, full: bool
 ) -> None:
     command, expected = COMMANDS[name], finished(name)
     template = made(tmp_path / "template", command)
@@ -204,14 +212,22 @@ def test_a_killed_run_leaves_whole_files_and_the_next_one_clears_up(
         assert again.code == 0, (step, again.stderr)
         assert complete(name, expected, listing(here)), step
 
-    each_step(faulty, tmp_path, name, "KILL", look, nightly)
+    each_step(faulty, tmp_path, name, "KILL", look, full=full)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("name", "sent"), [*((name, sent) for name in COMMANDS for sent in ("TERM", "INT")), ("in place", "HUP")]
 )
 def test_a_signal_changes_all_or_nothing_and_leaves_nothing_behind(
-    name: str, sent: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]], *, nightly: bool
+    name: str,
+    sent: str,
+    faulty: Faulty,
+    tmp_path: Path,
+    finished: Callable[[str], dict[str, bytes]],
+    *,
+    full: bool,
 ) -> None:
     command, expected = COMMANDS[name], finished(name)
     before = listing(made(tmp_path / "template", command))
@@ -225,15 +241,23 @@ def test_a_signal_changes_all_or_nothing_and_leaves_nothing_behind(
         else:
             assert after == before or complete(name, expected, after), (step, said)
 
-    each_step(faulty, tmp_path, name, sent, look, nightly)
+    each_step(faulty, tmp_path, name, sent, look, full=full)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("name", "fault"),
     [*((name, "ENOSPC") for name in COMMANDS), *(("in place", fault) for fault in ("EIO", "EROFS"))],
 )
 def test_a_call_that_fails_changes_nothing_and_is_told(
-    name: str, fault: str, faulty: Faulty, tmp_path: Path, finished: Callable[[str], dict[str, bytes]], *, nightly: bool
+    name: str,
+    fault: str,
+    faulty: Faulty,
+    tmp_path: Path,
+    finished: Callable[[str], dict[str, bytes]],
+    *,
+    full: bool,
 ) -> None:
     command, expected = COMMANDS[name], finished(name)
     before = listing(made(tmp_path / "template", command))
@@ -256,4 +280,4 @@ def test_a_call_that_fails_changes_nothing_and_is_told(
             assert code == 0, (step, said)
             assert complete(name, expected, after), step
 
-    each_step(faulty, tmp_path, name, fault, look, nightly)
+    each_step(faulty, tmp_path, name, fault, look, full=full)

@@ -18,9 +18,13 @@ from tests import quick_yaml as yaml
 from tests.hosts.documents import by_name, without_original
 from tests.hosts.hosts import put
 from tests.hosts.running import EXAMPLES, Machine, called
-from tests.stages.deployment import (
+from tests.world import (
+    HANDLERS,
+    IMAGES,
+    INGRESS,
     LOCK,
     RELEASE,
+    SECURE_PV,
     a_list,
     again,
     an_object,
@@ -32,7 +36,6 @@ from tests.stages.deployment import (
     run,
     values,
 )
-from tests.stages.example import HANDLERS, IMAGES, INGRESS, SECURE_PV
 
 FILES = ("quickstart", "multi-runtime", "gpu", "every-field", "strict")
 MESH = {INGRESS: ""}
@@ -102,6 +105,7 @@ OF_THE_INPUT = ("an initializer of the input", "a mount of the input")
 WITH_A_MESH = ("mesh", "a cron job", "a pod")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", OPTIONS)
 @pytest.mark.parametrize("first", OPTIONS)
 def test_options_may_change(first: str, second: str) -> None:
@@ -186,6 +190,7 @@ OVERLAID = [(name, overlay) for name in ("quickstart", "multi-runtime") for over
 OVERLAID.remove(("quickstart", "prefix"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, overlay", OVERLAID)
 def test_what_an_outer_overlay_changes_stays_changed(name: str, overlay: str) -> None:
     edit = OVERLAYS.get(overlay, by_sorting)

@@ -48,6 +48,7 @@ def gives(ran: Ran, data: bytes, wanted: str, name: str) -> None:
     assert (INITDATA.encode() in ran.out) == (wanted == "sealed")
 
 
+@pytest.mark.slow
 @needing("goreaders")
 @pytest.mark.parametrize("place", PLACES, ids=IDS)
 def test_files_are_sealed_or_refused(place: Place, tmp_path: Path) -> None:
@@ -58,6 +59,7 @@ def test_files_are_sealed_or_refused(place: Place, tmp_path: Path) -> None:
     assert ran.code == 0 or ran.out == b""
 
 
+@pytest.mark.slow
 @needing("goreaders")
 @pytest.mark.parametrize("place", PLACES, ids=IDS)
 def test_a_stream_of_helm_is_sealed_or_refused(place: Place) -> None:
@@ -76,6 +78,7 @@ def test_helm_without_a_configuration_passes_no_such_pod(place: Place) -> None:
 IN_A_LIST = [place for place in PLACES if not STREAM_ONLY.search(place.data)]
 
 
+@pytest.mark.slow
 @needing("goreaders")
 @pytest.mark.parametrize("place", IN_A_LIST, ids=[place.name for place in IN_A_LIST])
 def test_an_item_of_a_function_is_sealed_or_comes_back_with_an_error(place: Place) -> None:
@@ -94,6 +97,7 @@ NO_WAY_BACK = ("items-alias", "items-merged")  # a whole list behind an alias is
 SEALED = [place for place in PLACES if place.gives == "sealed" and place.name not in NO_WAY_BACK]
 
 
+@pytest.mark.slow
 @needing("goreaders")
 @pytest.mark.parametrize("place", SEALED, ids=[place.name for place in SEALED])
 def test_what_was_sealed_renders_to_itself_and_can_be_taken_back(place: Place) -> None:

@@ -87,6 +87,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "row"), CASES)
 def test_an_api_server_that(command: str, row: Row, bounded: Bounded) -> None:
     start = time.monotonic()
@@ -139,6 +140,7 @@ POSTS: dict[str, Mode] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POSTS)
 def test_a_dry_run_that(name: str, bounded: Bounded) -> None:
     """What cannot be asked is a warning; a pod that is another one is an error."""
@@ -173,6 +175,7 @@ def test_a_list_is_read_page_by_page(bounded: Bounded) -> None:
     assert len([head for head in server.heads if b"/api/v1/nodes" in head]) == 2
 
 
+@pytest.mark.slow
 def test_a_cluster_of_5000_nodes_and_30_kb_each_is_no_attack(tmp_path: Path) -> None:
     """150 MB, with the bounds as they are: 50 images and the history of its fields make a node that long."""
     as_it_is = Bounded(tmp_path, PREPARED.partition("import krm_function")[0] + MEMORY)

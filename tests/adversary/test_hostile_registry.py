@@ -46,6 +46,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     gc.collect()  # a connection that nobody closed is told of here, and not in another test
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 def test_a_registry_that(row: Row, tmp_path: Path) -> None:
     server = Server(row.image or image(), row.mode, row.greet)

@@ -13,8 +13,7 @@ from krm_function.config.collect import Config
 from krm_function.config.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
 from krm_function.contrast.manifest import decode
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import an_object, codes, config, coordinator, good, named, run
-from tests.stages.example import ROLE
+from tests.world import ROLE, an_object, codes, config, coordinator, good, named, run
 
 SECRET = "contrast.edgeless.systems/workload-secret-id"
 LABEL = {ROLE: "coordinator"}

@@ -12,7 +12,7 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import INITDATA
 from krm_function.policy.initdata import Initdata, annotation, encode_toml
 from krm_function.policy.rules import load_rules
-from tests.stages.deployment import an_object, codes, config, coordinator, digests, good, run, stream
+from tests.world import an_object, codes, config, coordinator, digests, good, run, stream
 
 AA = {"aa.toml": "[token_configs]\n"}
 

@@ -133,6 +133,7 @@ def limited(command: str, directory: Path) -> Done:
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("call", CALLS)
 def test_what_leads_out_of_a_directory_is_refused(call: str, entry: Callable[[Path], None], shop: Path) -> None:
@@ -165,6 +166,7 @@ PLACES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [link_out, pipe, zeros])
 @pytest.mark.parametrize("place", PLACES)
 def test_so_is_a_file_that_a_command_looks_for(place: str, entry: Callable[[Path], None], shop: Path) -> None:

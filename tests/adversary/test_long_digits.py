@@ -84,6 +84,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copytree(QUICKSTART, tmp_path_factory.mktemp("digits") / "package"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", FIELDS)
 def test_no_command_fails_inside_over_long_digits(field: str, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(package)

@@ -68,6 +68,7 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_text_that_would_be_too_long_is_refused_before_it_is_built(name: str) -> None:
     config = EXAMPLES / "quickstart" / "config"

@@ -28,8 +28,20 @@ from tests import quick_yaml as yaml
 from tests.adversary.record_cases import RUNTIME_CLASS
 from tests.adversary.test_any_record import VALUES, addresses, marked, normal, records
 from tests.earlier_outputs.test_earlier_outputs import read as earlier
-from tests.stages.deployment import an_object, config, coordinator, documents, pod_spec, run, stream, values
-from tests.stages.example import INGRESS, SECURE_PV, SKIP, WEB
+from tests.world import (
+    INGRESS,
+    SECURE_PV,
+    SKIP,
+    WEB,
+    an_object,
+    config,
+    coordinator,
+    documents,
+    pod_spec,
+    run,
+    stream,
+    values,
+)
 
 Json = dict[str, Any]
 
@@ -146,6 +158,7 @@ def any_record(value: Json) -> st.SearchStrategy[list[list[Any]]]:
 PROPERTY = settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 @PROPERTY
 @given(data=st.data())
@@ -159,6 +172,7 @@ def test_uninject_changes_only_what_a_render_owns(name: str, data: st.DataObject
         check(value, parse(documents(restored)[0].text).value, deployed=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 @PROPERTY
 @given(data=st.data())

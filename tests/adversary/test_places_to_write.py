@@ -92,6 +92,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", TARGETS)
 @pytest.mark.parametrize("call", CALLS)
 def test_only_a_regular_file_is_replaced(call: str, why: str, shop: Path) -> None:
@@ -117,6 +118,7 @@ def test_only_a_regular_file_is_replaced(call: str, why: str, shop: Path) -> Non
     assert {name: data for name, data in listing(shop).items() if name not in {"target", "target.txt"}} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_a_directory_that_takes_no_files_is_told(call: str, shop: Path) -> None:
     """Nobody may make files in /proc, not even root."""
@@ -128,6 +130,7 @@ def test_a_directory_that_takes_no_files_is_told(call: str, shop: Path) -> None:
     assert listing(shop) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [name for name in CALLS if name != "a report"])
 def test_a_file_that_may_not_grow_stays_as_it_was(call: str, shop: Path) -> None:
     """A limit of file sizes is a full disk that needs no root: 0 blocks, so not one byte."""
@@ -159,6 +162,7 @@ PRINTING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", PRINTING)
 def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(
     command: str, shop: Path, rendered: bytes
@@ -173,6 +177,7 @@ def test_an_output_that_cannot_be_printed_is_told_and_nothing_else_is_written(
         assert listing(shop) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", PRINTING)
 def test_a_reader_that_has_gone_is_exit_code_3_and_nothing_else_is_written(
     command: str, shop: Path, rendered: bytes
@@ -209,6 +214,7 @@ def test_a_new_file_has_the_bits_that_the_umask_leaves(umask: str, shop: Path) -
         assert stat.S_IMODE((shop / name).stat().st_mode) == 0o644 & ~int(umask, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("umask", ["000", "077"])
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o444])
 def test_an_old_file_keeps_its_bits_whatever_the_umask_is(mode: int, umask: str, shop: Path) -> None:
@@ -484,6 +490,7 @@ def waits(pid: int) -> bool:
     return first[0] == then[0] == "S" and first[11:13] == then[11:13]  # state, ticks of the program and of the system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("command", ["generate -m manifest.json", "keys new --workload-owner"])
 def test_a_command_whose_reader_is_slow_ends_at_once(command: str, number: signal.Signals, shop: Path) -> None:

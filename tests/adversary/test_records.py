@@ -16,8 +16,7 @@ from krm_function.text.writer import dump
 from tests.adversary.record_cases import CASES, CLASS, OPEN, OWN, SEALED, Case, marked, plain, rendered
 from tests.hosts.hosts import make_kustomize, quickstart, run_kustomize
 from tests.hosts.running import EXAMPLES, Machine, called
-from tests.stages.deployment import a_list, an_object, codes, config, coordinator, good, run, stream, values
-from tests.stages.example import HANDLERS
+from tests.world import HANDLERS, a_list, an_object, codes, config, coordinator, good, run, stream, values
 
 # `uninject` knows no release, and nobody deploys what it prints: it takes these records at their word
 UNINJECTED = ("another_image", *(f"containers_of_ours {number}:" for number in (0, 1, 3, 6, 7)))
@@ -35,6 +34,7 @@ def untouched(made: Rendered, *documents: Any) -> bool:
     return made.texts == tuple(one.text for one in stream(*documents)) and not made.added and not made.manifest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_record_is_an_error_at_its_annotation(name: str) -> None:
     subject = marked(HOSTILE[name])
@@ -72,6 +72,7 @@ def test_uninject_prints_nothing(name: str) -> None:
     assert ran.err.startswith(f"error {HOSTILE[name].code} ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in HOSTILE if HOSTILE[name].subject["kind"] != "List"])
 def test_in_a_list_it_is_as_well(name: str) -> None:
     document = a_list(coordinator(), marked(HOSTILE[name]), an_object("Job", "job"))
@@ -131,6 +132,7 @@ def test_without_configuration_it_does_not_pass_either(command: str) -> None:
     assert ran.out.startswith(data) == (command == "fn")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "records",
     [[["-", CLASS], OWN], [["+", "/spec/template/spec/hostPID", True], OWN], [["=", "/kind", "DaemonSet"]], []],

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tests.adversary.record_cases import OWN, POD
-from tests.stages.deployment import an_object, codes, config, coordinator, named, pod_spec, run
-from tests.stages.example import WEB
+from tests.world import WEB, an_object, codes, config, coordinator, named, pod_spec, run
 
 ORIGINAL = "contrast-krm.dev/original"
 Json = dict[str, Any]

@@ -20,9 +20,11 @@ from krm_function.text.writer import dump
 from tests.adversary.record_cases import OWN, POD
 from tests.adversary.test_any_record import records
 from tests.hosts.running import called
-from tests.stages.deployment import (
+from tests.world import (
     FACTS,
     LOCK,
+    SECURE_PV,
+    WEB,
     an_object,
     codes,
     config,
@@ -33,7 +35,6 @@ from tests.stages.deployment import (
     stream,
     values,
 )
-from tests.stages.example import SECURE_PV, WEB
 
 Json = dict[str, Any]
 Record = list[Any]

@@ -105,6 +105,7 @@ MODES: dict[str, tuple[Mode, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "says"), MODES.values(), ids=list(MODES))
 def test_a_registry_over_tls_that(mode: Mode, says: str, context: ssl.SSLContext, tmp_path: Path) -> None:
     server = Server(image(), mode, tls=context)

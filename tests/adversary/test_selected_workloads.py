@@ -23,8 +23,7 @@ from tests import quick_yaml as yaml
 from tests.adversary.record_cases import CLASS, OWN, POD, plain, rendered
 from tests.adversary.test_any_record import marked, records
 from tests.hosts.running import called
-from tests.stages.deployment import an_object, codes, config, coordinator, good, pod_spec, run, stream, values
-from tests.stages.example import HANDLERS, SKIP, WEB
+from tests.world import HANDLERS, SKIP, WEB, an_object, codes, config, coordinator, good, pod_spec, run, stream, values
 
 Json = dict[str, Any]
 ENTRY = WorkloadEntry("Deployment", "web", platform="metal-qemu-snp")

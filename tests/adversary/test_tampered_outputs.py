@@ -13,6 +13,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Deployment]:
     return deployments(tmp_path_factory.mktemp("tampered"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["shop", "file", "local", "gpu"])
 @pytest.mark.parametrize("configured", [False, True])
 def test_what_nobody_changed_passes(made: dict[str, Deployment], tmp_path: Path, name: str, configured: bool) -> None:
@@ -20,6 +21,7 @@ def test_what_nobody_changed_passes(made: dict[str, Deployment], tmp_path: Path,
     assert codes == [], said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.name)
 def test_what_somebody_changed_is_seen(made: dict[str, Deployment], tmp_path: Path, tamper: Tamper) -> None:
     deployment = made[tamper.where]

@@ -26,8 +26,8 @@ from krm_function.render.rendered import Rendered
 from krm_function.render.select import select
 from krm_function.text.parse import parse
 from krm_function.text.writer import dump
-from tests.stages.example import ROLE
 from tests.test_pipeline_examples import WITH_RESOURCES, configuration, rendered, resources
+from tests.world import ROLE
 
 SECRET = "contrast.edgeless.systems/workload-secret-id"
 Json = dict[str, Any]
@@ -149,6 +149,7 @@ def own(name: str, values: list[Json]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_RESOURCES)
 @given(data=st.data())
 @settings(max_examples=EXAMPLES)
@@ -161,6 +162,7 @@ def test_in_one_render_nothing_of_the_first_author_changes(name: str, data: st.D
         untouched(name, made, set(first_refs(name)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_RESOURCES)
 @given(data=st.data())
 @settings(max_examples=EXAMPLES)

@@ -161,6 +161,7 @@ def leaves(spec: Spec, seen: dict[Spec, None]) -> dict[Spec, None]:
 LEAVES = [spec for table in TABLES.values() for spec in leaves(table, {})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", [spec for spec in LEAVES if isinstance(spec, Text)], ids=lambda spec: spec.what)
 def test_a_text_is_accepted_by_schema_and_parser_alike(spec: Text) -> None:
     bare = spec._replace(check=None)

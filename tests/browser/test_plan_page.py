@@ -75,6 +75,7 @@ def opened(
     assert said == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_sticks_out(browser: "Browser", pages: dict[str, Path], name: str) -> None:
     with opened(browser, pages[name]) as page:
@@ -85,6 +86,7 @@ def test_nothing_sticks_out(browser: "Browser", pages: dict[str, Path], name: st
             assert page.evaluate(OUTSIDE) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_can_be_read_by_day_and_by_night(browser: "Browser", pages: dict[str, Path], name: str) -> None:
     with opened(browser, pages[name]) as page:

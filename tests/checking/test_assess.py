@@ -9,7 +9,7 @@ from krm_function.check.assess import Assessment, assess
 from krm_function.report.assessment import assessment_json, assessment_text
 from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES, called
-from tests.stages.deployment import Json, an_object, coordinator, good, pod_spec, run, stream, values
+from tests.world import Json, an_object, coordinator, good, pod_spec, run, stream, values
 
 CLAIM = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
 ROLLOUT = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "ro", "namespace": "shop"}}

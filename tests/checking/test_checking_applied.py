@@ -15,8 +15,10 @@ from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workl
 from krm_function.policy.initdata import Initdata, annotation, encode_toml, from_annotation
 from krm_function.policy.rules import load_rules
 from krm_function.render.pod_checks import check_rendered
-from tests.stages.deployment import (
+from tests.world import (
+    HANDLERS,
     SCRIPT,
+    WEB,
     an_object,
     config,
     coordinator,
@@ -25,9 +27,10 @@ from tests.stages.deployment import (
     manifest,
     named,
     pod_spec,
+    pod_template,
     values,
+    workload,
 )
-from tests.stages.example import HANDLERS, WEB, pod_template, workload
 
 RENDERED = good(
     coordinator(),

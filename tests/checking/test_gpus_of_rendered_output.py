@@ -11,8 +11,8 @@ from krm_function.config.generate import GpuRules, PolicyOptions
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST
 from krm_function.policy.settings import default_document
-from tests.stages.deployment import codes, config, coordinator, run, stream, values
 from tests.stages.test_gpus import GPU, RENAME, container, pod
+from tests.world import codes, config, coordinator, run, stream, values
 
 Json = dict[str, Any]
 SNP = "contrast-cc-metal-qemu-snp"

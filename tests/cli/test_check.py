@@ -165,6 +165,7 @@ MOVES: list[tuple[Move, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("move", "code", "says"), MOVES, ids=[move.__name__ for move, _, _ in MOVES])
 def test_what_moved_since_the_render_is_found(move: Move, code: str, says: str, shop: Shop, rendered: bytes) -> None:
     made = objects(rendered)

@@ -185,6 +185,7 @@ QUOTA = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "message", "says", "code"),
     [
@@ -276,6 +277,7 @@ def test_what_comes_with_the_deployment_and_is_not_there_yet_is_left_out(
     assert ran.code == 0, ran.stderr
 
 
+@pytest.mark.slow
 def test_answers_that_are_none_end_the_asking(check: Callable[..., Run]) -> None:
     answers: tuple[Any, ...] = ([], "x", {"kind": "PodList"}, {"kind": "Pod", "spec": []}, {"kind": "Pod", "spec": {}})
     for answer in answers:

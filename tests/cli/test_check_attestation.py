@@ -12,7 +12,6 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.running import Run
 from tests.failures.world import World, canaries
-from tests.selection import in_pairs
 
 STATEMENT = "statement.json"
 WITH = ("--attestation", STATEMENT)
@@ -262,6 +261,7 @@ HOSTILE: dict[str, tuple[Change, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", HOSTILE)
 @pytest.mark.parametrize("form", ["bare", "bundle"])
 def test_a_statement_that_is_not_ours_is_refused_with_the_reason(what: str, form: str, attested: Shop) -> None:
@@ -376,7 +376,10 @@ def test_a_name_of_a_hostile_statement_stays_on_its_line(attested: Shop) -> None
     assert codes(run) == ["CC1331"]
 
 
-@in_pairs({"form": list(FORMS), "way": ["file", "stdin"], "broken": [False, True]})
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("way", ["file", "stdin"])
+@pytest.mark.parametrize("form", list(FORMS))
 def test_every_form_by_every_way(form: str, way: str, broken: bool, attested: Shop) -> None:
     attested.write(STATEMENT, json.dumps(FORMS[form](read(attested))))
     data = (attested.directory / "out.yaml").read_bytes() + (b"# x\n" if broken else b"")

@@ -198,6 +198,7 @@ def another_manifest(objects: Objects) -> None:
     objects[key] = {**objects[key], "data": {"manifest.json": "{}"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "says"),
     [

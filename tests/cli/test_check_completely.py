@@ -272,6 +272,7 @@ ISSUE: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ISSUE)
 def test_the_installed_executable_catches_it(code: str, rendered: bytes) -> None:
     made = objects(rendered)

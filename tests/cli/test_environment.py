@@ -11,7 +11,6 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, written
 from tests.failures.running import Run, Zygote
 from tests.failures.world import World
-from tests.selection import in_pairs
 
 SEEN = f"info CC0911: the environment gives --config: {CONFIG_VARIABLE}="
 READ = ("generate", "plan", "explain", "diff", "check")
@@ -69,7 +68,8 @@ def test_a_render_says_that_its_configuration_is_from_the_environment(
     assert f"{SEEN}{CONFIG}\n" in calls(*input_of(command, calls, rendered), CONFIG=CONFIG).stderr
 
 
-@in_pairs({"form": ["text", "json", "github", "sarif"], "command": ["generate", "plan", "check"]})
+@pytest.mark.parametrize("command", ["generate", "plan", "check"])
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif"])
 def test_every_format_says_so(form: str, command: str, calls: Calls, rendered: bytes) -> None:
     run = calls(*input_of(command, calls, rendered), "--format", form, CONFIG=CONFIG)
     assert "CC0911" in run.stderr

@@ -284,6 +284,7 @@ def _add(env: list[Any]) -> None:
     env.append({"name": "MORE", "value": "x"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [_set_open, _set_fixed, _add])
 @pytest.mark.parametrize("arguments", [(), ("--config", CONFIG)], ids=["alone", "with the configuration"])
 def test_check_finds_a_change_of_the_other_variables(

@@ -430,6 +430,7 @@ def test_a_file_named_by_a_flag_must_be_there(option: str, shop: Shop) -> None:
     assert [(error["code"], error["file"]) for error in run.errors] == [("CC1001", "nothing")]
 
 
+@pytest.mark.slow
 def test_an_output_that_no_command_reads_again_is_a_warning(shop: Shop) -> None:
     for name in ("one", "two"):  # 36 MB each
         head = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n"

@@ -10,7 +10,7 @@ from krm_function.config.manifest_options import SharedSecret
 from krm_function.report.diff import identity_text
 from krm_function.text.writer import dump
 from tests.adversary.test_identity import SANS, SECRET, first, told, web
-from tests.stages.deployment import an_object, coordinator, good, values
+from tests.world import an_object, coordinator, good, values
 
 
 def written(file: Path, *documents: Any, to: Config) -> str:

@@ -205,6 +205,7 @@ def more_cpu(objects: list[Json]) -> None:
         container.setdefault("resources", {}).setdefault("limits", {})["cpu"] = "4"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [other_uid, other_policy, no_controller, absent_owner, circle, other_command, more_cpu]
 )

@@ -190,6 +190,7 @@ def test_mistakes_of_the_command_line(shop: Shop) -> None:
 # --- where the plan goes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "file", "start"),
     [

@@ -66,6 +66,7 @@ log: {lines} lines; 6 requests of this workload's pods
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["opa", pytest.param("regorus", marks=needing("regorus-cli"))])
 @pytest.mark.parametrize(
     ("log", "number", "time", "lines"),

@@ -12,6 +12,7 @@ from tests.hosts.documents import pod_templates
 Json = dict[str, Any]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resources", [None, {}, {"limits": {"cpu": "1", "memory": "3Gi"}}, {"requests": {"cpu": "1"}}])
 @pytest.mark.parametrize("rules", [{"vcpus": {"minimum": 4}}, {"vcpus": {"minimum": "gpus"}, "memory": "calculate"}])
 def test_the_input_comes_back_byte_for_byte(rules: Json, resources: Any, shop: Shop) -> None:

@@ -20,6 +20,7 @@ def shell(directory: Path, command: str) -> "subprocess.CompletedProcess[bytes]"
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -83,6 +83,7 @@ def test_who_gets_colours(
     assert coloured(choice, None) is (choice == "always")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "variables", "yes"),
     [((), {}, True), ((), {"NO_COLOR": "1"}, False), (("--color", "never"), {}, False)],

@@ -11,8 +11,7 @@ from krm_function.kubernetes.kinds import KINDS
 from tests.cluster.api import Api, Json
 from tests.cluster.conftest import Sizes
 from tests.hosts.running import called
-from tests.stages.deployment import a_list, an_object, config, coordinator, digests, good, values
-from tests.stages.example import WEB
+from tests.world import WEB, a_list, an_object, config, coordinator, digests, good, values
 
 TCB = {"BootloaderVersion": 9, "TEEVersion": 0, "SNPVersion": 21, "MicrocodeVersion": 72}
 RENDER = config(manifest=ManifestOptions(reference_values={"snp": ({"MinimumTCB": TCB},)}))

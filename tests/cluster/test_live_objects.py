@@ -11,8 +11,7 @@ from tests.cluster.api import Api, Json, until
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes
 from tests.hosts.running import called
-from tests.stages.deployment import an_object, config, coordinator, good, pod_spec, values
-from tests.stages.example import HANDLERS
+from tests.world import HANDLERS, an_object, config, coordinator, good, pod_spec, values
 
 TCB = {"BootloaderVersion": 9, "TEEVersion": 0, "SNPVersion": 21, "MicrocodeVersion": 72}
 RENDER = config(manifest=ManifestOptions(reference_values={"snp": ({"MinimumTCB": TCB},)}))

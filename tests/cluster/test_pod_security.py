@@ -27,7 +27,7 @@ from krm_function.kubernetes.workload import workloads_of
 from krm_function.render.select import select
 from tests.cluster.api import Api, Json, until
 from tests.cluster.conftest import Sizes
-from tests.stages.deployment import an_object, config, coordinator, good, values
+from tests.world import an_object, config, coordinator, good, values
 
 DRY = "?dryRun=All"
 IMAGE = "registry.example.com/web:1"

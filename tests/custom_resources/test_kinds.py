@@ -33,6 +33,7 @@ def _policies(output: bytes) -> Any:
     return json.loads(found["data"]["manifest.json"])["Policies"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", SEALED, ids=_name)
 def test_every_kind_of_the_catalogue_goes_all_the_way(planted: Planted) -> None:
     made = _rendered(planted)
@@ -84,6 +85,7 @@ def shown(error: str) -> Json:
     return entry
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", UNKNOWN_TEMPLATES, ids=_name)
 def test_the_entry_that_the_error_shows_is_all_that_is_missing(planted: Planted, tmp_path: Path) -> None:
     options = with_entries(tmp_path, shown(_rendered(planted).err))

@@ -65,6 +65,7 @@ def test_workers_that_are_no_elastic_ones() -> None:
     assert found == {"PYTHONUNBUFFERED": "1", "PET_NPROC_PER_NODE": "auto", "PET_NNODES": "3"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ELASTIC)
 def test_elastic_workers(what: str) -> None:
     policy, wanted = ELASTIC[what]

@@ -148,6 +148,7 @@ def fault_tolerant(value: Json) -> None:
     value["metadata"]["annotations"]["ray.io/ft-enabled"] = "true"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "instead"),
     [

@@ -175,6 +175,7 @@ def _case(at: tuple[str, str, str]) -> object:
     return pytest.param(at, id=name, marks=[needing("openpgp")] if at[1] == "chart_and_plugins" else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [_case(at) for at in RUN])
 def test_the_commands_of_a_page_do_what_they_say(
     at: tuple[str, str, str], reader: Machine, scenes: Callable[[str], Path], tmp_path: Path

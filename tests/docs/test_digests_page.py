@@ -12,8 +12,7 @@ from krm_function.config.generate import ExternalSource, PolicyOptions, Scheduli
 from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
 from krm_function.config.release import InjectedMemory
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import FACTS, LOCK, RELEASE, an_object, config, coordinator, digests, good, snp
-from tests.stages.example import WEB
+from tests.world import FACTS, LOCK, RELEASE, WEB, an_object, config, coordinator, digests, good, snp
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "digests.md"
 HANDLER = "contrast-cc-metal-qemu-snp-99999999"

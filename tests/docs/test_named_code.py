@@ -22,7 +22,6 @@ import pytest
 
 from tests.docs.code_names import QUOTES, ROOT, SOURCES, TRACKED, defined_in, exists, modules, said_in, words
 from tests.docs.commands import blocks
-from tests.for_each import for_each
 
 PAGES = [
     path
@@ -210,29 +209,31 @@ def lost_commands(text: str) -> list[str]:
     return found
 
 
-@for_each("path", PAGES)
-def test_a_page_names_only_code_that_exists(path: str) -> None:
-    text = page(path)
-    assert lost_in_files(text) + lost_dotted(text, strict=False) + lost_words(text) == []
+@pytest.mark.slow
+def test_a_page_names_only_code_that_exists() -> None:
+    for path in PAGES:
+        text = page(path)
+        assert lost_in_files(text) + lost_dotted(text, strict=False) + lost_words(text) == []
 
 
-@for_each("path", PAGES)
-def test_a_page_names_only_commands_that_exist(path: str) -> None:
-    text = page(path)
-    lines = [*spans(text), *(line for block in blocks(text) for line in block.splitlines())]
-    assert lost_commands(text) + lost_targets(lines) + lost_runs(lines) == []
+def test_a_page_names_only_commands_that_exist() -> None:
+    for path in PAGES:
+        text = page(path)
+        lines = [*spans(text), *(line for block in blocks(text) for line in block.splitlines())]
+        assert lost_commands(text) + lost_targets(lines) + lost_runs(lines) == []
 
 
-@for_each("folder", sorted({path.rpartition("/")[0] for path in SAID}))
-def test_docstrings_and_comments_name_only_what_exists(folder: str) -> None:
-    lost = []
-    for path in (path for path in SAID if path.rpartition("/")[0] == folder):
-        known = defined_in(path)
-        for text in said_in(path):
-            lines = list(spans(text))
-            found = lost_in_files(text) + lost_dotted(text, known=known) + lost_words(text)
-            lost += [f"{path}: {each}" for each in (*found, *lost_targets(lines), *lost_runs(lines))]
-    assert lost == []
+@pytest.mark.slow
+def test_docstrings_and_comments_name_only_what_exists() -> None:
+    for folder in sorted({path.rpartition("/")[0] for path in SAID}):
+        lost = []
+        for path in (path for path in SAID if path.rpartition("/")[0] == folder):
+            known = defined_in(path)
+            for text in said_in(path):
+                lines = list(spans(text))
+                found = lost_in_files(text) + lost_dotted(text, known=known) + lost_words(text)
+                lost += [f"{path}: {each}" for each in (*found, *lost_targets(lines), *lost_runs(lines))]
+        assert lost == []
 
 
 def signatures() -> list[tuple[str, list[str]]]:

@@ -94,6 +94,7 @@ def test_it_is_taken_back_to_the_byte(shape: str, name: str) -> None:
 # --- a release that injects something else
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_changed_shape_breaks_no_earlier_output(shape: str, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +138,7 @@ def test_the_next_release_takes_all_earlier_outputs_and_its_own(upcoming: dict[s
             assert uninjected(name, data).ok() == read("input", name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_an_output_of_the_next_release_goes_back_to_this_one(change: str) -> None:
     """But for what has no name of Contrast's: there a version knows the shapes up to its own, and says so."""
@@ -156,6 +158,7 @@ def test_an_output_of_the_next_release_goes_back_to_this_one(change: str) -> Non
 # --- what the pod no longer asks for
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [None, *CHANGES])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_annotations_may_go_at_the_same_time(shape: str, change: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +175,7 @@ def test_annotations_may_go_at_the_same_time(shape: str, change: str | None, mon
     assert names == [one["metadata"]["name"] for one in yaml.safe_load_all(read(shape, "stream"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [None, *CHANGES])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_options_may_change_at_the_same_time(shape: str, change: str | None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ def broken(case: Case) -> World:
     return world
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", on("function", ISSUE), ids=named)
 def test_the_installed_function_answers_with_its_items_and_the_error(case: Case) -> None:
     sent = broken(case).resource_list()
@@ -48,6 +49,7 @@ def test_the_function_names_one_error_and_keeps_the_items(case: Case, call: Zygo
     check_list(run, sent, case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", on("post-render", ALL), ids=named)
 def test_the_post_renderer_prints_nothing_and_reports_the_same(case: Case, call: Zygote, tmp_path: Path) -> None:
     world = broken(case)
@@ -64,6 +66,7 @@ def test_the_post_renderer_prints_nothing_and_reports_the_same(case: Case, call:
     assert listing(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", on("in-place", ALL), ids=named)
 def test_files_stay_as_they_are(case: Case, call: Zygote, tmp_path: Path) -> None:
     written(broken(case), tmp_path)
@@ -75,6 +78,7 @@ def test_files_stay_as_they_are(case: Case, call: Zygote, tmp_path: Path) -> Non
     assert listing(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", on("generate", ISSUE), ids=named)
 @pytest.mark.parametrize("where", [(), ("-o", "out.yaml")], ids=["to standard output", "to a file"])
 def test_nothing_is_generated(case: Case, where: tuple[str, ...], call: Zygote, tmp_path: Path) -> None:
@@ -88,6 +92,7 @@ def test_nothing_is_generated(case: Case, where: tuple[str, ...], call: Zygote, 
     assert listing(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", on("generate", ISSUE), ids=named)
 def test_a_plan_never_shows_a_secret(case: Case, call: Zygote, tmp_path: Path) -> None:
     written(broken(case), tmp_path)

@@ -75,6 +75,7 @@ def resource_lists(
 RESOURCE_LISTS = (*LISTS, *(f"source of {name}" for name in (*FILE_EXAMPLES, "kpt")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESOURCE_LISTS)
 def test_the_function_leaves_its_own_output_as_it_is(
     krm_machine: Machine, resource_lists: dict[str, bytes], once: Callable[..., bytes], name: str

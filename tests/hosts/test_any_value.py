@@ -1,6 +1,7 @@
 """Whatever one value of an input or of an output is replaced by, every command ends in one of its exit codes."""
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -11,7 +12,6 @@ import pytest
 from krm_function.text.writer import dump
 from tests.hosts.documents import load
 from tests.hosts.running import EXAMPLES, Ran, called
-from tests.selection import seeds
 
 NAMES = ("quickstart", "multi-runtime", "gpu", "every-field")
 ODD: tuple[Any, ...] = (
@@ -19,6 +19,8 @@ ODD: tuple[Any, ...] = (
     *("contrast-cc", "contrast-cc-metal-qemu-snp", "@sha256:" + "a" * 64, [], {}, [None], [{}], [[]], {"name": "x"}),
 )
 ENDS = (0, 1, 2)
+FRESH = Random(os.environ.get("PROPERTY_SEED", "0")).sample(range(1 << 30, 1 << 31), 40)  # noqa: S311 (not for secrets)
+SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in FRESH)]
 
 
 def written(values: list[Any]) -> bytes:
@@ -73,7 +75,8 @@ def ends_well(ran: Ran) -> bool:
     return not ran.code
 
 
-@pytest.mark.parametrize("seed", seeds(40))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
 def test_of_an_input(seed: int, tmp_path: Path) -> None:
     random = Random(seed)  # noqa: S311 (the same every time)
     name = NAMES[seed % len(NAMES)]
@@ -91,7 +94,8 @@ def test_of_an_input(seed: int, tmp_path: Path) -> None:
         ends_well(called("check", stdin=done.out))
 
 
-@pytest.mark.parametrize("seed", seeds(40))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
 def test_of_an_output(seed: int, tmp_path: Path) -> None:
     random = Random(seed)  # noqa: S311 (the same every time)
     name = NAMES[seed % len(NAMES)]

@@ -163,6 +163,7 @@ def test_a_build_or_a_check_that_fails_gives_no_object_and_its_words(
 HOSTILE = ("$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "', "a\nb\n--- \nkind: Pod", "%s%n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", HOSTILE)
 def test_hostile_variables_and_parameters_change_nothing(value: str, sidecar: Sidecar, repository: Path) -> None:
     application = json.loads(json.dumps(APPLICATION))

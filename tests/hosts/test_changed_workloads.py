@@ -106,6 +106,7 @@ class Life(NamedTuple):
         path.write_text(text.replace(old, new))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", SOURCES)
 def test_a_workload_comes_changes_and_goes(
     host: str, request: pytest.FixtureRequest, site: Site, krm_machine: Machine, tmp_path: Path

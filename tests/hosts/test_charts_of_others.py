@@ -117,6 +117,7 @@ def pod(output: bytes, name: str) -> Any:
     return pod_templates(output)[name]["spec"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_chart_is_confidential_in_every_host(krm_machine: Machine, tmp_path: Path, host: str) -> None:
     output = HOSTS[host].render(krm_machine, tmp_path / host, chart()).ok()
@@ -132,6 +133,7 @@ def test_the_chart_is_confidential_in_every_host(krm_machine: Machine, tmp_path:
         assert krm_machine.krm("check", "--config", config, stdin=output).ok() == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_uninject_gives_back_what_the_chart_renders_to(
     krm_machine: Machine, recording_machine: Machine, tmp_path: Path, host: str
@@ -150,6 +152,7 @@ def test_uninject_gives_back_what_the_chart_renders_to(
         assert by_name(ran.ok()) == by_name(plain)  # kustomize and kpt write the objects anew
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_workload_that_the_chart_renamed_stops_every_host(krm_machine: Machine, tmp_path: Path, host: str) -> None:
     renamed = chart().changed("podinfo.yaml", "  name: podinfo\n  namespace", "  name: info\n  namespace")

@@ -68,6 +68,7 @@ def configuration(directory: str) -> list[str]:
     return [part for name in NAMES for part in ("--config", str(EXAMPLES / directory / name))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 @pytest.mark.parametrize("rendered", sorted(set(EXAMPLE) - {"from-scratch/expected/rendered.yaml"}))
 def test_every_example_passes_in_every_form(rendered: str, form: Callable[[bytes], bytes]) -> None:
@@ -79,6 +80,7 @@ def test_every_example_passes_in_every_form(rendered: str, form: Callable[[bytes
     assert unfilled == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_output_of_every_host_passes_in_every_form(

@@ -66,6 +66,7 @@ def test_a_host_gives_the_objects_that_files_give(outputs: dict[str, bytes], hos
     assert [len(list(specs(found[name]))) for name in WORKLOADS] == [2, 2, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_manifest_is_the_one_of_the_example_and_check_passes(
     krm_machine: Machine, outputs: dict[str, bytes], host: str

@@ -45,6 +45,7 @@ def test_defaults_are_added_at_all() -> None:
     assert after["spec"]["strategy"]["type"] == "RollingUpdate"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", APPLIED, ids=lambda example: example.rendered)
 @pytest.mark.parametrize("form", ["stream", "List"])
 def test_check_is_content_with_what_the_cluster_has(tmp_path: Path, example: Example, form: str) -> None:

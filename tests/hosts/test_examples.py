@@ -163,6 +163,7 @@ def test_the_commands_of_an_example_are_those_of_its_readme(name: str) -> None:
     assert [line for line in readme if line not in run and not line.startswith(tuple(NOT_RUN))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(STEPS) - {"helm", "gpu", "from-scratch", "custom-resources"}))
 def test_the_committed_result_of_an_example_passes_check(krm_machine: Machine, name: str) -> None:
     ran = krm_machine.krm("check", str(EXAMPLES / name / "expected" / "rendered.yaml"))

@@ -146,6 +146,7 @@ def test_files_print_nothing(krm_machine: Machine, tmp_path: Path) -> None:
     assert lines(ran.err)[0].startswith(SENTENCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_without_a_release_no_host_renders(krm_machine: Machine, tmp_path: Path, host: str) -> None:
     config = {name: text for name, text in SMALL.config.items() if name != "release.yaml"}

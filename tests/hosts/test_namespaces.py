@@ -65,6 +65,7 @@ def equals_what_is_sealed_for_shop(output: bytes, rendered: bytes) -> None:
     assert {value["metadata"].get("namespace") for value in others} == {None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_every_host_puts_the_workloads_into_the_configured_namespace(
     krm_machine: Machine, rendered: Outputs, tmp_path: Path, host: str
@@ -84,6 +85,7 @@ def installed(machine: Machine, chart: Path, helm: str, *more: str) -> tuple[set
         return server.names(), release["manifest"].encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("helm", ["helm3", "helm4"])
 def test_helm_installs_what_the_option_of_the_post_renderer_gives(
     krm_machine: Machine, rendered: Outputs, tmp_path: Path, helm: str

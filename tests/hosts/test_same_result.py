@@ -90,6 +90,7 @@ def test_a_host_adds_the_objects_that_files_add(with_classes: Outputs, host: str
     assert len(emitted(mine)) == 4  # three RuntimeClasses, one ConfigMap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_result_of_every_host_passes_check(krm_machine: Machine, rendered: Outputs, host: str) -> None:
     ran = krm_machine.krm("check", stdin=rendered[host])
@@ -112,6 +113,7 @@ def alone(krm_machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> dic
     return outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", [*OTHERS, "kustomize with provenance", "legacy with provenance"])
 def test_the_policy_of_a_bare_pod_knows_nothing_of_the_hosts_own_annotations(
     krm_machine: Machine, alone: dict[str, bytes], host: str

@@ -110,6 +110,7 @@ def bump(path: Path, host: str, what: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new) if "digest" in what else text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", BUMPS)
 @pytest.mark.parametrize("host", INIT)
 def test_each_edit_ends_with_the_new_image_and_a_check_that_passes(

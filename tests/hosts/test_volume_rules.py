@@ -82,6 +82,7 @@ def deployment() -> Deployment:
     return Deployment(resources, {**shop.config, "contrast.yaml": text})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_every_host_gives_the_same_pods_and_the_same_claim(krm_machine: Machine, tmp_path: Path, host: str) -> None:
     files = HOSTS["files"].render(krm_machine, tmp_path / "files", deployment()).ok()

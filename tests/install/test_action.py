@@ -21,6 +21,8 @@ from tests.docs.commands import blocks
 from tests.hosts.running import EXAMPLES, ROOT, SYSTEM
 from tools.wheels import wheels
 
+pytestmark = pytest.mark.slow
+
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 QUICK = {"rendered": "rendered.yaml", "config": "config", "resources": "resources", "nodes": "nodes.yaml"}

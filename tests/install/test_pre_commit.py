@@ -20,6 +20,8 @@ from tests.docs.scenes import production
 from tests.hosts.running import EXAMPLES, SYSTEM, machine
 from tools.wheels import wheels
 
+pytestmark = pytest.mark.slow
+
 BIN = Path(sys.executable).parent
 TAG = "v0.0.0"
 GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_CONFIG_NOSYSTEM": "1"}

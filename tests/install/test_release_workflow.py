@@ -22,6 +22,8 @@ from tools.interpreters import VERSIONS
 from tools.machines import OTHERS
 from tools.sbom import BUNDLED
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 RELEASE = read(ROOT / ".github/workflows/release.yml")
 TAG, VERSION, COMMIT = "v1.2.3", "1.2.3", "0123456789abcdef" * 2 + "01234567"

@@ -56,6 +56,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_the_interpreter_is_the_one_that_was_asked_for(told: Any) -> None:
     assert told["version"] == [int(part) for part in WASM.split(".")]
 

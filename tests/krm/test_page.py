@@ -57,6 +57,7 @@ def test_the_page_shows_every_file_that_its_commands_need() -> None:
     assert len(body) < 20
 
 
+@pytest.mark.slow
 def test_kpt_runs_it_and_changes_nothing_else(shop: Shop) -> None:
     file = shop.work / "resources" / "deployment.yaml"
     before = file.read_text()

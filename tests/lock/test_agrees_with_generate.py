@@ -84,6 +84,7 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return machine(tmp_path_factory.mktemp("machine"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKAGES)
 def test_on_the_real_manifests(name: str, on: Machine, tmp_path: Path) -> None:
     package = copy(name, "configured", tmp_path / "package")

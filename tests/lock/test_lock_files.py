@@ -58,6 +58,7 @@ def test_a_name_that_is_written_with_an_escape_is_written_anew() -> None:
     assert after == text.replace("web\\x3a1.0", f"web:1.0@{image().digest}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_only_the_images_change_and_the_next_run_is_content(form: str, hub: Registry, lock: Locking) -> None:
     pinned = hub.push(image(), "files/web", "1.0")

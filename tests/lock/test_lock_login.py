@@ -177,6 +177,7 @@ def test_an_identity_token(guarded: str, realm: Realm, lock: Locking) -> None:
     assert form["scope"] == ["repository:shop/guarded:pull"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
@@ -253,6 +254,7 @@ def test_who_was_redirected_to_learns_no_login(
     assert "Authorization" not in storage.asked[0].headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "challenge", ["", "Bearer", "Bearer realm=", 'Digest realm="x"', 'Bearer =,=,"', 'Bearer realm="x']
 )

@@ -73,6 +73,7 @@ def test_a_layer_that_breaks_off_is_fetched_again(name: str, front: Front, lock:
     assert lock.entries(name)[name]["passwd"] == PASSWD
 
 
+@pytest.mark.slow
 def test_a_layer_that_always_breaks_off(name: str, front: Front, lock: Locking) -> None:
     def rule(asked: Asked, count: int) -> Answer | None:
         whole = registry_answer(front, asked)
@@ -82,6 +83,7 @@ def test_a_layer_that_always_breaks_off(name: str, front: Front, lock: Locking) 
     assert f"{front.address}: the connection broke" in lock.refused("CC1250", name, exit=3)["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "says"),
     [

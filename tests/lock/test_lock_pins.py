@@ -73,6 +73,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_what_kustomize_builds_next_is_pinned_and_in_the_lock(
     form: str, web: str, hub: Registry, lock: Locking
@@ -160,6 +161,7 @@ def test_an_entry_that_would_change_what_others_run_is_not_written(use: str, hub
     assert {one for one in images_of(built(lock.directory)) if one.startswith(f"{name}:")} >= set(lock.written())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "where", "code", "says"),
     [
@@ -242,6 +244,7 @@ def pinned_values(lock: Locking, hub: Registry, helm: str, *arguments: str) -> R
     return lock(*flags, *arguments, data=templated(lock, helm))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", VALUES)
 def test_what_helm_renders_next_is_pinned_and_in_the_lock(form: str, web: str, hub: Registry, lock: Locking) -> None:
     values, template = VALUES[form]

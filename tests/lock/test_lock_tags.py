@@ -119,6 +119,7 @@ def test_without_a_name_every_tag_is_looked_up_and_nothing_else(hub: Registry, f
     assert "0 fetched, 3 known already" in run.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["web", "names/web", "web:1", "*/web", "w?b", "names/*", "HOST/names/web", "HOST/names/web:1@DIGEST"]
 )

@@ -4,7 +4,7 @@ import pytest
 
 from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES, called
-from tests.stages.deployment import Json
+from tests.world import Json
 
 RESOURCES = str(EXAMPLES / "quickstart/resources")
 QUICKSTART = ("--config", str(EXAMPLES / "quickstart/config"))

@@ -3,7 +3,7 @@
 import pytest
 
 from krm_function.check.check_output import check_output
-from tests.stages.deployment import Json, an_object, codes, coordinator, good, run, stream, values
+from tests.world import Json, an_object, codes, coordinator, good, run, stream, values
 
 
 def service(name: str = "coordinator-ready", namespace: str = "shop") -> Json:

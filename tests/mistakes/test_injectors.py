@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.check.check_output import check_output
 from krm_function.contrast.sidecar_injectors import ANY, INJECTORS, Injector, Key
-from tests.stages.deployment import Json, an_object, codes, coordinator, good, run, stream, values
+from tests.world import Json, an_object, codes, coordinator, good, run, stream, values
 
 ROWS = [(one, key) for one in INJECTORS for key in one.pod]
 NAMESPACE_ROWS = [(one, key) for one in INJECTORS for key in one.namespace]

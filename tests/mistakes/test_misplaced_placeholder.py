@@ -17,7 +17,7 @@ from krm_function.render.unsealed import find_unsealed
 from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES
 from tests.quick_yaml import safe_load_all
-from tests.stages.deployment import Json, an_object, codes, coordinator, good, pod_spec, run, stream
+from tests.world import Json, an_object, codes, coordinator, good, pod_spec, run, stream
 
 INGRESS = "contrast.edgeless.systems/servicemesh-ingress"
 INSTALLER = {"contrast.edgeless.systems/platform": "Metal-QEMU-SNP", "contrast.edgeless.systems/pod-role": "node"}
@@ -183,6 +183,7 @@ def objects_with_pods() -> Iterator[tuple[str, Json]]:
 OBJECTS = dict(objects_with_pods())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_placeholder_at_any_path_of_a_workload_is_sealed_or_found(name: str) -> None:
     value = OBJECTS[name]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.stages.deployment import an_object, codes, coordinator, good, pod_spec, run
+from tests.world import an_object, codes, coordinator, good, pod_spec, run
 
 
 def web(**fields: Any) -> Any:

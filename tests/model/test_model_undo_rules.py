@@ -12,8 +12,7 @@ from krm_function.contrast.injected import INITIALIZER, MEMORY_DIRECTORY, SECRET
 from krm_function.kubernetes.image import any_image
 from krm_function.kubernetes.workload import ORIGINAL
 from krm_function.render.proof import find_unexplained
-from tests.stages.deployment import Json, an_object, pod_spec
-from tests.stages.example import HANDLERS
+from tests.world import HANDLERS, Json, an_object, pod_spec
 
 HANDLER = HANDLERS["metal-qemu-snp"]
 POD = ("spec", "template", "spec")

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.findings import Ref
 from krm_function.render.write import LAST_APPLIED, NEARLY, STORED, check_object_size
-from tests.stages.deployment import an_object, pod_spec, run
+from tests.world import an_object, pod_spec, run
 
 REF = Ref("apps/v1", "Deployment", "shop", "web")
 

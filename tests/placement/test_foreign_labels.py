@@ -9,7 +9,7 @@ from krm_function.contrast.platforms import PLATFORMS
 from krm_function.kubernetes.nodes import Node
 from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.workload import workloads_of
-from tests.stages.deployment import an_object, pod_spec
+from tests.world import an_object, pod_spec
 
 SNP, GPU = PLATFORMS["metal-qemu-snp"], PLATFORMS["metal-qemu-snp-gpu"]
 

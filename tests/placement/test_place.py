@@ -10,7 +10,7 @@ from krm_function.kubernetes.placement import Refusal, first_and_more, place, re
 from krm_function.kubernetes.quantity import NANO
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import Workload, workloads_of
-from tests.stages.deployment import an_object, pod_spec
+from tests.world import an_object, pod_spec
 
 CLASS = RuntimeClass("kata-snp", "kata-handler", {"memory": "1Gi"}, {"tee": "snp"})
 SNP = Node("snp-1", {"tee": "snp"}, allocatable={"cpu": 4 * NANO, "memory": 8 * 2**30 * NANO})

@@ -65,6 +65,7 @@ DENIED = [
 ]
 
 
+@pytest.mark.slow
 @ALL
 @pytest.mark.parametrize(("name", "value"), DENIED)
 def test_a_value_of_another_form_is_denied(profile: Profile, name: str, value: str) -> None:
@@ -82,6 +83,7 @@ TAKEN = [
 ]
 
 
+@pytest.mark.slow
 @ALL
 @pytest.mark.parametrize(("name", "value"), TAKEN)
 def test_what_a_correct_host_may_have_there_is_taken(profile: Profile, name: str, value: str) -> None:

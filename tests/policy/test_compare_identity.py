@@ -10,7 +10,7 @@ from krm_function.contrast.manifest import decode
 from krm_function.policy.compare import compare_workloads, given_away
 from krm_function.render.select import select
 from tests.adversary.test_identity import LABEL, SANS, SECRET, WEB_ID, base, told, web
-from tests.stages.deployment import an_object, coordinator, good, values
+from tests.world import an_object, coordinator, good, values
 
 ONE = ("Deployment/shop/web", "Job/shop/jobs")
 

@@ -105,6 +105,7 @@ def test_all_examples_are_here() -> None:
     assert any(len(line) > 5464 for rego in distinct().values() for line in rego.splitlines()), "SNP pods among them"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", distinct())
 def test_every_container_starts_on_every_engine(name: str) -> None:
     rego = distinct()[name]
@@ -114,13 +115,15 @@ def test_every_container_starts_on_every_engine(name: str) -> None:
         assert allows(agreed.ask(rego, CREATE, asked.state, asked.request, asked.name)), asked.name
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("name", distinct())
-def test_a_container_with_one_thing_changed_does_not(name: str, what: str, *, nightly: bool) -> None:
+def test_a_container_with_one_thing_changed_does_not(name: str, what: str, *, whole: bool) -> None:
     """One container for each policy and change, in turn; every night each of them."""
     turn = list(CHANGES).index(what) + list(distinct()).index(name)
     for number, asked in enumerate(created(name)):
-        if not nightly and number != turn % len(created(name)):
+        if not whole and number != turn % len(created(name)):
             continue
         request = copy.deepcopy(asked.request)
         CHANGES[what](request)

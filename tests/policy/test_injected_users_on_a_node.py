@@ -27,9 +27,19 @@ from krm_function.text.writer import dump
 from tests.policy.containerd import Containerd, Found
 from tests.policy.host import Agent, Host
 from tests.policy.oracle.requests import identity
-from tests.selection import in_pairs
-from tests.stages.deployment import RELEASE, an_object, coordinator, documents, named, pod_spec, stream
-from tests.stages.example import COORDINATOR, INITIALIZER, MESH, WEB
+from tests.world import (
+    COORDINATOR,
+    INITIALIZER,
+    MESH,
+    RELEASE,
+    WEB,
+    an_object,
+    coordinator,
+    documents,
+    named,
+    pod_spec,
+    stream,
+)
 
 Json = dict[str, Any]
 
@@ -160,12 +170,17 @@ def context_of(profile: str, image: str, pod: str) -> Json:
     return {**PODS[pod], "supplementalGroups": [*PODS[pod].get("supplementalGroups", ()), 10]}
 
 
-@in_pairs({"profile": PROFILES, "image": IMAGES, "pod": PODS, "injected": INJECTED})
+@pytest.mark.slow
+@pytest.mark.parametrize("pod", PODS)
+@pytest.mark.parametrize("image", IMAGES)
 def test_every_container_starts_as_the_node_runs_it_and_nothing_as_somebody_else(
-    profile: str, image: str, pod: str, injected: str, containerd: Containerd
+    image: str, pod: str, containerd: Containerd
 ) -> None:
-    turn = list(IMAGES).index(image) + list(PODS).index(pod) + list(INJECTED).index(injected)
-    kind, container = list(KINDS)[turn % len(KINDS)], list(CONTAINERS)[turn // 2 % len(CONTAINERS)]
+    turn = list(IMAGES).index(image) + list(PODS).index(pod)
+    kind, container, profile, injected = (
+        list(values)[turn // step % len(values)]
+        for values, step in ((KINDS, 1), (CONTAINERS, 2), (PROFILES, 1), (INJECTED, 1))
+    )
     config = configured(image, injected, profile)
     of_coordinator = context_of(profile, image, "nothing") or None
     source = stream(

@@ -26,6 +26,7 @@ def sealed(profile: Profile) -> str:
     return rows.policy(profile)
 
 
+@pytest.mark.slow
 @BOUND
 @pytest.mark.parametrize("name", rows.ROWS)
 def test_each_request_of_a_sequence_has_its_verdict(profile: Profile, name: str) -> None:
@@ -82,6 +83,7 @@ MUTANTS: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_change_of_what_the_state_keeps_is_noticed(mutant: str) -> None:
     old, new = MUTANTS[mutant]
@@ -149,6 +151,7 @@ CGROUPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CGROUPS)
 def test_a_container_is_counted_where_containerd_counts_it(path: str) -> None:
     found = []
@@ -188,9 +191,11 @@ EXAMPLES = (
 )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("examples", [12, pytest.param(200, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_no_sequence_of_requests_breaks_an_invariant(name: str, *, nightly: bool) -> None:
-    search(workloads.examples()[name], 200 if nightly else 12)
+def test_no_sequence_of_requests_breaks_an_invariant(name: str, examples: int) -> None:
+    search(workloads.examples()[name], examples)
 
 
 def two_containers() -> str:

@@ -76,6 +76,7 @@ def starts(rego: str, name: str, *, quick: bool = True) -> bool:
     return allowed[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 @pytest.mark.parametrize(("kind", "length"), POSSIBLE, ids=IDS)
 def test_the_pods_that_the_cluster_makes_start(kind: str, length: int, profile: Profile) -> None:
@@ -85,6 +86,7 @@ def test_the_pods_that_the_cluster_makes_start(kind: str, length: int, profile: 
         assert starts(rego, given_names.pod_name(value, **lengths))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 @pytest.mark.parametrize(("kind", "length"), POSSIBLE, ids=IDS)
 def test_no_other_pod_starts(kind: str, length: int, profile: Profile) -> None:

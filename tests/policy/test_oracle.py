@@ -48,13 +48,15 @@ def in_turn(profile: Profile, trial: Trial) -> bool:
     return any(key not in shapes(each) for each in NODES) or NODES[shapes(NODES[0])[key] % 2] is profile
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("group", range(GROUPS))
 @pytest.mark.parametrize("profile", NODES, ids=lambda profile: profile.name)
-def test_a_change_that_means_something_is_denied_and_no_other(profile: Profile, group: int, *, nightly: bool) -> None:
+def test_a_change_that_means_something_is_denied_and_no_other(profile: Profile, group: int, *, whole: bool) -> None:
     rego, _ = lived("everything", profile)
     wrong = []
     for number, trial in enumerate(sampled(profile)[group::GROUPS]):
-        if not nightly and not in_turn(profile, trial):
+        if not whole and not in_turn(profile, trial):
             continue
         quick = number % SLOW != group % SLOW
         engines = {"quick": quick}
@@ -116,6 +118,7 @@ def test_a_mutation_changes_the_request_and_leaves_the_original() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUN)
 def test_the_examples_run_under_their_own_policies(name: str) -> None:
     assert len(list(life(workloads.examples()[name]))) > 10

@@ -18,8 +18,7 @@ from tests.policy.engines import agreed
 from tests.policy.engines.corpus import allows
 from tests.policy.host import Json
 from tests.policy.oracle.requests import Asked, life
-from tests.stages.deployment import FACTS, LOCK, an_object, config, coordinator, good, named, pod_spec
-from tests.stages.example import WEB
+from tests.world import FACTS, LOCK, WEB, an_object, config, coordinator, good, named, pod_spec
 
 CREATE = "CreateContainerRequest"
 NAME = "io.kubernetes.cri.container-name"
@@ -113,6 +112,7 @@ def of_app(asked: Asked) -> bool:
     return asked.request["OCI"]["Annotations"].get(NAME) in {"web", "b", "prep"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", RULES)
 def test_every_container_starts_with_the_mounts_of_the_pod(name: str, profile: str) -> None:
@@ -164,6 +164,7 @@ CHANGES: dict[str, Callable[[Json, Workload], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", RULES)

@@ -166,6 +166,7 @@ def test_a_correct_container_is_allowed_by_both(agents: tuple[host.Agent, host.A
     assert [_allowed(agent, "CreateContainerRequest", request) for agent in agents] == [True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", NODE)
 def test_what_kata_allows_and_contrast_does_not(kata: str, contrast: str, strict: str, what: str) -> None:
     name, change = NODE[what]
@@ -178,6 +179,7 @@ def test_what_kata_allows_and_contrast_does_not(kata: str, contrast: str, strict
         assert _allowed(host.Agent(rego), "CreateContainerRequest", request) is allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CREATE)
 def test_what_contrast_allows_and_strict_does_not(
     agents: tuple[host.Agent, host.Agent], strict: str, what: str
@@ -270,6 +272,7 @@ def _neighbours(*addresses: str) -> Json:
     return {"neighbors": {"ARPNeighbors": entries}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "wide", "narrow"),
     [
@@ -502,6 +505,7 @@ def _mutate(draw: Callable[[st.SearchStrategy[Any]], Any], request: Json) -> Non
         parent[path[-1]] = [*old, draw(st.sampled_from(TEXTS))] if how == "text" else old[::-1]
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(data=st.data())
 def test_strict_never_allows_what_contrast_denies(several: list[_Pod], data: st.DataObject) -> None:

@@ -385,6 +385,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Json], None]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", MUTATIONS)
 def test_any_other_container_is_denied(fresh: host.Agent, correct: host.Host, what: str) -> None:
     name, mutate = MUTATIONS[what]
@@ -434,6 +435,7 @@ TOLERATED: dict[str, tuple[str, Callable[[Json], None]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", TOLERATED)
 def test_what_hosts_may_do_differently_is_allowed(fresh: host.Agent, correct: host.Host, what: str) -> None:
     name, mutate = TOLERATED[what]
@@ -672,6 +674,7 @@ def test_a_container_that_was_created_is_started_once_but_for_plain_kata(
     assert agent.allows("StartContainerRequest", start) is (profile is KATA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry_point", host.ENTRY_POINTS_DENIED)
 def test_never_allowed(fresh: host.Agent, entry_point: str) -> None:
     assert fresh.verdict(entry_point, {}) is False

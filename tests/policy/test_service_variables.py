@@ -120,6 +120,7 @@ def test_the_variables_are_the_kubelets_own() -> None:
         assert [f"{name}={value}" for name, value in service_variables(service).items()] == list(dict.fromkeys(wanted))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [CONTRAST, STRICT], ids=lambda one: one.name)
 @pytest.mark.parametrize("name", [*LEGAL, *STOPS])
 def test_a_policy_for_contrast_allows_what_the_kubelet_makes_of_a_service(profile: Any, name: str) -> None:
@@ -185,6 +186,7 @@ NOT_OF_A_SERVICE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [CONTRAST, STRICT], ids=lambda one: one.name)
 @pytest.mark.parametrize("variable", NOT_OF_A_SERVICE, ids=range(len(NOT_OF_A_SERVICE)))
 def test_what_no_service_makes_is_denied(profile: Any, variable: str) -> None:

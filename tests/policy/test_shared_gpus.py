@@ -151,6 +151,7 @@ ROWS: list[tuple[str, tuple[Json, ...], str, Change, bool]] = [
 ]
 
 
+@pytest.mark.slow
 @CONTRAST_NODES
 @pytest.mark.parametrize(
     ("containers", "container", "change", "allowed"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
@@ -186,6 +187,7 @@ VALUES: list[tuple[str, tuple[str, ...], Json, bool]] = [
 ]
 
 
+@pytest.mark.slow
 @CONTRAST_NODES
 @pytest.mark.parametrize(("env", "container", "shares"), [row[1:] for row in VALUES], ids=[row[0] for row in VALUES])
 def test_the_variable_of_the_process_counts(

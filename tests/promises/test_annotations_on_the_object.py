@@ -11,7 +11,7 @@ from tests.adoption.test_sources import GENERATE, codes
 from tests.cli.conftest import Shop
 from tests.failures.world import NOTE, World
 from tests.mistakes.test_mistakes import said
-from tests.stages.deployment import an_object, config, coordinator, stream
+from tests.world import an_object, config, coordinator, stream
 
 SKIP, INGRESS = f"{NOTE}skip-initializer", f"{NOTE}servicemesh-ingress"
 MOVE = {"objectAnnotations": "move"}

@@ -75,6 +75,7 @@ def named(values: list[Any]) -> dict[str, Any]:
     return {str(value["name"]): value for value in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", GOLDEN)
 def test_a_golden_keeps_the_comments_and_the_order_of_its_input(example: str) -> None:
     directory = EXAMPLES / example
@@ -93,6 +94,7 @@ def test_a_golden_keeps_the_comments_and_the_order_of_its_input(example: str) ->
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("golden", SEALED, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_every_committed_output_has_the_comments_and_the_order_of_what_it_was_made_of(golden: Path) -> None:
     made = golden.read_bytes()
@@ -101,6 +103,7 @@ def test_every_committed_output_has_the_comments_and_the_order_of_what_it_was_ma
     assert not comments(back) - comments(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_package_of_a_user_keeps_its_comments_and_its_order(name: str, krm_machine: Machine, tmp_path: Path) -> None:
     package = copy(name, "advised", tmp_path / "advised")

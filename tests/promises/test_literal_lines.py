@@ -50,6 +50,7 @@ def test_exec_runs_with_enable_exec(krm_machine: Machine, work: Path) -> None:
     assert krm_machine.krm("check", stdin=unsealed).code == 1
 
 
+@pytest.mark.slow
 def test_legacy_runs_with_enable_alpha_plugins_alone_after_one_command(krm_machine: Machine, work: Path) -> None:
     wanted = krm_machine.run(shlex.split(f"{PLAIN} --enable-exec"), work).ok()
     said = krm_machine.krm("init", "shop", "--function", "legacy", cwd=work).err

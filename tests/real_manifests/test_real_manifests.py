@@ -155,6 +155,7 @@ def reasons(errors: Mapping[str, str], known: Mapping[tuple[str, str], str]) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_workloads_of_a_package_are_sealed_or_refused_as_expected(on: Machine, tmp_path: Path, name: str) -> None:
     first = copy(name, "first", tmp_path / "tool")
@@ -186,6 +187,7 @@ def test_the_workloads_of_a_package_are_sealed_or_refused_as_expected(on: Machin
     assert now == expected()[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_package_is_sealed_whole_when_all_advice_is_followed(on: Machine, tmp_path: Path, name: str) -> None:
     package = copy(name, "advised", tmp_path / "advised")

@@ -289,6 +289,7 @@ def creating(request: Json) -> tuple[str, Json]:
     return "CreateContainerRequest", request
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @EACH
 def test_the_field_of_a_denied_container_is_named(
@@ -303,6 +304,7 @@ def test_the_field_of_a_denied_container_is_named(
     assert all(one.remedy for one in reasons)
 
 
+@pytest.mark.slow
 def test_what_holds_is_not_named(asking: Asking, policies: dict[str, str]) -> None:
     """One change is one reason, unless two fields say the same thing of it."""
     policy = policies["contrast-1.25"]
@@ -403,6 +405,7 @@ EXEC = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", EXEC.values(), ids=EXEC)
 @EACH
 def test_a_denied_command_is_explained(
@@ -461,6 +464,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "request_", "said", "remedy"), OTHERS, ids=[one[0] for one in OTHERS])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_other_request_has_its_sentence(
@@ -495,6 +499,7 @@ def test_of_rules_with_other_functions_the_verdict_alone_counts(asking: Asking) 
     assert "another release or generator" in reason.remedy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "request_", [None, [], "x", 7, {}, {"OCI": []}, {"OCI": {"Annotations": 7, "Mounts": [7, None]}}]
 )
@@ -509,6 +514,7 @@ def test_a_request_of_another_shape_is_denied_and_explained(
 SHAPES: list[Any] = [None, 7, "x", [], {}, [None], ["x"], [7], [{}], {"x": 7}, [{"destination": 7, "options": "x"}]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=range(len(SHAPES)))
 def test_fields_of_another_shape_are_denied_and_explained(asking: Asking, policies: dict[str, str], shape: Any) -> None:
     policy = policies["strict"]

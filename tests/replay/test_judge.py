@@ -30,6 +30,7 @@ def verdicts(asked: list[tuple[str, Any]], ask: Ask) -> list[bool]:
     return [one.allowed for one in replay(requests(asked), ask, unexplained)]
 
 
+@pytest.mark.slow
 @PROFILES
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_life_of_a_pod_is_allowed(asking: Asking, engine: str, profile: Profile) -> None:
@@ -42,6 +43,7 @@ def test_a_denied_request_leaves_no_state_behind(asking: Asking, engine: str) ->
     assert verdicts(asked, asking(engine, rego())) == [True, True, True, True, True, False, True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_request_is_judged_by_the_state_of_those_before_it(asking: Asking, engine: str) -> None:
     ask = asking(engine, rego())
@@ -51,6 +53,7 @@ def test_a_request_is_judged_by_the_state_of_those_before_it(asking: Asking, eng
     assert verdicts([*life()[:10], removed], ask)[-1] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_asked_together_and_alone_every_request_has_the_same_verdict_as_in_the_engines_of_the_tests(
     asking: Asking, engine: str, monkeypatch: pytest.MonkeyPatch
@@ -100,6 +103,7 @@ def test_an_error_of_one_request_is_a_denial_of_that_one() -> None:
     assert verdicts([("A", {}), ("A", {"bad": 1}), ("A", {})], ask) == [True, False, True]
 
 
+@pytest.mark.slow
 def test_a_log_of_many_requests_is_few_evaluations(asking: Asking) -> None:
     ask, count = asking("opa-cli", rego()), 0
 

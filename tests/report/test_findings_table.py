@@ -12,7 +12,6 @@ import pytest
 from krm_function import findings
 from krm_function.findings import Ref, Row, Severity, every_row, finding, is_code, row
 from krm_function.text.parse import read_value
-from tests.for_each import for_each
 from tools.findings_page import FILES, fields, sources
 
 ROOT = Path(findings.__file__).parents[1]
@@ -89,22 +88,22 @@ def test_the_table_is_made_of_the_sources() -> None:
     assert list(made) == list(ROWS)
 
 
-@for_each("path", FILES)
-def test_a_file_has_the_codes_of_its_area_in_their_order(path: Path) -> None:
-    codes = list(read_value(path.read_text()))
-    assert {code[:4] for code in codes} == {path.name[:4].upper()}
-    assert codes == sorted(codes)
-    assert len([name for name in FILES if name.name[:4] == path.name[:4]]) == 1
+def test_a_file_has_the_codes_of_its_area_in_their_order() -> None:
+    for path in FILES:
+        codes = list(read_value(path.read_text()))
+        assert {code[:4] for code in codes} == {path.name[:4].upper()}
+        assert codes == sorted(codes)
+        assert len([name for name in FILES if name.name[:4] == path.name[:4]]) == 1
 
 
-@for_each("code", SOURCES)
-def test_a_source_has_no_key_that_nobody_reads(code: str) -> None:
-    source = SOURCES[code]
-    assert source["severity"] in get_args(Severity)
-    assert source.keys() <= KEYS
-    assert source.get("example", {}).keys() <= {"variant", "place", "values"}
-    for variant in source.get("variants", {}).values():
-        assert isinstance(variant, str) or variant.keys() <= {"problem", "hint", "words-of"}
+def test_a_source_has_no_key_that_nobody_reads() -> None:
+    for code in SOURCES:
+        source = SOURCES[code]
+        assert source["severity"] in get_args(Severity)
+        assert source.keys() <= KEYS
+        assert source.get("example", {}).keys() <= {"variant", "place", "values"}
+        for variant in source.get("variants", {}).values():
+            assert isinstance(variant, str) or variant.keys() <= {"problem", "hint", "words-of"}
 
 
 def test_what_is_no_code_is_known_as_none() -> None:
@@ -119,52 +118,51 @@ def tone(text: str) -> None:
     assert text == " ".join(text.split())
 
 
-@for_each("code", ROWS)
-def test_a_sentence_is_lower_case_and_has_no_full_stop(code: str) -> None:
-    for variant in ("", *ROWS[code].variants):
-        for text in filter(None, texts(ROWS[code], variant)):
-            tone(text)
+def test_a_sentence_is_lower_case_and_has_no_full_stop() -> None:
+    for code in ROWS:
+        for variant in ("", *ROWS[code].variants):
+            for text in filter(None, texts(ROWS[code], variant)):
+                tone(text)
 
 
-@for_each("code", [code for code, kind in ROWS.items() if kind.severity != "info"])
-def test_what_needs_a_reader_says_what_to_do(code: str) -> None:
-    kind = ROWS[code]
-    assert kind.hint or (kind.variants and all(variant.hint for variant in kind.variants.values()))
+def test_what_needs_a_reader_says_what_to_do() -> None:
+    for code in [code for code, kind in ROWS.items() if kind.severity != "info"]:
+        kind = ROWS[code]
+        assert kind.hint or (kind.variants and all(variant.hint for variant in kind.variants.values()))
 
 
-@for_each("code", [code for code, kind in ROWS.items() if kind.severity == "info"])
-def test_what_only_tells_asks_for_nothing(code: str) -> None:
-    assert not ROWS[code].hint
-    assert not any(variant.hint for variant in ROWS[code].variants.values())
+def test_what_only_tells_asks_for_nothing() -> None:
+    for code in [code for code, kind in ROWS.items() if kind.severity == "info"]:
+        assert not ROWS[code].hint
+        assert not any(variant.hint for variant in ROWS[code].variants.values())
 
 
-@for_each("name", VARIANTS)
-def test_a_variant_fills_its_row(name: str) -> None:
-    code, variant = VARIANTS[name]
-    kind = ROWS[code]
-    assert bool(kind.variants[variant].problem) == ("{problem}" in kind.sentence)
+def test_a_variant_fills_its_row() -> None:
+    for code, variant in VARIANTS.values():
+        kind = ROWS[code]
+        assert bool(kind.variants[variant].problem) == ("{problem}" in kind.sentence)
 
 
-@for_each("name", [*ROWS, *VARIANTS])
-def test_placeholders_have_names_that_a_call_can_give(name: str) -> None:
-    code, variant = VARIANTS.get(name, (name, ""))
-    names = needed(ROWS[code], variant)
-    assert "" not in names
-    assert names.isdisjoint({"code", "ref", "path", "line", "column", "file"}), (
-        "these are arguments of `finding` itself"
-    )
-    values: dict[str, Any] = dict.fromkeys(names, "value")
-    found = finding(name, Ref("v1", "Pod", "", "a"), **values)
-    assert (found.code, found.severity) == (code, ROWS[code].severity)
-    assert "{" not in found.message + found.hint
+def test_placeholders_have_names_that_a_call_can_give() -> None:
+    for name in [*ROWS, *VARIANTS]:
+        code, variant = VARIANTS.get(name, (name, ""))
+        names = needed(ROWS[code], variant)
+        assert "" not in names
+        assert names.isdisjoint({"code", "ref", "path", "line", "column", "file"}), (
+            "these are arguments of `finding` itself"
+        )
+        values: dict[str, Any] = dict.fromkeys(names, "value")
+        found = finding(name, Ref("v1", "Pod", "", "a"), **values)
+        assert (found.code, found.severity) == (code, ROWS[code].severity)
+        assert "{" not in found.message + found.hint
 
 
-@for_each("name", [*ROWS, *VARIANTS])
-def test_a_value_that_is_missing_is_a_bug_that_tests_find(name: str) -> None:
-    code, variant = VARIANTS.get(name, (name, ""))
-    if needed(ROWS[code], variant):
-        with pytest.raises(KeyError):
-            finding(name)
+def test_a_value_that_is_missing_is_a_bug_that_tests_find() -> None:
+    for name in [*ROWS, *VARIANTS]:
+        code, variant = VARIANTS.get(name, (name, ""))
+        if needed(ROWS[code], variant):
+            with pytest.raises(KeyError):
+                finding(name)
 
 
 def test_a_variant_that_there_is_not_is_a_bug_that_tests_find() -> None:
@@ -191,6 +189,7 @@ def calls(path: Path) -> Iterator[tuple[str, set[str | None]]]:
                 yield code, {word.arg for word in node.keywords}
 
 
+@pytest.mark.slow
 def test_no_code_writes_a_sentence_that_its_row_does_not_pass_on() -> None:
     found = {
         f"{path.relative_to(ROOT.parent)}: {code}"

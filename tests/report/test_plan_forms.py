@@ -22,7 +22,7 @@ from krm_function.render.rendered import Rendered
 from krm_function.report.plan import Plan, make_plan, plan_json
 from krm_function.report.plan_html import plan_html
 from krm_function.report.plan_text import mermaid_label, plan_mermaid
-from tests.stages.deployment import an_object, pod_spec
+from tests.world import an_object, pod_spec
 
 NASTY = "<script>alert(1)</script>\"'`&;\u202e\x1b[31m]-->end|{{7*7}}{% raw %}#"
 CLASS = RuntimeClass("kata", "kata", {"memory": "1Gi"}, {"tee": "snp"})

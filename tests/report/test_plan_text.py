@@ -10,8 +10,7 @@ from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.report.plan import Plan
 from krm_function.report.plan_text import plan_text
 from tests.report.test_plan_forms import CLASS, node, plan_of, planned
-from tests.selection import in_pairs
-from tests.stages.deployment import an_object, pod_spec
+from tests.world import an_object, pod_spec
 
 DIGEST = "0123456789abcdef" * 4
 TEES = ("snp", "tdx", "gpu", "big", "old")
@@ -47,13 +46,9 @@ def lines_of(plan: Plan, width: int = 80) -> list[str]:
 # --- width
 
 
-@in_pairs(
-    {
-        "names": list(NAMES),
-        "pools": ["none", "one", "five", "no node fits", "one in error"],
-        "width": [1, 40, 80, 120, 400],
-    }
-)
+@pytest.mark.parametrize("width", [1, 40, 80, 120, 400])
+@pytest.mark.parametrize("pools", ["none", "one", "five", "no node fits", "one in error"])
+@pytest.mark.parametrize("names", list(NAMES))
 def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(names: str, pools: str, width: int) -> None:
     tees = TEES if pools == "five" else ("snp",)
     lines = [one(name, tees[index % len(tees)]) for index, name in enumerate(NAMES[names])]

@@ -5,7 +5,7 @@ import pytest
 from krm_function.findings import Ref
 from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
 from krm_function.report.policy_text import allowed
-from tests.stages.deployment import an_object, coordinator, good, initdata, named, pod_spec
+from tests.world import an_object, coordinator, good, initdata, named, pod_spec
 
 
 def sealed() -> Workload:

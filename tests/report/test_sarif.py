@@ -14,7 +14,6 @@ from krm_function.findings import Finding, Origin, Ref, every_row, finding, row
 from krm_function.report.findings import render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World, canaries
-from tests.for_each import for_each
 from tests.report.test_forms import ALL, CONTROL, ERROR, FILE, INFO, WARNING, WEB, evil
 
 SCHEMA = Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json"
@@ -79,17 +78,18 @@ def test_a_result_is_known_again_when_lines_move() -> None:
     assert prints[0] != sarif([WARNING])["runs"][0]["results"][0]["partialFingerprints"]
 
 
-@for_each("code", every_row())
-def test_every_code_makes_a_valid_result(code: str) -> None:
-    class Values(dict[str, str]):
-        def __missing__(self, key: str) -> str:
-            return "value"
+def test_every_code_makes_a_valid_result() -> None:
+    for code in every_row():
 
-    kind = row(code)
-    made = Finding(
-        code, kind.severity, kind.sentence.format_map(Values()), kind.hint.format_map(Values()), WEB, ("a", 0)
-    )
-    assert sarif([made], infos=True)["runs"][0]["results"]
+        class Values(dict[str, str]):
+            def __missing__(self, key: str) -> str:
+                return "value"
+
+        kind = row(code)
+        made = Finding(
+            code, kind.severity, kind.sentence.format_map(Values()), kind.hint.format_map(Values()), WEB, ("a", 0)
+        )
+        assert sarif([made], infos=True)["runs"][0]["results"]
 
 
 @given(st.lists(st.builds(Ref, st.text(), st.text(), st.text(), st.text()), max_size=3), st.text(), st.integers(0, 9))

@@ -133,6 +133,7 @@ def test_check_without_configuration_refuses_what_it_does_not_know(output: bytes
     assert f"podTemplates: [{{group: example.com, kind: Fleet, {templates}}}]" in made.err
 
 
+@pytest.mark.slow
 def test_check_looks_at_each(output: bytes) -> None:
     passed = ran("check", "-", *OPTIONS, stdin=output)
     assert passed.code == 0, passed.err
@@ -180,6 +181,7 @@ def test_a_template_without_a_class_is_left_alone_and_said() -> None:
     assert len(json.loads(made.ok())["skipped"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["/spec/leader", "/spec/groups/#1/template"])
 @pytest.mark.parametrize("field", ["/spec/containers/@NAME/command", "/spec/runtimeClassName", "/metadata/labels/app"])
 def test_a_forged_record_of_one_template_is_refused(output: bytes, at: str, field: str) -> None:

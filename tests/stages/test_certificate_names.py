@@ -10,7 +10,7 @@ from krm_function.contrast.identity import Names
 from krm_function.findings import Finding
 from krm_function.render.roles import check_names, read_identities
 from krm_function.render.select import select
-from tests.stages.deployment import an_object, config
+from tests.world import an_object, config
 
 
 def told(*keys: str) -> Config:

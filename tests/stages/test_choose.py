@@ -15,7 +15,8 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import ORIGINAL
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import (
+from tests.world import (
+    HANDLERS,
     a_list,
     again,
     an_object,
@@ -30,7 +31,6 @@ from tests.stages.deployment import (
     stream,
     values,
 )
-from tests.stages.example import HANDLERS
 
 Json = dict[str, Any]
 SNP, TDX = "metal-qemu-snp", "metal-qemu-tdx"

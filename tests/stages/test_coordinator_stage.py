@@ -9,7 +9,7 @@ from krm_function.config.manifest_options import Coordinator, ManifestOptions
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.render.roles import ChosenCoordinator, choose_coordinator
 from krm_function.render.select import select
-from tests.stages.deployment import an_object, config, coordinator
+from tests.world import an_object, config, coordinator
 
 KEY = "contrast.edgeless.systems/pod-role"
 LABEL = {KEY: "coordinator"}

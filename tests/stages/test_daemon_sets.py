@@ -17,8 +17,8 @@ from krm_function.render.rendered import Rendered
 from krm_function.text.writer import dump
 from tests import quick_yaml as yaml
 from tests.hosts.running import called
-from tests.selection import in_pairs
-from tests.stages.deployment import (
+from tests.world import (
+    HANDLERS,
     a_list,
     again,
     an_object,
@@ -31,7 +31,6 @@ from tests.stages.deployment import (
     stream,
     values,
 )
-from tests.stages.example import HANDLERS
 
 TEE = {"key": "tee", "operator": "Exists", "effect": "NoSchedule"}
 GPU = {"key": "gpu", "operator": "Equal", "value": "h100", "effect": "NoSchedule"}
@@ -107,7 +106,9 @@ CLASSES = {
 }
 
 
-@in_pairs({"selector": SELECTORS, "tolerations": TOLERATIONS, "cls": CLASSES})
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("tolerations", TOLERATIONS)
+@pytest.mark.parametrize("selector", SELECTORS)
 def test_the_controller_sees_what_admission_will_make_of_the_pod(selector: str, tolerations: str, cls: str) -> None:
     """With all of a class in the template, admission adds nothing, and nothing that was there is gone."""
     to = CLASSES[cls]

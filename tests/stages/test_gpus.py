@@ -7,8 +7,7 @@ import pytest
 from krm_function.config.generate import GPUS, GpuRules
 from krm_function.render.rendered import Rendered
 from krm_function.schema.table import read_value
-from tests.stages.deployment import again, an_object, codes, config, coordinator, digests, named, pod_spec, run, values
-from tests.stages.example import WEB
+from tests.world import WEB, again, an_object, codes, config, coordinator, digests, named, pod_spec, run, values
 
 Json = dict[str, Any]
 GPU = "contrast-cc-metal-qemu-snp-gpu"

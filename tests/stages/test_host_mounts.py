@@ -8,7 +8,7 @@ from krm_function.config.image_lock import ImageFacts
 from krm_function.kubernetes.mount_points import covers, mount_point, touches
 from krm_function.kubernetes.workload import Workload
 from krm_function.render.pod_checks import PLACES, check_host_mounts, find_guarded_place
-from tests.stages.example import WEB, pod_template, workload
+from tests.world import WEB, pod_template, workload
 
 CONFIG_MAP = {"configMap": {"name": "scripts"}}
 OF_THE_HOST: dict[str, Any] = {

@@ -14,7 +14,7 @@ from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.workload import PREFIX, Workload
 from krm_function.render.inject import inject
 from krm_function.text.changes import ABSENT
-from tests.stages.example import (
+from tests.world import (
     ADMIN,
     COORDINATOR,
     EGRESS,
@@ -32,8 +32,8 @@ from tests.stages.example import (
     WEB,
     WRITABLE_SECRETS_MOUNT,
     annotated,
-    coordinator,
-    found,
+    coordinator_workload,
+    first_workload,
     names,
     pod_template,
     workload,
@@ -77,14 +77,14 @@ def test_the_input_is_never_changed() -> None:
 
 
 def test_the_coordinator_gets_its_image_and_nothing_else() -> None:
-    pod = rendered(coordinator())
+    pod = rendered(coordinator_workload())
     assert pod.pod_spec["containers"] == [{"name": "coordinator", "image": COORDINATOR}]
     assert "initContainers" not in pod.pod_spec
     assert "volumes" not in pod.pod_spec
 
 
 def test_the_coordinator_is_not_exempt_from_the_image_store() -> None:
-    assert names(rendered(coordinator(), ON)) == ["pvc-holder"]
+    assert names(rendered(coordinator_workload(), ON)) == ["pvc-holder"]
 
 
 def test_a_deployment_that_claims_to_be_coordinator_is_an_ordinary_workload() -> None:
@@ -372,8 +372,8 @@ def test_what_the_previous_version_injected_is_brought_up_to_date() -> None:
     for one in (*spec["containers"], *spec["initContainers"]):
         one["volumeMounts"] = [WRITABLE_SECRETS_MOUNT]
     del spec["initContainers"][1]["resources"]
-    assert found(document).pod_spec != today.pod_spec
-    assert rendered(found(document)).pod_spec == today.pod_spec
+    assert first_workload(document).pod_spec != today.pod_spec
+    assert rendered(first_workload(document)).pod_spec == today.pod_spec
 
 
 # --- the image store

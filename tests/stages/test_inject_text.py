@@ -6,7 +6,7 @@ from krm_function.render.inject import inject
 from krm_function.text.parse import parse
 from krm_function.text.restore import read_undo, restore
 from krm_function.text.splice import splice
-from tests.stages.example import ON, RELEASE, SECRETS_MOUNT, WEB, found, names
+from tests.world import ON, RELEASE, SECRETS_MOUNT, WEB, first_workload, names
 
 HEAD = """\
 # kept
@@ -45,12 +45,12 @@ KEEP = ("metadata", "annotations", "contrast-krm.dev/original")
 @pytest.mark.parametrize("name", BODIES)
 def test_an_injection_into_text_and_back(name: str) -> None:
     document = parse(HEAD + BODIES[name])
-    subject = found(document.value)
+    subject = first_workload(document.value)
     outcome = inject(subject, ON, RELEASE, "default")
     assert outcome.findings == ()
     spliced = splice(document, [edit.change for edit in outcome.edits], keep_undo_at=KEEP)
     after = parse(spliced.text)
-    pod = found(after.value)
+    pod = first_workload(after.value)
     assert pod.pod_spec == subject.after(outcome.edits).pod_spec
     assert names(pod)[:2] == ["pvc-holder", "contrast-initializer"]
     assert names(pod)[-1] == "contrast-service-mesh"

@@ -15,8 +15,23 @@ from krm_function.render.inject import inject
 from krm_function.report.explain_workload import explain_text
 from krm_function.report.plan import make_plan
 from krm_function.report.plan_text import plan_text
-from tests.stages.deployment import an_object, config, coordinator, good, named, pod_spec, run
-from tests.stages.example import INGRESS, INITIALIZER, MESH, ON, RELEASE, SECURE_PV, pod_template, workload
+from tests.world import (
+    INGRESS,
+    INITIALIZER,
+    MESH,
+    ON,
+    RELEASE,
+    SECURE_PV,
+    an_object,
+    config,
+    coordinator,
+    good,
+    named,
+    pod_spec,
+    pod_template,
+    run,
+    workload,
+)
 
 ROOT = ImageFacts("", {}, "", "")
 IMAGES = {INITIALIZER: ROOT, MESH: ROOT}

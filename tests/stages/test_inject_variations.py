@@ -11,7 +11,7 @@ from krm_function.render.classes import resolve
 from krm_function.render.inject import inject
 from krm_function.render.pod_checks import check_after_injection, check_before_injection
 from krm_function.render.select import select
-from tests.stages.example import (
+from tests.world import (
     HANDLERS,
     IMAGES,
     INGRESS,

@@ -15,11 +15,13 @@ from krm_function.config.manifest_options import ManifestOptions
 from krm_function.config.release import PlatformRelease, Release
 from krm_function.contrast.manifest import decode
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import (
+from tests.world import (
     APEIP,
+    IMAGES,
     LOCK,
     PLATFORMS,
     RELEASE,
+    WEB,
     Json,
     again,
     an_object,
@@ -30,7 +32,6 @@ from tests.stages.deployment import (
     pod_spec,
     values,
 )
-from tests.stages.example import IMAGES, WEB
 
 NEXT_SEED = "ab" * 48
 OTHER = WEB.partition("@")[0] + "@sha256:" + "e" * 64

@@ -7,8 +7,7 @@ import pytest
 from krm_function.contrast.measurement import MAX_VCPUS
 from krm_function.render.rendered import Rendered
 from krm_function.report.plan import changes_of
-from tests.stages.deployment import again, an_object, codes, config, coordinator, digests, named, pod_spec, run, values
-from tests.stages.example import WEB
+from tests.world import WEB, again, an_object, codes, config, coordinator, digests, named, pod_spec, run, values
 
 Json = dict[str, Any]
 GPU = "contrast-cc-metal-qemu-snp-gpu"

@@ -26,8 +26,8 @@ from krm_function.render.make_manifest import (
 )
 from krm_function.render.roles import read_identities
 from krm_function.render.select import select
-from tests.stages.deployment import APEIP, RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
-from tests.stages.deployment import PLATFORMS as RELEASED
+from tests.world import APEIP, RELEASE, RTMR0, SEED, TDX_RTMRS, a_list, an_object, config, coordinator, snp
+from tests.world import PLATFORMS as RELEASED
 
 OWNER = """-----BEGIN PUBLIC KEY-----
 MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEP2+SXCNK/lYcYjCMeC98jlR3JTwXHTPH

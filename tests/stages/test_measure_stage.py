@@ -11,8 +11,7 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import Workload
 from krm_function.render.stages import make_id_blocks, measure
 from krm_function.text.changes import ABSENT
-from tests.stages.deployment import APEIP, SEED
-from tests.stages.example import pod_template, workload
+from tests.world import APEIP, SEED, pod_template, workload
 
 KATA = "io.katacontainers.config.hypervisor."
 KEYS = ("snp_id_block", "snp_id_auth", "snp_guest_policy")

@@ -7,9 +7,10 @@ import pytest
 from krm_function.config.image_lock import ImageFacts
 from krm_function.kubernetes.workload import Workload
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import (
+from tests.world import (
     FACTS,
     LOCK,
+    WEB,
     again,
     an_object,
     codes,
@@ -20,7 +21,6 @@ from tests.stages.deployment import (
     pod_spec,
     run,
 )
-from tests.stages.example import WEB
 
 Json = dict[str, Any]
 GIB, MIB = 1 << 30, 1 << 20

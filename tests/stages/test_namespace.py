@@ -15,8 +15,7 @@ from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.text.parse import parse
 from krm_function.text.writer import dump
-from tests.selection import in_pairs
-from tests.stages.deployment import (
+from tests.world import (
     a_list,
     again,
     an_object,
@@ -54,7 +53,9 @@ def host_of(made: Rendered, name: str) -> str:
     return str({one["name"]: one["value"] for one in initializer["env"]}["COORDINATOR_HOST"])
 
 
-@in_pairs({"kind": sorted(KINDS), "written": ["absent", "null", "empty"], "listed": [False, True]})
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("written", ["absent", "null", "empty"])
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_workload_of_any_kind_gets_it(kind: str, written: str, *, listed: bool) -> None:
     web = an_object(kind, "web", "")
     if written != "absent":

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.stages.deployment import FACTS, LOCK, an_object, config, coordinator, pod_spec, run
-from tests.stages.example import WEB
+from tests.world import FACTS, LOCK, WEB, an_object, config, coordinator, pod_spec, run
 
 Json = dict[str, Any]
 DISK_LOCK = {**LOCK, WEB: FACTS._replace(config={**FACTS.config, "Volumes": {"/srv": {}}})}

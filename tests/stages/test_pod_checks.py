@@ -9,7 +9,7 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import PREFIX, Workload
 from krm_function.render.inject import inject
 from krm_function.render.pod_checks import check_after_injection, check_before_injection
-from tests.stages.example import (
+from tests.world import (
     ADMIN,
     COORDINATOR,
     DIGEST,
@@ -23,7 +23,7 @@ from tests.stages.example import (
     SECURE_PV,
     SKIP,
     WEB,
-    coordinator,
+    coordinator_workload,
     pod_template,
     workload,
 )
@@ -94,7 +94,7 @@ def old(image: str) -> str:
 
 
 def test_a_coordinator_of_another_release_is_refused() -> None:
-    subject = coordinator()
+    subject = coordinator_workload()
     subject.containers[0]["image"] = COORDINATOR
     assert late(subject) == []
     subject.containers[0]["image"] = old(COORDINATOR)
@@ -272,7 +272,7 @@ def test_misspelt_keys(key: str, hint: str, what: str, place: str) -> None:
 
 
 def test_the_role_is_a_label_of_the_template() -> None:
-    assert early(coordinator()) == []
+    assert early(coordinator_workload()) == []
     by_annotation = workload("StatefulSet", pod_template({ROLE: "coordinator"}))
     findings = check_before_injection(by_annotation, IMAGES)
     assert [(found.code, found.hint) for found in findings] == [("CC0202", "move it to the labels of the pod template")]

@@ -15,8 +15,7 @@ from krm_function.policy.initdata import Initdata, annotation, decode_toml, enco
 from krm_function.policy.rules import load_rules
 from krm_function.policy.settings import default_settings
 from krm_function.render.sealing import Sealing, existing_digest, seal_policy
-from tests.stages.deployment import LOCK
-from tests.stages.example import pod_template, workload
+from tests.world import LOCK, pod_template, workload
 
 
 def sealing(subject: Workload, **files: str) -> Any:

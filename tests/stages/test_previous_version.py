@@ -9,7 +9,7 @@ from krm_function.config.generate import PolicyOptions
 from krm_function.config.manifest_options import ManifestOptions
 from krm_function.render.read import read
 from krm_function.text.parse import parse
-from tests.stages.deployment import config, documents, good, stream, values
+from tests.world import config, documents, good, stream, values
 
 DATA = Path(__file__).parent / "data"
 INPUT = (DATA / "previous-input.yaml").read_text()

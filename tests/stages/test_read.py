@@ -16,7 +16,7 @@ from krm_function.render.select import select
 from krm_function.render.write import with_edits, write
 from krm_function.text.changes import ABSENT
 from krm_function.text.parse import parse
-from tests.stages.deployment import a_list, added, an_object, coordinator, documents, stream
+from tests.world import a_list, added, an_object, coordinator, documents, stream
 
 
 def edited(*values: Any) -> tuple[Resource, ...]:

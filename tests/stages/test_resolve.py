@@ -16,7 +16,7 @@ from krm_function.render import classes as stage
 from krm_function.render.classes import resolve
 from krm_function.render.stages import find_platforms
 from krm_function.text.changes import ABSENT
-from tests.stages.example import HANDLERS, RELEASE, WEB, pod_template, workload
+from tests.world import HANDLERS, RELEASE, WEB, pod_template, workload
 
 BARE = ("contrast-cc", "kata-cc-isolation")
 GPU_OF = {

@@ -19,8 +19,7 @@ from krm_function.render.pipeline import find_unproven
 from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.text.writer import dump
-from tests.stages.deployment import FACTS, LOCK, again, an_object, config, coordinator, named, run, values
-from tests.stages.example import WEB
+from tests.world import FACTS, LOCK, WEB, again, an_object, config, coordinator, named, run, values
 
 Json = dict[str, Any]
 Place = tuple[str, str]  # container and path

@@ -18,7 +18,7 @@ from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import EMITTED, RESOURCE_POLICY
 from krm_function.render.classes import RuntimeClasses, complete_classes, schedule
 from krm_function.text.changes import ABSENT, apply
-from tests.stages.example import HANDLERS, RELEASE, pod_template, workload
+from tests.world import HANDLERS, RELEASE, pod_template, workload
 
 SNP = PLATFORMS["metal-qemu-snp"]
 TDX = PLATFORMS["metal-qemu-tdx"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.lookup import dig
 from krm_function.render.select import select
-from tests.stages.deployment import a_list, an_object, pod_spec
+from tests.world import a_list, an_object, pod_spec
 
 TEMPLATES = {
     "Pod": (),

@@ -9,7 +9,7 @@ from krm_function.config.manifest_options import ManifestOptions
 from krm_function.contrast.profiles import KATA
 from krm_function.policy.settings import default_document
 from tests.policy.test_service_variables import LEGAL, STOPS
-from tests.stages.deployment import Json, an_object, config, coordinator, good, pod_spec, run
+from tests.world import Json, an_object, config, coordinator, good, pod_spec, run
 
 KATA_NODES = config(policy=PolicyOptions(profile="kata-4.1"), manifest=ManifestOptions(emit="none"))
 ROOT: Json = {"securityContext": {"runAsUser": 0, "runAsGroup": 0}}

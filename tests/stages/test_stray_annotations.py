@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.stages.deployment import a_list, again, an_object, config, coordinator, good, run
-from tests.stages.example import EGRESS, INGRESS, SKIP
+from tests.world import EGRESS, INGRESS, SKIP, a_list, again, an_object, config, coordinator, good, run
 
 EXPOSE = "contrast.edgeless.systems/expose-service"
 

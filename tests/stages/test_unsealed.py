@@ -7,7 +7,7 @@ import pytest
 from krm_function.contrast.class_in_text import may_ask_for_contrast
 from krm_function.contrast.platforms import contrast_names_in
 from krm_function.render.unsealed import find_unsealed
-from tests.stages.deployment import an_object, codes, config, coordinator, good, manifest, named, pod_spec, run, stream
+from tests.world import an_object, codes, config, coordinator, good, manifest, named, pod_spec, run, stream
 
 THING = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "web", "namespace": "shop"}}
 CLASS = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "mine"}}

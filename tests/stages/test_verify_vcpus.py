@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding
-from tests.stages.example import WEB, pod_template, workload
+from tests.world import WEB, pod_template, workload
 
 
 def container(name: str, cpu: Any, **fields: Any) -> dict[str, Any]:

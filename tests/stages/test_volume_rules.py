@@ -10,9 +10,12 @@ from krm_function.config.generate import VolumeRules
 from krm_function.kubernetes.workload import ORIGINAL
 from krm_function.render.rendered import Rendered
 from tests.hosts.running import called
-from tests.stages.deployment import (
+from tests.world import (
     FACTS,
     LOCK,
+    SECURE_PV,
+    SKIP,
+    WEB,
     again,
     an_object,
     codes,
@@ -25,7 +28,6 @@ from tests.stages.deployment import (
     said,
     values,
 )
-from tests.stages.example import SECURE_PV, SKIP, WEB
 
 Json = dict[str, Any]
 SPLIT = VolumeRules(split_sub_paths=True)
@@ -639,7 +641,7 @@ def test_uninject_gives_back_comments_and_styles(rules: VolumeRules, tmp_path: P
 def test_the_choices_are_what_the_rules_do() -> None:
     from krm_function.render.read import read
     from krm_function.render.volume_rules import offer_volume_rules
-    from tests.stages.deployment import stream
+    from tests.world import stream
 
     to = config(images=DISK_LOCK)
     resources = read(stream(*everything()), keep_plain=True).resources

@@ -7,8 +7,7 @@ import pytest
 
 from krm_function.kubernetes.workload import INITDATA
 from krm_function.render.copies import find_copies
-from tests.stages.deployment import Json, an_object, pod_spec
-from tests.stages.example import HANDLERS
+from tests.world import HANDLERS, Json, an_object, pod_spec
 
 
 def sealed(kind: str, name: str, initdata: Any = "policy", runtime_class: Any = HANDLERS["metal-qemu-snp"]) -> Json:

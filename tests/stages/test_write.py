@@ -15,7 +15,7 @@ from krm_function.render.write import WriteResult, with_edits, write
 from krm_function.text.errors import YamlError
 from krm_function.text.parse import parse, read_value
 from krm_function.text.splice import rewrite
-from tests.stages.deployment import a_list, an_object, documents, stream
+from tests.world import a_list, an_object, documents, stream
 
 LOCAL = "config.kubernetes.io/local-config"
 REF = Ref("apps/v1", "Deployment", "shop", "web")

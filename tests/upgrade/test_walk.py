@@ -17,8 +17,8 @@ from krm_function.findings import Ref
 from krm_function.operations.live import earlier
 from krm_function.operations.upgrade import Places, change_between, waves
 from krm_function.render.rendered import Rendered
-from tests.stages.deployment import RELEASE, Json, good, values
 from tests.stages.test_keep import NEXT, OTHER, PLATFORM, Pod, config_of, deployment_of, pods_of, refused_of
+from tests.world import RELEASE, Json, good, values
 
 REFS = {
     name: Ref("apps/v1", kind, "shop", name)

@@ -33,6 +33,7 @@ def lists() -> list[str]:
     return whole + [text[:-1] for text in whole] + [text.replace("\n", "\r\n") for text in whole] + flow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", lists())
 def test_both_ways_say_the_same(text: str) -> None:
     item_list = split_items(text)

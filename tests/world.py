@@ -1,4 +1,4 @@
-"""A small deployment as plain data, the configuration to render it with, and renders of it."""
+"""The world of most tests: pods as plain data, the configuration to render them with, and renders of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
@@ -9,20 +9,44 @@ from krm_function.config.generate import Generate
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.release import PlatformRelease, Release
 from krm_function.contrast.manifest import decode
-from krm_function.findings import Finding
+from krm_function.findings import Finding, Ref
 from krm_function.hosts.stream import decode_stream
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.resource import Resource
-from krm_function.kubernetes.workload import EMITTED, INITDATA, Workload, workloads_of
+from krm_function.kubernetes.workload import EMITTED, INITDATA, PREFIX, Workload, workloads_of
 from krm_function.render.pipeline import render
 from krm_function.render.read import ReadResources
 from krm_function.render.rendered import Rendered
 from krm_function.text.parse import Document, parse
 from krm_function.text.writer import dump
-from tests.stages.example import COORDINATOR, HANDLERS, IMAGES, INITIALIZER, MESH, ROLE, WEB
 
 Json = dict[str, Any]
+
+DIGEST = "sha256:" + "a" * 64
+WEB = f"example.com/web@{DIGEST}"
+INITIALIZER = f"ghcr.io/edgelesssys/contrast/initializer:v1.25.0@sha256:{'1' * 64}"
+MESH = f"ghcr.io/edgelesssys/contrast/service-mesh-proxy:v1.25.0@sha256:{'2' * 64}"
+COORDINATOR = f"ghcr.io/edgelesssys/contrast/coordinator:v1.25.0@sha256:{'3' * 64}"
+IMAGES = {
+    "ghcr.io/edgelesssys/contrast/initializer:latest": INITIALIZER,
+    "ghcr.io/edgelesssys/contrast/service-mesh-proxy:latest": MESH,
+    "ghcr.io/edgelesssys/contrast/coordinator:latest": COORDINATOR,
+}
+HANDLERS = {
+    name: f"contrast-cc-{name}-1a2b3c4d"
+    for name in ("metal-qemu-snp", "metal-qemu-snp-gpu", "metal-qemu-tdx", "metal-qemu-tdx-gpu")
+}
+INGRESS = PREFIX + "servicemesh-ingress"
+EGRESS = PREFIX + "servicemesh-egress"
+ADMIN = PREFIX + "servicemesh-admin-interface-port"
+SKIP = PREFIX + "skip-initializer"
+SECURE_PV = PREFIX + "secure-pv"
+STORE_SIZE = PREFIX + "image-store-size"
+ROLE = PREFIX + "pod-role"
+SECRETS_MOUNT = {"name": "contrast-secrets", "mountPath": "/contrast", "readOnly": True}
+WRITABLE_SECRETS_MOUNT = {"name": "contrast-secrets", "mountPath": "/contrast"}  # the initializer's
+SECRETS_VOLUME = {"name": "contrast-secrets", "emptyDir": {"medium": "Memory"}}
 
 SEED = bytes(range(1, 0x31)).hex()  # of the vectors in docs/facts/contrast-manifest.md#launch-digest
 APEIP = "0080b004"
@@ -48,6 +72,7 @@ def tdx(platform: str = "metal-qemu-tdx") -> PlatformRelease:
 
 PLATFORMS: dict[str, PlatformRelease] = {name: snp(name) if "snp" in name else tdx(name) for name in HANDLERS}
 RELEASE = Release("v1.25.0", "v1.25.0", PLATFORMS, IMAGES)
+ON = Generate(image_store=True)
 
 
 def config(release: Release = RELEASE, images: Mapping[str, ImageFacts] | None = LOCK, **options: Any) -> Config:
@@ -57,13 +82,22 @@ def config(release: Release = RELEASE, images: Mapping[str, ImageFacts] | None =
 
 def pod_spec(**fields: Any) -> Json:
     """A pod spec with one container `web`; None removes a field."""
-    limits = {"cpu": "500m", "memory": "200Mi"}
-    spec = {
-        "runtimeClassName": "contrast-cc",
-        "containers": [{"name": "web", "image": WEB, "resources": {"limits": limits}}],
-        **fields,
-    }
+    spec = {"runtimeClassName": "contrast-cc", "containers": [_container("500m")], **fields}
     return deepcopy({key: value for key, value in spec.items() if value is not None})
+
+
+def _container(cpu: str) -> Json:
+    return {"name": "web", "image": WEB, "resources": {"limits": {"cpu": cpu, "memory": "200Mi"}}}
+
+
+def pod_template(
+    annotations: Mapping[str, Any] | None = None, labels: Mapping[str, Any] | None = None, **spec: Any
+) -> Json:
+    """The pod template of docs/facts/contrast.md#worked-example; `spec` overrides fields of the pod spec."""
+    metadata: Json = {"labels": {"app": "web", **(labels or {})}}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return {"metadata": metadata, "spec": pod_spec(**{"containers": [_container("1500m")], **spec})}
 
 
 def an_object(
@@ -76,17 +110,50 @@ def an_object(
     **more: Any,
 ) -> Json:
     """A workload of any kind. annotations and labels are those of its pod template; `more` joins the object's spec."""
-    version, path, *_ = KINDS[kind]
-    metadata: Json = {"name": name} | ({"namespace": namespace} if namespace else {})
     template: Json = {"metadata": {"labels": {"app": name, **(labels or {})}}, "spec": deepcopy(spec or pod_spec())}
     if annotations:
         template["metadata"]["annotations"] = dict(annotations)
+    return _around(template, kind, {"name": name} | ({"namespace": namespace} if namespace else {}), more)
+
+
+def _around(template: Json, kind: str, metadata: Json, more: Json) -> Json:
+    version, path, *_ = KINDS[kind]
     value: Json = {"apiVersion": version, "kind": kind, "metadata": metadata}
     if kind == "Pod":
         return value | {"metadata": {**metadata, **template["metadata"]}, "spec": template["spec"]}
     for key in reversed(path[1:]):
         template = {str(key): template}
     return value | {"spec": {**more, **template}}
+
+
+def workload(
+    kind: str = "Deployment", template: Json | None = None, root: tuple[str | int, ...] = (), **more: Any
+) -> Workload:
+    """A workload of one of the eight kinds around a template; root puts it into a List."""
+    value = _around(deepcopy(template or pod_template()), kind, {"name": "web"}, more)
+    return workloads_of(value, root, Ref(value["apiVersion"], kind, "", "web"))[0]
+
+
+def annotated(**annotations: Any) -> Workload:
+    """The worked example with annotations; underscores stand for hyphens."""
+    return workload(template=pod_template({PREFIX + key.replace("_", "-"): text for key, text in annotations.items()}))
+
+
+def coordinator_workload(**spec: Any) -> Workload:
+    """A coordinator as in coordinator.yml."""
+    container = {"name": "coordinator", "image": "ghcr.io/edgelesssys/contrast/coordinator:latest"}
+    return workload("StatefulSet", pod_template(labels={ROLE: "coordinator"}, containers=[container], **spec))
+
+
+def first_workload(document: Any) -> Workload:
+    """The first object of a document as a workload."""
+    root, value = next(objects(document))
+    return workloads_of(value, root, reference(value))[0]
+
+
+def names(workload: Workload, field: str = "initContainers") -> list[str]:
+    """Names of a list of the pod spec."""
+    return [entry["name"] for entry in workload.pod_spec.get(field, [])]
 
 
 def coordinator(name: str = "coordinator", namespace: str = "shop", **fields: Any) -> Json:
