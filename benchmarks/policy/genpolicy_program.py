@@ -1,6 +1,7 @@
 """Call a genpolicy, Kata's or Contrast's, for one pod, and read the initdata that it prints.
 
-Sources: docs/facts/kata.md#command-line, docs/facts/contrast-manifest.md#policy-generator-call.
+It pulls images: docs/facts/kata.md#image-data. Its arguments are those of docs/facts/kata.md#command-line and
+docs/facts/contrast-manifest.md#policy-generator-call.
 """
 
 import json
