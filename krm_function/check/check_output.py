@@ -1,6 +1,7 @@
 """Check rendered output in this order: read -> identity -> objects -> pods -> manifest -> render again."""
 
 import json
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from json import loads
 from typing import Any
@@ -148,8 +149,6 @@ def _record(operation: str, address: str, value: Any = None, *_: Any) -> list[An
 
 def _initdata(text: str) -> Any:
     """Decode the document inside of initdata; return the text where there is none."""
-    import tomllib
-
     try:
         packed = from_annotation(text)
     except ValueError:

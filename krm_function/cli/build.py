@@ -49,8 +49,6 @@ def installed_files() -> list[Member]:
 
 def _program_files() -> Iterator[Member]:
     """Yield the files of this program's packages, wherever they are: an editable install has them in a source tree."""
-    import krm_function
-
     root = os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))
     for package in PACKAGES:
         for directory, below, names in os.walk(os.path.join(root, package)):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from krm_function.cli.streams import read_in
+from krm_function.contrast.manifest_merge import last_of
 from krm_function.findings import Finding, Ref, finding
 from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
 from krm_function.hosts.stream import Stream, cut_stream
@@ -12,6 +13,7 @@ from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.resource import Resource, stream_finding, yaml_finding
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
+from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.select import select
 from krm_function.text.errors import Source, YamlError, decode
 from krm_function.text.parse import parse
@@ -168,9 +170,6 @@ def manifest_among(output: RenderedOutput) -> tuple[str, tuple[Finding, ...]]:
 
     "" with a finding if there is none, or it cannot be told which one counts.
     """
-    from krm_function.contrast.manifest_merge import last_of
-    from krm_function.render.make_manifest import read_emitted_manifest
-
     found = {reference(value): text for value in output.values if (text := read_emitted_manifest(value)) is not None}
     if not found:
         return "", (finding("CC1106.not-emitted"),)

@@ -3,15 +3,15 @@
 Rule of this file: an option means the same in each of these commands, so it is declared and checked once, here.
 """
 
+import re
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_function.cli.parser import LONGEST_TIMEOUT, Parser
-
-if TYPE_CHECKING:
-    from krm_function.findings import Finding
-    from krm_function.lock.resolve import LockLimits
-    from krm_function.lock.sources import SourceOption
+from krm_function.findings import Finding, finding
+from krm_function.kubernetes.image import HOST
+from krm_function.lock.resolve import LockLimits
+from krm_function.lock.sources import FORMS, SourceOption, parse_source
 
 UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 MOST_JOBS = 64
@@ -69,15 +69,8 @@ def add_look_up(parser: Parser) -> None:
     )
 
 
-def look_up_flags(options: Namespace) -> "tuple[list[SourceOption], LockLimits, list[Finding]]":
+def look_up_flags(options: Namespace) -> tuple[list[SourceOption], LockLimits, list[Finding]]:
     """Return the sources and limits of one call, and what is wrong with its flags."""
-    import re
-
-    from krm_function.findings import finding
-    from krm_function.kubernetes.image import HOST
-    from krm_function.lock.resolve import LockLimits
-    from krm_function.lock.sources import FORMS, parse_source
-
     misused: list[Finding] = []
 
     def refuse(code: str, option: str, **values: Any) -> None:

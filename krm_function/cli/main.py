@@ -12,6 +12,7 @@ about the input. Every call ends here: with the exit code of the command, or tha
 Every render is a new process, so nothing is imported here before it is needed.
 """
 
+import gc
 import io
 import os
 import sys
@@ -28,8 +29,6 @@ LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG
 
 def main() -> int:
     """Run the command line; the return value is the exit code."""
-    import gc
-
     # a render is short and allocates trees: collecting them costs more than the work (docs/facts/python.md#start-up)
     gc.disable()
     if not sys.stderr:

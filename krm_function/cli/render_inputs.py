@@ -182,15 +182,12 @@ def _manifest(generate: Generate, options: Namespace, read: Read) -> tuple[Gener
     )
     if options.disable_updates and options.add_workload_owner_key:
         findings.append(finding("CC0909.no-updates", option="--disable-updates"))
-    if options.manifest:
-        import os
-
-        if os.path.exists(options.manifest):
-            try:
-                manifest = manifest._replace(base=decode(read("manifest", options.manifest)))
-            except ManifestError as problem:
-                unread = finding("CC0909.base", option="--manifest", error=str(problem))
-                findings.append(unread._replace(line=problem.line, file=options.manifest))
+    if options.manifest and os.path.exists(options.manifest):
+        try:
+            manifest = manifest._replace(base=decode(read("manifest", options.manifest)))
+        except ManifestError as problem:
+            unread = finding("CC0909.base", option="--manifest", error=str(problem))
+            findings.append(unread._replace(line=problem.line, file=options.manifest))
     return generate._replace(manifest=manifest), findings
 
 

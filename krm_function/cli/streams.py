@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+from krm_function.cli.exits import USAGE, Exit
+
 TYPE_CHECKING = False  # importing typing takes longer than all that a stream without Contrast needs
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,11 +21,8 @@ MOST = 1 << 28  # bytes of standard input, as of a file (hosts/files.py)
 def read_in() -> bytes:
     """Read all of standard input. Raises FileProblem, and Exit if it is a terminal."""
     if not sys.stdin:
-        from krm_function.hosts.files import FileProblem
-
-        raise FileProblem("standard input", "it is closed")
+        raise _file_problem("standard input", "it is closed")
     if sys.stdin.isatty():
-        from krm_function.cli.exits import USAGE, Exit
         from krm_function.cli.messages import print_findings
         from krm_function.findings import finding
 
@@ -32,13 +31,9 @@ def read_in() -> bytes:
     try:
         data = sys.stdin.buffer.read(MOST + 1)
     except OSError as problem:  # it is a directory
-        from krm_function.hosts.files import FileProblem
-
-        raise FileProblem("standard input", problem.strerror or "not readable") from problem
+        raise _file_problem("standard input", problem.strerror or "not readable") from problem
     if len(data) > MOST:
-        from krm_function.hosts.files import FileProblem
-
-        raise FileProblem("standard input", f"it has more than {MOST >> 20} MiB")
+        raise _file_problem("standard input", f"it has more than {MOST >> 20} MiB")
     return data
 
 
@@ -57,18 +52,14 @@ def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
     try:
         write_pieces(pieces)
     except BrokenPipeError as problem:
-        from krm_function.hosts.files import FileProblem
-
         reason = f"nobody reads it, so {path} was not written either"
-        raise FileProblem("standard output", reason, writing=True) from problem
+        raise _file_problem("standard output", reason, writing=True) from problem
 
 
 def write_pieces(pieces: Iterable[bytes]) -> None:
     """Write all of standard output, encoded while it is written; nothing but the writing may go wrong by now."""
     if not sys.stdout:  # the caller has closed it
-        from krm_function.hosts.files import FileProblem
-
-        raise FileProblem("standard output", "it is closed", writing=True)
+        raise _file_problem("standard output", "it is closed", writing=True)
     try:
         sys.stdout.buffer.writelines(pieces)
     except OSError as problem:
@@ -93,12 +84,16 @@ def flush() -> None:
 
 def _unwritable(problem: OSError) -> OSError:
     """Return what to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
-    from krm_function.hosts.files import FileProblem
-
     _discard_buffer()
     if isinstance(problem, BrokenPipeError):
         return problem
-    return FileProblem("standard output", problem.strerror or "not writable", writing=True)
+    return _file_problem("standard output", problem.strerror or "not writable", writing=True)
+
+
+def _file_problem(name: str, reason: str, *, writing: bool = False) -> OSError:
+    from krm_function.hosts.files import FileProblem
+
+    return FileProblem(name, reason, writing=writing)
 
 
 def _discard_buffer() -> None:

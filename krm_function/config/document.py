@@ -1,5 +1,6 @@
 """A configuration document, strict JSON, and what is common to the three kinds."""
 
+import json
 from collections.abc import Callable
 from typing import Any, Literal, NoReturn, get_args
 
@@ -32,8 +33,6 @@ def load_object(text: str) -> dict[str, Any]:
 
 def load_any(text: str) -> Any:
     """Read any JSON value. Raises like `load`."""
-    import json
-
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_finite

@@ -144,8 +144,6 @@ def schema(kind: str) -> Schema:
 
 def schema_text(kind: str) -> str:
     """Return the schema of one kind as it is published: as JSON, for people too. Raises KeyError."""
-    import json
-
     return f"{json.dumps(schema(kind), indent=2)}\n"
 
 

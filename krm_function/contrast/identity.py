@@ -7,6 +7,8 @@ the WorkloadSecretID that Contrast derives from those three proves that a base e
     apps/v1/Deployment/shop/web    its derived WorkloadSecretID (docs/facts/contrast-manifest.md#policy-entries)
 """
 
+import json
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -134,9 +136,6 @@ def base_entries(base: Mapping[str, Any] | None) -> tuple[BaseEntry, ...]:
 
 def quoted(text: str) -> str:
     """Write a text as YAML reads it within a line, for the lines that hints give."""
-    import json
-    import re
-
     plain = re.fullmatch("[A-Za-z][A-Za-z0-9_./-]*", text) and text.casefold() not in _WORDS
     return text if plain else json.dumps(text)
 

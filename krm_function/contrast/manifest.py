@@ -11,6 +11,7 @@ from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, faults, unknown_fields, wrong_type
+from krm_function.schema.nearest import nearest
 from krm_function.schema.values import (
     ANY_TEXT,
     Choice,
@@ -208,8 +209,6 @@ def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
 
 def meant(name: str, known: Iterable[str]) -> str:
     """Write `, did you mean X?` if a known name is similar, or that it is X now; else the empty string."""
-    from krm_function.schema.nearest import nearest
-
     names = tuple(known)
     if RENAMED.get(name) in names:
         return f", it is {RENAMED[name]} now"

@@ -187,11 +187,9 @@ def extend(seed: bytes, vcpus: int, ap_eip: int, cpu_signature: int) -> bytes:
         raise ValueError(f"{vcpus} vCPUs; between 1 and {MAX_EXTENDED_VCPUS} are possible")
     digest = seed
     if vcpus > 1:
-        from hashlib import sha384  # OpenSSL: only what is measured loads it
-
         rest = _page_info_rest(ap_eip, cpu_signature)
         for _ in range(vcpus - 1):
-            digest = sha384(digest + rest).digest()
+            digest = _sha384(digest + rest)
     return digest
 
 
@@ -239,11 +237,15 @@ def vmsa_page(eip: int, cpu_signature: int) -> bytes:
 
 def _page_info_rest(ap_eip: int, cpu_signature: int) -> bytes:
     """Build PAGE_INFO without its first field, the digest so far: the same for every further vCPU."""
-    from hashlib import sha384
-
-    contents = sha384(vmsa_page(ap_eip, cpu_signature)).digest()
+    contents = _sha384(vmsa_page(ap_eip, cpu_signature))
     # length, page type, then one byte each: IMI page, VMPL3, VMPL2 and VMPL1 permissions, reserved
     return contents + struct.pack("<HB5xQ", _PAGE_INFO_BYTES, _PAGE_TYPE_VMSA, _VMSA_ADDRESS)
+
+
+def _sha384(data: bytes) -> bytes:
+    from hashlib import sha384  # OpenSSL: only what is measured loads it
+
+    return sha384(data).digest()
 
 
 # --- Build the SEV-SNP ID block (launch digest and policy that the firmware must enforce) and its authentication page
@@ -320,9 +322,7 @@ def id_key_digest(auth: bytes) -> bytes:
     """
     if len(auth) != ID_AUTH_BYTES:
         raise ValueError(f"an ID authentication page has {ID_AUTH_BYTES} bytes, not {len(auth)}")
-    from hashlib import sha384  # OpenSSL: only what is measured loads it
-
-    return sha384(auth[_KEY_AT : _KEY_AT + _KEY_BYTES]).digest()
+    return _sha384(auth[_KEY_AT : _KEY_AT + _KEY_BYTES])
 
 
 def recover_key(block: bytes) -> tuple[int, int]:
@@ -330,9 +330,7 @@ def recover_key(block: bytes) -> tuple[int, int]:
 
     Raises ValueError in the cases without two such points, whose probability is negligible.
     """
-    from hashlib import sha384
-
-    z = int.from_bytes(sha384(block).digest(), "big")
+    z = int.from_bytes(_sha384(block), "big")
     k = -z * pow(2, -1, N) % N
     if k == 0:
         raise ValueError("no ID key can be recovered: the block's hash is zero")

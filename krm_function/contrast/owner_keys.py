@@ -1,5 +1,6 @@
 """Owner keys: from the PEM that people have to the hex digits that a manifest lists, and new ones."""
 
+import binascii
 import re
 
 from krm_function.contrast.measurement import is_hex
@@ -76,8 +77,6 @@ def seedshare_problem(digits: str) -> str:
 
 def _one_block(pem: str, accepted: tuple[str, ...]) -> bytes:
     """Read the bytes inside the only PEM block."""
-    import binascii
-
     if len(pem) > _LONGEST_PEM:
         raise KeyProblem("too long for a key in PEM")
     if re.search(_PRIVATE, pem):
@@ -108,15 +107,14 @@ def _from_hex(digits: str) -> bytes:
 
 def _ecdsa(der: bytes) -> bytes:
     """Check an ECDSA public key and write it as plain PKIX DER, the point uncompressed."""
-    if der.startswith(_P384) and len(der) == len(_P384) + 96:
-        from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, EllipticCurvePublicKey
+    from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, EllipticCurvePublicKey
 
+    if der.startswith(_P384) and len(der) == len(_P384) + 96:
         try:  # nearly every owner key is one, and this way costs half the import of the other
             EllipticCurvePublicKey.from_encoded_point(SECP384R1(), der[len(_P384) - 1 :])
         except ValueError as problem:
             raise KeyProblem("no public key can be read from it") from problem
         return der
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     key = _load(der)

@@ -8,6 +8,7 @@ Nothing that writes is imported, so a command that only reads does not load it.
     found below a directory      a regular file at a place in that directory, by whatever links
 """
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 from stat import S_ISREG
@@ -87,8 +88,6 @@ def _holds_object(path: str, root: str) -> bool:
 
     Raises FileProblem.
     """
-    import json
-
     data = read_file(path, root)
     if b"kind" not in data or b"apiVersion" not in data:
         return False

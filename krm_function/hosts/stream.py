@@ -16,6 +16,7 @@ from krm_function.kubernetes.resource import HELM_SOURCE, Resource
 from krm_function.record import NamedTuple
 from krm_function.text.errors import Source, decode, encode
 from krm_function.text.split import split_stream
+from krm_function.text.writer import dump
 
 SEPARATOR = re.compile(r"---(?:[ \t\r\n]|$)")
 
@@ -93,6 +94,4 @@ def _newline(texts: Iterable[str]) -> str:
 def _document(value: Any, source: str, newline: str) -> str:
     """Make a new document with its separator line."""
     comment = f"{HELM_SOURCE}{source}/{value['metadata']['name']}.yaml\n" if source else ""
-    from krm_function.text.writer import dump
-
     return f"---\n{comment}{dump(value)}".replace("\n", newline)

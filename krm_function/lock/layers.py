@@ -1,6 +1,7 @@
 """Read the layers of an image, each once, for a few files, and find these in the stack of them."""
 
 import posixpath
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -67,8 +68,6 @@ def _gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield all frames of a zstd stream, skippable ones left out."""
-    import sys
-
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdDecompressor, ZstdError
     else:

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import subprocess
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Generator, Mapping
@@ -127,9 +129,6 @@ def _host(name: str) -> str:
 
 def _from_helper(helper: str, key: str) -> Login | None:
     """Ask `docker-credential-<helper> get`; None when it knows no such registry."""
-    import shutil
-    import subprocess
-
     what = f"the credential helper docker-credential-{helper}"
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", helper):
         raise LockProblem("CC1252.helper-name", what="a credential helper")

@@ -1,6 +1,7 @@
 """One image, or all of a run: from references to entries of the lock."""
 
 import collections
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from threading import Event
@@ -125,8 +126,6 @@ def _find(image: Image, digest: str, sources: Sequence[ImageSource], budget: Bud
 
 
 def _digest_of(answer: Found) -> str:
-    import hashlib
-
     if answer.loose:
         raise LockProblem("CC1209")
     return f"sha256:{hashlib.sha256(answer.data).hexdigest()}"

@@ -1,5 +1,6 @@
 """Where images come from: registries, OCI image layouts, archives of `docker save`; and how --from names these."""
 
+import hashlib
 import json
 import os
 import posixpath
@@ -237,8 +238,6 @@ class DockerArchive:
         return consume(self._files[part.digest].chunks())
 
     def _manifest(self, entry: dict[str, Any]) -> dict[str, Any]:
-        import hashlib
-
         name, layers = str(entry.get("Config")), entry.get("Layers")
         data = self._small(name, CONFIG_LIMIT)
         digits = hashlib.sha256(data).hexdigest()

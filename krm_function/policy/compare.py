@@ -1,5 +1,6 @@
 """Compare the policies of two outputs, workload by workload and field by field."""
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -43,6 +44,7 @@ from krm_function.policy.compare_values import (
     unordered_list,
     without_image,
 )
+from krm_function.policy.genpolicy import MARK
 from krm_function.policy.image_storage import images
 from krm_function.policy.initdata import (
     POLICY,
@@ -90,8 +92,6 @@ def _named_profile(document: str, data: Mapping[str, Any]) -> Any:
 
     This program names every profile but kata-4.1 in the data; genpolicy names none.
     """
-    from krm_function.policy.genpolicy import MARK
-
     named = data.get("profile")
     bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
     return FOREIGN if named is None and (bound or MARK.strip() in rules_of(document)) else named
@@ -331,8 +331,6 @@ def _merged_lines(found: list[Difference]) -> list[Difference]:
 
 def _values(data: Mapping[str, Any]) -> dict[str, str]:
     """Map the values of variables, also as JSON escapes them, to the `$(NAME)` that is shown instead."""
-    import json
-
     out: dict[str, str] = {}
     for container in maps(data.get("containers")):
         entries = dig(container, ENV)

@@ -1,6 +1,7 @@
 """Initdata: a TOML document of a few files, with the policy, its annotation form and its digest."""
 
 import functools
+import json
 import re
 import zlib
 from binascii import Error, a2b_base64, b2a_base64
@@ -120,8 +121,6 @@ def rules_of(rego: str) -> str:
 
 def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
     """Return the policy_data, and the offsets at which it begins and ends."""
-    import json
-
     start = rego.find("\n" + HEAD)
     if start < 0:
         raise ValueError("the policy has no policy_data")

@@ -13,6 +13,7 @@ from krm_function.kubernetes.pod_names import PodName, kata_pattern, name_patter
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, faults
+from krm_function.schema.nearest import nearest
 from krm_function.schema.values import Field, Only, Record, a_type, type_name
 
 # --- Read what a policy needs of a workload besides the pod spec: names, namespace, annotations, labels
@@ -221,6 +222,4 @@ def _finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
 
 
 def _nearest_field(fault: Fault) -> str:
-    from krm_function.schema.nearest import nearest
-
     return nearest(str(fault.path[-1]), fault.spec.fields) if isinstance(fault.spec, Record) else ""

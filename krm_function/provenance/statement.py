@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
@@ -86,8 +87,6 @@ class Call(NamedTuple):
 
 def digest_of(data: bytes) -> str:
     """Return the SHA-256 of some bytes in hexadecimal digits."""
-    from hashlib import sha256
-
     return sha256(data).hexdigest()
 
 

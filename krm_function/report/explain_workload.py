@@ -4,6 +4,7 @@ Rule of this file: it reads the records of a render and adds nothing to them. Ed
 follow each other are one step. The JSON form is versioned; version 1 only ever gains fields.
 """
 
+import json
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -105,8 +106,6 @@ def _shown(path: Path, value: Any) -> str:
 
 def explain_json(rendered: Rendered, ref: Ref) -> str:
     """Write `{"version": 1, "resource": {...}, "failed": bool, "skipped": ..., "steps": [...], "findings": [...]}`."""
-    import json
-
     line, findings = explained(rendered, ref)
     data: dict[str, Any] = {
         "version": 1,

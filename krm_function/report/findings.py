@@ -1,5 +1,6 @@
 """Findings as text, as KRM results, for machines, and read back from a report."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -244,8 +245,6 @@ def finding_data(found: Finding) -> dict[str, Any]:
 
 def render_json(findings: Iterable[Finding]) -> str:
     """Write `{"version": 1, "findings": [...]}` with a final newline."""
-    import json
-
     return json.dumps({"version": 1, "findings": [finding_data(found) for found in ordered(findings)]}, indent=2) + "\n"
 
 
@@ -293,8 +292,6 @@ LEVEL = {"error": "error", "warning": "warning", "info": "note"}
 
 def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
     """Write one run with one result per cause. infos: also findings of severity info, as notes."""
-    import json
-
     shown = grouped(found for found in findings if infos or found.severity != "info")
     codes = sorted({group.found.code for group in shown})
     driver = {"name": "contrast-krm", "version": __version__, "rules": [_rule(code) for code in codes]}
@@ -390,8 +387,6 @@ def read_report(text: str, code: str) -> tuple[Reported, ...]:
 
 
 def _from_json(text: str, code: str) -> list[Reported]:
-    import json
-
     try:
         report: Any = json.loads(text)
     except RecursionError:

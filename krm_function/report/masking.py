@@ -5,6 +5,7 @@ even as context of a change. Masked are the data of Secrets and of ConfigMaps th
 variables), the values of variables, and annotations that are longer than LONGEST.
 """
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,8 +35,6 @@ def masked_annotation(value: Any) -> Any:
     """Return an annotation's value, or its length and digest when it is long."""
     if not isinstance(value, str) or len(value) <= LONGEST:
         return value
-    import hashlib
-
     return f"({len(value)} characters, sha256 {hashlib.sha256(value.encode('utf-8', 'replace')).hexdigest()[:16]})"
 
 

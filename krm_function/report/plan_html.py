@@ -5,8 +5,13 @@ style sheet by digest and nothing else. Whatever comes from the input is escaped
 """
 
 import os
+from binascii import b2a_base64
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
+
+import jinja2
+from markupsafe import Markup
 
 from krm_function import __version__
 from krm_function.contrast.platforms import PLATFORMS
@@ -43,11 +48,6 @@ LOOKS = {
 
 def plan_html(plan: Plan) -> str:
     """Write the page. The same plan gives the same bytes: no date, no random identifier."""
-    from binascii import b2a_base64
-    from hashlib import sha256
-
-    import jinja2
-    from markupsafe import Markup
 
     def visible(value: Any) -> Any:
         """Make control characters visible; jinja2 escapes markup."""

@@ -1,6 +1,7 @@
 """The plan as text, in groups that the same nodes take, and as a Mermaid flowchart."""
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
 from krm_function.kubernetes.address import SHORT
 from krm_function.kubernetes.placement import Placement, first_and_more, grouped
@@ -270,8 +271,6 @@ def _columns(rows: Sequence[Row], width: int) -> Columns:
 
 def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
     """Wrap a text to lines of this width, none for an empty one. indent: of the first line; others have two more."""
-    from textwrap import wrap
-
     start = " " * indent
     return wrap(on_one_line(text), width, initial_indent=start, subsequent_indent=f"{start}  ", break_on_hyphens=False)
 

@@ -1,5 +1,6 @@
 """What a sealed policy allows, its open variables, and the differences between policies."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -127,8 +128,6 @@ def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
 
 def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
     """Write `{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
-    import json
-
     workloads = [{"resource": _resource(one), "differences": [_data(line) for line in one.lines]} for one in compared]
     return json.dumps({"version": 1, "workloads": workloads, "totals": verdict_counts(compared)}, indent=2) + "\n"
 

@@ -4,6 +4,7 @@ Rule of this file: measurements are named, not printed; the file has their 96 di
 version 1 only ever gains fields.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -58,8 +59,6 @@ def release_text(release: Release) -> str:
 
 def release_json(release: Release) -> str:
     """Write `{"version": 1, "release": "v1.25.0", "policyProfile": ..., "memory": {...}, "platforms": {...}, ...}`."""
-    import json
-
     platforms = {
         name: {
             "handler": facts.handler,
