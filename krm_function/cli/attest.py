@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from krm_function.cli.build import this_build
 from krm_function.cli.outputs import new_objects_file
+from krm_function.cli.render_inputs import public_key
 from krm_function.cli.streams import write_pieces_first
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.manifest import FILE
+from krm_function.contrast.owner_keys import KeyProblem
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import SUFFIXES, read_file, same_file
 from krm_function.hosts.write_files import NewFile, staged
@@ -193,9 +195,6 @@ def _used(role: Role, data: bytes) -> bytes:
     """Return what a render uses of a file: only the public half of a private key, all of any other."""
     if role not in KEYS or b"PRIVATE KEY" not in data:
         return data
-    from krm_function.cli.render_inputs import public_key
-    from krm_function.contrast.owner_keys import KeyProblem
-
     try:
         return public_key(data.decode("utf-8", "replace")).encode("utf-8")
     except KeyProblem:

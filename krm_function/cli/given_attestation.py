@@ -5,9 +5,9 @@ so.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from krm_function.cli.inputs import InputFile
+from krm_function.check.output import ManifestFile
+from krm_function.cli.inputs import InputFile, ReadFile
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import find_files, read_file
 from krm_function.kubernetes.resource import Resource
@@ -23,9 +23,6 @@ from krm_function.provenance.attestation import (
 from krm_function.provenance.statement import Artefact, Role, digest_of
 from krm_function.render.make_manifest import read_emitted_manifest
 
-if TYPE_CHECKING:
-    from krm_function.cli.inputs import ReadFile
-
 
 class FilesRead:
     """What a call of `check` has read beside the output, to compare with the statement in `file`."""
@@ -35,7 +32,7 @@ class FilesRead:
         self.file = file
         self.files: dict[Role, list[Artefact]] = {}
 
-    def reader(self, role: Role) -> "ReadFile":
+    def reader(self, role: Role) -> ReadFile:
         """Return a reader that remembers the digests of what it reads. Raises FileProblem."""
         artefacts = self.files.setdefault(role, [])
 
@@ -51,12 +48,12 @@ def attestation_findings(
     files_read: FilesRead,
     sources: Sequence[InputFile],
     resources: Iterable[Resource],
-    manifest: Artefact | None,
+    manifest: ManifestFile | None,
     inputs: Sequence[str],
 ) -> list[Finding]:
     """Return the verdict on an output. Raises FileProblem.
 
-    manifest: of a file of its own. inputs: files and directories of which the output was made, () if none is named.
+    inputs: files and directories of which the output was made, () if none is named.
     """
     if "-" in (files_read.file, *inputs):
         return [finding("CC0909.stdin-no-file", option="--attestation" if files_read.file == "-" else "--input")]
@@ -69,7 +66,7 @@ def attestation_findings(
     except AttestationProblem as problem:
         return [finding(problem.cause.code, file=files_read.file, **problem.cause.values)]
     outputs = [Artefact(file.file, digest_of(file.data)) for file in sources]
-    beside = [manifest] if manifest else []
+    beside = [Artefact(manifest.name, digest_of(manifest.data))] if manifest else []
     findings = compare_outputs(statement, files_read.file, [*outputs, *beside], map(digest_of, _manifests(resources)))
     for role, files in files_read.files.items():
         findings += compare_inputs(statement, files_read.file, role, files)

@@ -21,6 +21,8 @@ from krm_function.cli.exits import ENVIRONMENT, INTERNAL_ERROR, Terminated, exit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from krm_function.cli.messages import Form
 
 ISSUES = "https://github.com/contrast-krm/contrast-krm/issues"
@@ -38,10 +40,6 @@ def main() -> int:
         return ENVIRONMENT
     try:
         return _call(sys.argv[1:])
-    except Terminated as ended:
-        from krm_function.cli.command_line import die
-
-        die(ended.number)
     except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 (no traceback may reach a user)
         code = exit_code_of_exception(problem)
         if code == INTERNAL_ERROR:
@@ -73,19 +71,25 @@ def _dispatch(arguments: list[str]) -> int:
         from krm_function.cli.legacy import run_legacy
 
         return run_legacy(arguments[0], arguments[1:])
-    from krm_function.cli.command_line import parse_arguments, terminable
+    from krm_function.cli.command_line import die, parse_arguments, terminable
 
     options = parse_arguments(arguments)
-    with terminable():
-        try:
-            code: int = options.run(options)
-        except OSError as problem:
-            form, report = getattr(options, "format", None), getattr(options, "report", "")
-            workload = getattr(options, "workload", "")
-            return _print_file_problem(problem, form, report, options.parser.prog, workload)
-        except ModuleNotFoundError as missing:
-            form, report = getattr(options, "format", None), getattr(options, "report", "")
-            return _print_missing_extra(missing, form, report, cluster=getattr(options, "cluster", False))
+    try:
+        with terminable():
+            return _run(options)
+    except Terminated as ended:
+        die(ended.number)
+
+
+def _run(options: "Namespace") -> int:
+    """Run a command, and print what keeps it from running."""
+    form, report = getattr(options, "format", None), getattr(options, "report", "")
+    try:
+        code: int = options.run(options)
+    except OSError as problem:
+        return _print_file_problem(problem, form, report, options.parser.prog, getattr(options, "workload", ""))
+    except ModuleNotFoundError as missing:
+        return _print_missing_extra(missing, form, report, cluster=getattr(options, "cluster", False))
     return code
 
 

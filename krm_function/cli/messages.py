@@ -15,6 +15,7 @@ from krm_function.cli.exits import exit_code
 from krm_function.findings import Finding, documentation_of_all, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 from krm_function.record import NamedTuple
+from krm_function.report.findings import ansi, render_github, render_json, render_sarif, render_text
 
 EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; what the system says of a file or a server
 
@@ -85,8 +86,6 @@ def print_findings(
 
 def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
     """Write findings in one of options.FORMATS. infos: with those of severity info; json has them in any case."""
-    from krm_function.report.findings import render_github, render_json, render_sarif, render_text
-
     if form == "text":
         return render_text(findings, infos=infos, whole=True)
     if form == "sarif":
@@ -96,8 +95,6 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
 
 def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
     """Write what a form shows as text, in its colours. every: all findings; usual: those of form.shown "warning"."""
-    from krm_function.report.findings import ansi, render_text
-
     behind = _where_explained(usual) + summary
     match form.shown:
         case "error":

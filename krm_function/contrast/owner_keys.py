@@ -2,6 +2,7 @@
 
 import binascii
 import re
+from typing import Any
 
 from krm_function.contrast.measurement import is_hex
 from krm_function.record import NamedTuple
@@ -170,20 +171,21 @@ class KeyPair(NamedTuple):
 def new_workload_owner() -> KeyPair:
     """Make an ECDSA key on P-384: `EC PRIVATE KEY` and `PUBLIC KEY`."""
     from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, generate_private_key
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-    key = generate_private_key(SECP384R1())
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
-    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    return KeyPair(private, public.decode("ascii"))
+    return _pair(generate_private_key(SECP384R1()), "SubjectPublicKeyInfo")
 
 
 def new_seedshare_owner() -> KeyPair:
     """Make an RSA key of 4096 bits: `RSA PRIVATE KEY` and `RSA PUBLIC KEY`. Takes a second or so."""
     from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+
+    return _pair(generate_private_key(public_exponent=65537, key_size=RSA_BITS), "PKCS1")
+
+
+def _pair(key: Any, public_format: str) -> KeyPair:
+    """Return both halves in PEM. public_format: the name of a PublicFormat."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-    key = generate_private_key(public_exponent=65537, key_size=RSA_BITS)
     private = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
-    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.PKCS1)
+    public = key.public_key().public_bytes(Encoding.PEM, getattr(PublicFormat, public_format))
     return KeyPair(private, public.decode("ascii"))

@@ -73,6 +73,19 @@ def test_a_module_that_serves_one_other_is_part_of_it() -> None:
     assert len(APART) <= 10
 
 
+def test_few_imports_are_late() -> None:
+    """A library that is heavy, and what a single option needs: everything else is imported at the top."""
+    late = {
+        (path, statement.lineno)
+        for path in PROGRAM
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef)
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+    }
+    assert len(late) <= 150
+
+
 def test_no_two_modules_have_one_name_but_a_command_and_what_it_runs() -> None:
     names = Counter(path.name for path in PROGRAM if path.name != "__init__.py" and path.parent.name != "commands")
     assert [name for name, count in names.items() if count > 1] == []

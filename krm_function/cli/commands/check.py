@@ -127,10 +127,8 @@ def _attested(
 ) -> tuple[tuple[Finding, ...], str]:
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
     from krm_function.cli.given_attestation import attestation_findings
-    from krm_function.provenance.statement import Artefact, digest_of
 
-    file = Artefact(manifest.name, digest_of(manifest.data)) if manifest else None
-    findings = attestation_findings(files_read, inputs.sources, inputs.resources, file, options.input)
+    findings = attestation_findings(files_read, inputs.sources, inputs.resources, manifest, options.input)
     if options.format.name != "text":
         return tuple(findings), ""
     errors = tuple(one for one in findings if one.severity == "error")

@@ -17,6 +17,7 @@ from krm_function.cli.parser import Parser, add_config, add_findings, add_namesp
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, is_code, row, table
 from krm_function.hosts.files import FileProblem, read_file
+from krm_function.kubernetes.address import find_by_address
 from krm_function.report.explain_code import explanation_data, explanation_text, fitting
 from krm_function.report.findings import Reported, read_report
 from krm_function.schema.nearest import nearest
@@ -56,7 +57,6 @@ def _explain_workload(options: Namespace) -> int:
     """Print the edits of one workload."""
     from krm_function.cli.inputs import read_inputs  # a code needs nothing of a render
     from krm_function.cli.render_inputs import render_inputs
-    from krm_function.kubernetes.address import find_by_address
     from krm_function.report.explain_workload import explain_json, explain_text
 
     rendered = render_inputs(options, read_inputs(options.paths))

@@ -5,7 +5,14 @@ Rule of this file: the ContrastGenerate gets two fields, or loses one; nothing e
 
 from argparse import Namespace
 
+from krm_function.cli.inputs import manifest_among, read_rendered_output
+from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_paths
+from krm_function.config.edit import with_kept_base, without_keep
+from krm_function.findings import Finding, finding, has_errors
+from krm_function.hosts.files import read_file
+from krm_function.hosts.write_files import write_file
+from krm_function.report.findings import on_one_line
 
 DESCRIPTION = (
     "Writes spec.manifest.base and keep: previous into the ContrastGenerate of a file, so that pods of the earlier "
@@ -25,20 +32,11 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Change the file. Raises FileProblem."""
-    from krm_function.cli.messages import print_findings
-    from krm_function.config.edit import with_kept_base, without_keep
-    from krm_function.findings import Finding, finding, has_errors
-    from krm_function.hosts.files import read_file
-    from krm_function.hosts.write_files import write_file
-    from krm_function.report.findings import on_one_line
-
     if options.end and options.paths:
         options.parser.error("--end reads no rendered output")
     findings: tuple[Finding, ...] = ()
     manifest = ""
     if not options.end:
-        from krm_function.cli.inputs import manifest_among, read_rendered_output
-
         output = read_rendered_output(options.paths)
         manifest, problems = manifest_among(output)
         findings = (*output.findings, *problems)
