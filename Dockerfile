@@ -19,11 +19,11 @@ RUN --mount=type=bind,from=wheels,target=/wheels --mount=type=secret,id=pip.conf
     python3 -m venv /opt/build \
  && python3 -m venv --without-pip /opt/contrast-krm \
  && /opt/build/bin/pip download --find-links /wheels --dest /locked --only-binary :all: --require-hashes -r requirements/run.txt \
- && /opt/build/bin/pip install --no-index --find-links /locked hatchling
+ && /opt/build/bin/pip install --no-index --find-links /locked hatchling pyyaml shtab
 COPY pyproject.toml README.md LICENSE ./
 COPY krm_function krm_function
 COPY helm_plugin helm_plugin
-COPY tools/commit_hook.py tools/commit_hook.py
+COPY tools/build_hook.py tools/commit_hook.py
 ARG EXTRAS=lock,html,settings,completion
 RUN /opt/build/bin/pip wheel --wheel-dir /locked --no-deps --no-build-isolation . \
  && /opt/build/bin/pip --python /opt/contrast-krm/bin/python install --no-compile --no-index --find-links /locked "contrast-krm[${EXTRAS}]"

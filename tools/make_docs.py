@@ -1,5 +1,4 @@
-"""Write what is generated out of the code itself: parts of docs, the files for shells and man, the JSON
-Schemas and the table of findings of the package.
+"""Write what is generated out of the code itself: parts of docs, JSON Schemas, the table of findings.
 
 python -m tools.make_docs           write them
 python -m tools.make_docs --check   write nothing; exit 1 and name every file that is not as it would be written
@@ -14,7 +13,6 @@ from collections.abc import Iterable, Mapping
 
 from krm_function.cli.command_line import parse_arguments
 from krm_function.cli.commands import GROUPS, SUMMARIES
-from krm_function.cli.commands.completion import SHELLS
 from krm_function.cli.exits import Exit
 from krm_function.config.json_schema import KINDS as CONFIG_KINDS
 from krm_function.config.json_schema import schema_text
@@ -23,12 +21,10 @@ from krm_function.kubernetes.pod_fields import TYPES
 from krm_function.policy.pod_metadata import use_of
 from krm_function.schema.values import Field, Only
 from tools.findings_page import compiled, findings_page, table_text
-from tools.man_page import man_page
 from tools.mistakes_page import mistakes_page, more_mistakes_page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
-SHELL = os.path.join(ROOT, "krm_function", "cli", "shell")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
 COMMANDS = ("", *(name for name in SUMMARIES if name not in GROUPS))
 FIRST = ("init", "lock", "plan", "generate", "check", "diff", "explain", "manifest")  # of the README
@@ -37,23 +33,11 @@ FIRST = ("init", "lock", "plan", "generate", "check", "diff", "explain", "manife
 def help_of(command: str) -> str:
     """Return the text that `contrast-krm COMMAND --help` prints, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
-    return printed_by(*command.split(), "--help").rstrip()
-
-
-def printed_by(*arguments: str) -> str:
-    """Return what a call of contrast-krm prints on standard output."""
-    said = io.TextIOWrapper(io.BytesIO(), "utf-8")
-    with contextlib.redirect_stdout(said), contextlib.suppress(Exit):
-        options = parse_arguments(arguments)
-        options.run(options)
-    said.seek(0)
-    return said.read()
-
-
-def shell_files() -> dict[str, str]:
-    """Make what is installed below share/ for shells and man: name in krm_function/cli/shell -> text."""
-    completions = {f"contrast-krm.{shell}": printed_by("completion", shell) for shell in SHELLS}
-    return {"contrast-krm.1": man_page(), **completions}
+    output = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with contextlib.redirect_stdout(output), contextlib.suppress(Exit):
+        parse_arguments([*command.split(), "--help"])
+    output.seek(0)
+    return output.read().rstrip()
 
 
 def command_line() -> str:
@@ -141,7 +125,6 @@ def main() -> int:
         {
             **with_blocks(pages),
             **{os.path.join(SCHEMAS, f"{kind}.json"): schema_text(kind) for kind in CONFIG_KINDS},
-            **{os.path.join(SHELL, name): text for name, text in shell_files().items()},
             TABLE: table,
         }
     )

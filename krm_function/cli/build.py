@@ -112,7 +112,7 @@ def _files(installed: Distribution) -> Iterator[Member]:
 #     ROOT/start.py             what the launcher gives to the Python
 #     ROOT/python/              CPython; its program is bin/python3
 #     ROOT/lib/                 the code and its libraries, as `contrast-krm install` copies them
-#     ROOT/share/               manual page and completions
+#     ROOT/share/               completions of shells
 #     ROOT/LICENSE, ROOT/NOTICE the license of this program; the parts, with their versions and licenses
 #     ROOT/SHA256SUMS           the digest of every other file, as `sha256sum --check` reads it
 #
@@ -154,7 +154,7 @@ def bundle_files(root: str) -> list[Member]:
 #     pip has noted anything else, or nothing                 package    that which the build wrote
 #     there are no notes of any installer                     source     not known
 #
-# A build writes the commit where it is made in a clone without changes (tools/commit_hook.py).
+# A build writes the commit where it is made in a clone without changes (tools/build_hook.py).
 #
 # Source: https://packaging.python.org/en/latest/specifications/direct-url/.
 

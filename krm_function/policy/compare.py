@@ -44,7 +44,6 @@ from krm_function.policy.compare_values import (
     unordered_list,
     without_image,
 )
-from krm_function.policy.genpolicy import MARK
 from krm_function.policy.image_storage import images
 from krm_function.policy.initdata import (
     POLICY,

@@ -78,8 +78,7 @@ def test_the_commands_of_the_page_install_it(tmp_path: Path) -> None:
     script = command.replace("VERSION", __version__).replace("x86_64", platform.machine())
     subprocess.run(["bash", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, check=True)
     assert_renders([str(tmp_path / ".local/bin/contrast-krm")])
-    page = tmp_path / ".local/lib" / bundle.NAME / "share/man/man1/contrast-krm.1"
-    assert page.read_bytes() == (ROOT / "krm_function/cli/shell/contrast-krm.1").read_bytes()
+    assert (tmp_path / ".local/lib" / bundle.NAME / "share/bash-completion/completions/contrast-krm").is_file()
 
 
 def test_it_says_that_it_is_a_bundle(root: Path) -> None:

@@ -93,7 +93,7 @@ def test_the_image_is_built_with_wheels_at_hand(hosts: Engine, tmp_path: Path) -
     for name in ("requirements", "krm_function", "helm_plugin"):
         shutil.copytree(ROOT / name, context / name)
     (context / "tools").mkdir()
-    for name in ("commit_hook.py", "image_root.py"):
+    for name in ("build_hook.py", "image_root.py"):
         shutil.copy(ROOT / "tools" / name, context / "tools")
     run(hosts, "pip download", context, PIP_NO_INDEX="1", PIP_FIND_LINKS=WHEELS)
     assert {path.name for path in (context / "wheels").iterdir()} == {path.name for path in Path(WHEELS).iterdir()}
