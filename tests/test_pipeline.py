@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.config.generate import PolicyOptions, Scheduling
-from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.config.generate import ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
 from krm_function.contrast.manifest import decode, encode
 from krm_function.findings import finding
 from krm_function.kubernetes.kinds import KINDS

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 from krm_function.config.document import API_VERSION, ConfigDocument, ConfigKind, load_object, read_kind
-from krm_function.config.generate import Generate
-from krm_function.config.manifest_options import released
+from krm_function.config.generate import Generate, released
 from krm_function.contrast.platforms import PLATFORMS, Platform, placeholder
 from krm_function.contrast.profiles import DEFAULT, PROFILES, RELEASED, Profile, ProfileName, profile_of_release
 from krm_function.findings import Finding, Path, Ref, finding

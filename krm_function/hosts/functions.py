@@ -13,9 +13,8 @@ from krm_function.krm.results import Results
 from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.resource import Resource
 from krm_function.record import NamedTuple
-from krm_function.text.chunks import ItemList
+from krm_function.text.chunks import ItemList, replace_items
 from krm_function.text.errors import Source, YamlError
-from krm_function.text.lists import replace_items
 from krm_function.text.parse import parse
 from krm_function.text.split import split_items
 

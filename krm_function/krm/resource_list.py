@@ -12,9 +12,8 @@ from krm_function.krm.fields import check_plain
 from krm_function.krm.kube_object import FUNCTION, KubeObject
 from krm_function.krm.result import MisuseError, NotAResourceListError
 from krm_function.krm.results import Results
-from krm_function.text.chunks import Chunk, ItemList
+from krm_function.text.chunks import Chunk, ItemList, OuterList, join_items, take_out_items
 from krm_function.text.errors import Source, YamlError, decode, encode
-from krm_function.text.lists import OuterList, join_items, take_out_items
 from krm_function.text.parse import parse
 from krm_function.text.split import resolve_item_aliases, split_items
 

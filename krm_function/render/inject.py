@@ -14,7 +14,7 @@ from typing import Any
 from krm_function.config.generate import Generate
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.release import Release
-from krm_function.contrast.annotations import KNOWN
+from krm_function.contrast.annotations import ADMIN_PORT, EGRESS, INGRESS, KNOWN, asks_for_mesh, read_mesh
 from krm_function.contrast.injected import (
     IMAGE_STORE_SIZE,
     INITIALIZER,
@@ -35,7 +35,6 @@ from krm_function.contrast.injected import (
     secrets_mount,
     service_mesh,
 )
-from krm_function.contrast.mesh_annotations import ADMIN_PORT, EGRESS, INGRESS, asks_for_mesh, read_mesh
 from krm_function.contrast.profiles import states_users
 from krm_function.findings import Cause, Finding, finding, has_errors
 from krm_function.kubernetes.lookup import mapping, maps

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krm_function.config.collect import Config
-from krm_function.config.generate import Generate
-from krm_function.config.manifest_options import manifest_in, names_config_map
+from krm_function.config.generate import Generate, manifest_in, names_config_map
 from krm_function.contrast.annotations import TOTAL as APPLIED
 from krm_function.contrast.identity import Identities, object_key
 from krm_function.contrast.manifest import (

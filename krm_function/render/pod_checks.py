@@ -11,7 +11,7 @@ from typing import Any, Literal
 from krm_function.config.generate import Generate
 from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast import annotations
-from krm_function.contrast.annotations import refusal
+from krm_function.contrast.annotations import asks_for_mesh, read_mesh, refusal
 from krm_function.contrast.gpus import USUAL, asked_gpus, gpu_count, gpu_problems, wants_gpu
 from krm_function.contrast.injected import (
     INITIALIZER,
@@ -24,7 +24,6 @@ from krm_function.contrast.injected import (
     asks_for_initializer,
 )
 from krm_function.contrast.measurement import MAX_VCPUS, vcpus_text
-from krm_function.contrast.mesh_annotations import asks_for_mesh, read_mesh
 from krm_function.contrast.platforms import Platform
 from krm_function.contrast.vm_size import sandbox_vcpus, vcpus
 from krm_function.findings import Finding, Path, finding

@@ -6,6 +6,7 @@ from typing import Any
 from krm_function.adapt.secure_pv import CLAIM_VERSION, MODE
 from krm_function.adapt.undone import lost, made_again, may_become_block
 from krm_function.config.generate import Scheduling
+from krm_function.contrast.annotations import asks_for_mesh
 from krm_function.contrast.injected import (
     INITIALIZER,
     SECRETS,
@@ -17,7 +18,6 @@ from krm_function.contrast.injected import (
     read_secure_pv,
     secrets_mount,
 )
-from krm_function.contrast.mesh_annotations import asks_for_mesh
 from krm_function.contrast.owned import (
     CLAIM_KIND,
     CONTAINERS,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import ManifestOptions, SharedSecret
+from krm_function.config.generate import ManifestOptions, SharedSecret
 from krm_function.contrast.identity import (
     BaseEntry,
     Identities,

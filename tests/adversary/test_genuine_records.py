@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.config.generate import PolicyOptions, Scheduling
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions, PolicyOptions, Scheduling
 from krm_function.kubernetes.image import images_of
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import reference

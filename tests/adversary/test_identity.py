@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
+from krm_function.config.generate import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
 from krm_function.contrast.manifest import decode
 from krm_function.render.rendered import Rendered
 from tests.world import ROLE, an_object, codes, config, coordinator, good, named, run

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from krm_function.cli.lock_task import needed
-from krm_function.config.generate import PolicyOptions
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions, PolicyOptions
 from krm_function.kubernetes.workload import EMITTED, ORIGINAL
 from krm_function.render.rendered import Rendered
 from krm_function.text.writer import dump

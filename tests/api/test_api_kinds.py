@@ -5,9 +5,15 @@ from typing import Any
 import pytest
 
 from krm_function.config.document import ConfigDocument
-from krm_function.config.generate import Generate, PolicyOptions, Scheduling, parse_generate
+from krm_function.config.generate import (
+    Generate,
+    ManifestOptions,
+    PolicyOptions,
+    Scheduling,
+    WorkloadPolicy,
+    parse_generate,
+)
 from krm_function.config.image_lock import ImageFacts, parse_image_lock
-from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
 from krm_function.config.release import InjectedMemory, PlatformRelease, Release, parse_release
 from krm_function.contrast.profiles import PROFILES
 from krm_function.findings import Finding

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from krm_function.check.pods import Checked, check_classes, check_manifest, check_workload
-from krm_function.config.generate import PolicyOptions
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions, PolicyOptions
 from krm_function.config.references import References
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Ref

@@ -2,7 +2,7 @@
 
 from krm_function.check.check_output import check_output
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import Coordinator, SharedSecret, WorkloadPolicy
+from krm_function.config.generate import Coordinator, SharedSecret, WorkloadPolicy
 from krm_function.kubernetes.workload import EMITTED
 from tests.adversary.test_identity import LABEL, SECRET, base, told, web
 from tests.world import an_object, coordinator, good, stream, values

@@ -6,7 +6,7 @@ from typing import Any
 from krm_function.cli.inputs import read_rendered_output
 from krm_function.cli.sealed_policies import weaker_findings
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import SharedSecret
+from krm_function.config.generate import SharedSecret
 from krm_function.report.diff import identity_text
 from krm_function.text.writer import dump
 from tests.adversary.test_identity import SANS, SECRET, first, told, web

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions
 from krm_function.kubernetes.kinds import KINDS
 from tests.cluster.api import Api, Json
 from tests.cluster.conftest import Sizes

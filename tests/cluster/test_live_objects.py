@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions
 from tests.cluster.api import Api, Json, until
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.made_up_nodes import made_up_nodes

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.generate import ExternalSource, PolicyOptions, Scheduling
-from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.config.generate import ExternalSource, ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
 from krm_function.config.release import InjectedMemory
 from krm_function.render.rendered import Rendered
 from tests.world import FACTS, LOCK, RELEASE, WEB, an_object, config, coordinator, digests, good, snp

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.contrast.mesh_annotations import (
+from krm_function.contrast.annotations import (
     ADMIN_PORT,
     EGRESS,
     INGRESS,

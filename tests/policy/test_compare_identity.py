@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import SharedSecret, WorkloadPolicy
+from krm_function.config.generate import SharedSecret, WorkloadPolicy
 from krm_function.contrast.manifest import decode
 from krm_function.policy.compare import compare_workloads, given_away
 from krm_function.render.select import select
@@ -80,7 +80,7 @@ def test_a_new_workload_with_the_name_of_another_is_weaker() -> None:
 
 
 def test_a_role_is_weaker_and_an_entry_of_the_base_counts() -> None:
-    from krm_function.config.manifest_options import Coordinator
+    from krm_function.config.generate import Coordinator
 
     before = ([web()], told(base=base(coordinator())))
     after = (

@@ -13,9 +13,8 @@ import pytest
 from krm_function.check.check_output import check_output
 from krm_function.check.output import ManifestFile
 from krm_function.config.collect import Config
-from krm_function.config.generate import Generate, PolicyOptions
+from krm_function.config.generate import Generate, ManifestOptions, PolicyOptions
 from krm_function.config.image_lock import ImageFacts
-from krm_function.config.manifest_options import ManifestOptions
 from krm_function.hosts.stream import decode_stream
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import INITDATA, ORIGINAL, PREFIX, Workload

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.config.generate import PolicyOptions, VolumeRules
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions, PolicyOptions, VolumeRules
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.policy.initdata import POLICY, decode_toml, from_annotation
 from tests.policy.engines import agreed

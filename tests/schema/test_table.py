@@ -5,9 +5,17 @@ from typing import Any, Literal
 
 import pytest
 
-from krm_function.config.generate import ExternalSource, Generate, PolicyOptions, Scheduling
+from krm_function.config.generate import (
+    Coordinator,
+    ExternalSource,
+    Generate,
+    ManifestOptions,
+    PolicyOptions,
+    Scheduling,
+    SharedSecret,
+    WorkloadPolicy,
+)
 from krm_function.config.image_lock import ImageFacts
-from krm_function.config.manifest_options import Coordinator, ManifestOptions, SharedSecret, WorkloadPolicy
 from krm_function.config.release import InjectedMemory, Release
 from krm_function.record import Annotated, Declared, NamedTuple
 from krm_function.schema.check import faults

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.config.generate import ManifestOptions, WorkloadPolicy
 from krm_function.contrast.identity import Names
 from krm_function.findings import Finding
 from krm_function.render.roles import check_names, read_identities

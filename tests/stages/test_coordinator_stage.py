@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import Coordinator, ManifestOptions
+from krm_function.config.generate import Coordinator, ManifestOptions
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.render.roles import ChosenCoordinator, choose_coordinator
 from krm_function.render.select import select

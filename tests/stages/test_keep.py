@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions
 from krm_function.config.release import PlatformRelease, Release
 from krm_function.contrast.manifest import decode
 from krm_function.render.rendered import Rendered

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.generate import Generate
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import Generate, ManifestOptions
 from krm_function.config.release import Release
 from krm_function.render.make_manifest import check_size, make_config_map
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.generate import Generate
-from krm_function.config.manifest_options import ManifestOptions, WorkloadPolicy
+from krm_function.config.generate import Generate, ManifestOptions, WorkloadPolicy
 from krm_function.config.release import Release
 from krm_function.contrast.manifest import FILE, ReferenceValues, decode, encode
 from krm_function.contrast.platforms import PLATFORMS

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.collect import Config
-from krm_function.config.generate import Generate
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import Generate, ManifestOptions
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import objects, reference
 from krm_function.kubernetes.workload import INITDATA, ORIGINAL

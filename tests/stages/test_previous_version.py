@@ -5,8 +5,7 @@ data/previous-rendered.yaml is what it made of data/previous-input.yaml with the
 
 from pathlib import Path
 
-from krm_function.config.generate import PolicyOptions
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions, PolicyOptions
 from krm_function.render.read import read
 from krm_function.text.parse import parse
 from tests.world import config, documents, good, stream, values

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.config.generate import PolicyOptions
-from krm_function.config.manifest_options import ManifestOptions
+from krm_function.config.generate import ManifestOptions, PolicyOptions
 from krm_function.contrast.profiles import KATA
 from krm_function.policy.settings import default_document
 from tests.policy.test_service_variables import LEGAL, STOPS

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from krm_function.text.lists import join_items, replace_items, take_out_items
+from krm_function.text.chunks import join_items, replace_items, take_out_items
 from krm_function.text.parse import parse
 from krm_function.text.split import split_items
 

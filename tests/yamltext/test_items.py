@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_function.text.chunks import ItemList
+from krm_function.text.chunks import ItemList, replace_items
 from krm_function.text.errors import YamlError
-from krm_function.text.lists import replace_items
 from krm_function.text.parse import parse
 from krm_function.text.split import resolve_item_aliases, split_items
 

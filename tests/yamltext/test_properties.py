@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from krm_function.text.anchors import resolve_foreign_aliases
 from krm_function.text.changes import Change, apply, same
+from krm_function.text.chunks import replace_items
 from krm_function.text.errors import YamlError
-from krm_function.text.lists import replace_items
 from krm_function.text.parse import Document, parse
 from krm_function.text.restore import read_undo, restore
 from krm_function.text.splice import splice
