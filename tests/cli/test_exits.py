@@ -11,7 +11,7 @@ from krm_function.cli.exits import (
     exit_code_of_differences,
     exit_code_of_exception,
 )
-from krm_function.cli.main import main
+from krm_function.cli import main
 from krm_function.findings import finding
 
 CONFIGURATION = finding("CC0903")

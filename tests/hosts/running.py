@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from krm_function.cli.main import main
+from krm_function.cli import main
 from tools.real import tool
 
 ROOT = Path(__file__).parents[2]
