@@ -15,7 +15,7 @@ import os, sys
 from importlib.machinery import all_suffixes
 
 sys.dont_write_bytecode = True  # the interpreter's own writing is not ours
-code = (*all_suffixes(), ".rego", ".jinja", "plan.css", ".pth", ".egg-link")
+code = (*all_suffixes(), ".rego", ".jinja", "plan.css", "findings/table.txt", ".pth", ".egg-link")
 seen = []
 
 

@@ -13,8 +13,7 @@ from krm_function.config.generate import ManifestOptions, PolicyOptions, Schedul
 from krm_function.contrast.manifest import decode, encode
 from krm_function.findings import finding
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import dig, reference
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.policy.initdata import Initdata, annotation, from_annotation

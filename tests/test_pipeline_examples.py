@@ -13,7 +13,7 @@ from krm_function.cli.configuration import from_files
 from krm_function.config.collect import Config, collect
 from krm_function.config.references import References
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import EMITTED
 from krm_function.render.pipeline import render

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.corpora.plant import Key, Planted, key_of, planted
 from krm_function.findings import Finding, Path
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import Workload
 from krm_function.text.changes import Change
 

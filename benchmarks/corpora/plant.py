@@ -13,8 +13,7 @@ from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.gpus import gpu_count
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.kubernetes.image import Image, parse_image
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import controller_of, objects, reference
+from krm_function.kubernetes.objects import controller_of, dig, objects, reference
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.text.changes import Change
 from krm_function.text.errors import YamlError

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.policy.genpolicy_mounts import claim_templates, escaped, slash, variants
 from benchmarks.policy.genpolicy_place import Place
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.policy.compare import ENV
 from krm_function.policy.expansion import as_bound_variable, bound_argument
 from krm_function.policy.mounts import ALL

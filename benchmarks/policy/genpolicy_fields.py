@@ -7,7 +7,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.policy.expansion import CONTROLLED
 
 Json = dict[str, Any]

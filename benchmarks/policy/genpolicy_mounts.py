@@ -4,7 +4,7 @@ from typing import Any
 
 from benchmarks.policy.genpolicy_place import Place
 from krm_function.check.drift import are_equivalent_mounts, map_volume_kinds
-from krm_function.kubernetes.lookup import dig, maps
+from krm_function.kubernetes.objects import dig, maps
 from krm_function.policy.pod_metadata import pod_metadata
 
 Json = dict[str, Any]

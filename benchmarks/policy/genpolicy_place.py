@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from benchmarks.policy.genpolicy_fields import containers
 from krm_function.config.references import References
 from krm_function.contrast.profiles import Profile
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.compare import NAME, PAUSE
 from krm_function.policy.compare_values import Difference

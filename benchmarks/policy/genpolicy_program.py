@@ -16,7 +16,7 @@ from typing import Any
 from krm_function.config.references import References, Undecodable
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.contrast.profiles import Profile
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import INITDATA, Workload, volume_sources
 from krm_function.policy.initdata import POLICY, Initdata, decode_toml, from_annotation, read_policy_data
 from krm_function.policy.rules import load_rules

@@ -17,7 +17,7 @@ from yaml import YAMLError
 from benchmarks.policy.kata_cases import Cases, is_cases, read_cases
 from krm_function.findings import Ref
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.workload import Workload, workloads_of
 from tests import quick_yaml as yaml
 

@@ -20,7 +20,7 @@ from benchmarks.policy.kata_cases import Case, Request
 from benchmarks.policy.kata_suite import Directory
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.policy.image_storage import DRIVER, is_pinned
 from krm_function.policy.initdata import read_policy_data
 from krm_function.policy.rules import load_rules

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from krm_function.contrast.injected import LONGEST_NAME, read_secure_pv
 from krm_function.contrast.owned import VOLUMES
-from krm_function.kubernetes.lookup import maps
+from krm_function.kubernetes.objects import maps
 from krm_function.kubernetes.workload import Workload, claim_names
 from krm_function.record import NamedTuple
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from krm_function.adapt.choices import RuleChoice
 from krm_function.contrast.gpus import asked_gpus
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import dig, mapping
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import Draft, PodContainer, Workload

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from krm_function.adapt.choices import RuleChoice, free_name, taken_names
 from krm_function.config.image_lock import ImageFacts
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.lookup import mapping
-from krm_function.kubernetes.mount_points import mount_point
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import Outcome
-from krm_function.kubernetes.workload import Draft, PodContainer, Workload
+from krm_function.kubernetes.workload import Draft, PodContainer, Workload, mount_point
 from krm_function.record import NamedTuple
 
 # --- A VOLUME of an image that no volumeMount covers, and the emptyDir that is mounted there

@@ -8,7 +8,7 @@ from krm_function.adapt.choices import RuleChoice
 from krm_function.contrast.gpus import gpu_count
 from krm_function.contrast.measurement import vcpus_text
 from krm_function.contrast.vm_size import requested_cpus, vcpus
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import Draft, Workload

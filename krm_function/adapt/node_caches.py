@@ -5,10 +5,17 @@ from collections.abc import Iterator, Sequence
 from krm_function.adapt.choices import RuleChoice
 from krm_function.config.generate import Generate
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.lookup import mapping, maps
-from krm_function.kubernetes.mount_points import mount_point
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.kubernetes.resource import Outcome
-from krm_function.kubernetes.workload import Draft, Workload, claim_names, indexes_named, mounts_of, volume_sources
+from krm_function.kubernetes.workload import (
+    Draft,
+    Workload,
+    claim_names,
+    indexes_named,
+    mount_point,
+    mounts_of,
+    volume_sources,
+)
 from krm_function.text.changes import ABSENT
 
 # --- A cache in a directory of the node, and the emptyDir that takes its place

@@ -1,11 +1,14 @@
 """The memory of a pod as a whole: that of its images and of the limits of its containers."""
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from krm_function.adapt.choices import RuleChoice
+from krm_function.config.generate import CALCULATE
 from krm_function.contrast.vm_size import MIB, memory_figure, memory_text, requested_memory
-from krm_function.findings import finding
-from krm_function.kubernetes.lookup import dig
+from krm_function.findings import Finding, finding
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import Draft, PodMemory, Workload
 
@@ -79,3 +82,19 @@ def calculate(workload: Workload, memory: PodMemory) -> Outcome:
     parts = f"{memory_text(memory.images)} of images and {memory_text(memory.asked)} of limits of containers"
     write_memory(draft, f"{amount}Mi", f"the VM has {parts} in its memory")
     return Outcome(tuple(draft.edits))
+
+
+# --- Offer the rule for a pod whose VM gets too little
+
+
+CONSEQUENCE = (
+    "each pod as a whole requests, and is limited to, the memory of its images and of the limits of its containers; a "
+    "container without a limit counts as nothing, Kubernetes has to be 1.34, and the lock reads each layer for its size"
+)
+
+
+def memory_choices(workload: Workload, memory: PodMemory, problems: Iterable[Finding]) -> Iterator[RuleChoice]:
+    """Yield the rule, unless Kubernetes would refuse the result. problems: of the memory of this workload."""
+    lacks = any(problem.code in ("CC0420", "CC0421") for problem in problems)
+    if lacks and requested_memory(workload) <= (memory.images + memory.asked) // MIB * MIB:
+        yield RuleChoice("memory", CALCULATE, CONSEQUENCE)

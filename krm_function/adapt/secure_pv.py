@@ -9,8 +9,7 @@ from krm_function.config.generate import Generate
 from krm_function.contrast.injected import SECURE_PV, asks_for_initializer, read_secure_pv
 from krm_function.contrast.owned import CLAIM_KIND
 from krm_function.findings import Cause, Finding, Path, Ref, finding
-from krm_function.kubernetes.lookup import dig, fits, mapping, maps
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import dig, fits, listed, mapping, maps
 from krm_function.kubernetes.resource import Edit, ObjectAt, Outcome, Resource, objects_of
 from krm_function.kubernetes.workload import (
     Draft,

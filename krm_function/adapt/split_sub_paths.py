@@ -9,7 +9,7 @@ from krm_function.config.generate import DIVIDE
 from krm_function.contrast.injected import read_secure_pv
 from krm_function.contrast.owned import VOLUMES
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.kubernetes.quantity import units
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import (

@@ -25,8 +25,7 @@ from krm_function.contrast.injected import SECRETS, SECURE_PV, read_secure_pv
 from krm_function.contrast.owned import CLAIM_KIND, CONTAINERS, VOLUMES
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Path
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import dig, mapping, maps, reference
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.workload import Draft, PodContainer, Workload, mounts_of

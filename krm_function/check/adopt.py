@@ -7,6 +7,7 @@ from typing import Any
 from krm_function.adapt.gpu_names import gpu_choices
 from krm_function.adapt.least_vcpus import vcpu_choices
 from krm_function.adapt.moved_annotations import annotation_choices
+from krm_function.adapt.pod_memory import memory_choices
 from krm_function.check.assess import Judged, judge
 from krm_function.config.collect import Config
 from krm_function.config.document import ConfigDocument
@@ -18,7 +19,7 @@ from krm_function.contrast.gpus import wants_gpu
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.address import address_of, parse_address
-from krm_function.kubernetes.lookup import dig, fits, mapping, maps
+from krm_function.kubernetes.objects import dig, fits, mapping, maps
 from krm_function.kubernetes.resource import Resource, with_kinds
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.chosen_programs import steered_by
@@ -26,7 +27,7 @@ from krm_function.policy.expansion import expand
 from krm_function.policy.open_variables import Reference, namespace_of, opened_keys, references_of
 from krm_function.record import NamedTuple
 from krm_function.render.copies import add_copies
-from krm_function.render.memory import offer_memory_rule
+from krm_function.render.memory import check_memory
 from krm_function.render.read import read, read_values
 from krm_function.render.select import select
 from krm_function.render.stages import list_passed_gpus
@@ -281,7 +282,8 @@ def _ask_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, 
         ):
             yield workload.ref, choice.rule, choice.value, choice.consequence
     for workload in judged.workloads:
-        for choice in offer_memory_rule(workload, workload.memory) if workload.memory else ():
+        memory = workload.memory
+        for choice in memory_choices(workload, memory, check_memory(workload, memory)) if memory else ():
             yield workload.ref, choice.rule, choice.value, choice.consequence
 
 

@@ -14,8 +14,7 @@ from krm_function.contrast.guarded_namespaces import guarded_namespaces
 from krm_function.contrast.platforms import BARE, FIELD, PLATFORMS, is_contrast_name, placeholder
 from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Finding, Path, Ref, has_errors
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import WITHOUT_PODS, pod_specs
+from krm_function.kubernetes.objects import WITHOUT_PODS, dig, pod_specs
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.record import NamedTuple

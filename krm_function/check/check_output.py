@@ -34,8 +34,7 @@ from krm_function.contrast.owned import CONTAINERS
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.contrast.profiles import states_users
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import dig, mapping, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.quantity import equal
 from krm_function.kubernetes.resource import Resource, with_kinds, yaml_finding

@@ -7,14 +7,13 @@ from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.contrast.profiles import Profile
 from krm_function.findings import Finding, Path, has_errors
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expansion import as_bound
 from krm_function.policy.image_storage import images, is_bound, is_of, misshapen, without_images
-from krm_function.policy.made_pod import SANDBOX_NAME, made_pod, name_patterns
 from krm_function.policy.mounts import VARIABLE, in_the_vm, shares_gpus
-from krm_function.policy.pod_metadata import PodMetadata, coverage_findings
+from krm_function.policy.pod_metadata import SANDBOX_NAME, PodMetadata, coverage_findings, made_pod, name_patterns
 from krm_function.policy.rules import profile_of_data
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings

@@ -8,8 +8,7 @@ from krm_function.contrast.identity import Names, base_entries, key_of_derived, 
 from krm_function.contrast.manifest import COORDINATOR, ManifestError, decode, short, validate
 from krm_function.contrast.manifest_merge import last_of
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import dig, listed
 from krm_function.kubernetes.resource import ObjectAt, Resource, yaml_finding
 from krm_function.kubernetes.workload import ORIGINAL, Workload
 from krm_function.record import NamedTuple

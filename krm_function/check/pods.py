@@ -10,9 +10,7 @@ from krm_function.contrast.identity import key_of_derived
 from krm_function.contrast.platforms import Platform, is_placeholder, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.kubernetes.helm_hooks import hook_of
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import dig, hook_of, mapping, maps, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.pod_names import LONGEST_BASE
 from krm_function.kubernetes.resource import Resource
@@ -20,8 +18,8 @@ from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import ID_BLOCKS, INITDATA, Workload, claim_names, workloads_of
 from krm_function.policy.controllers import controller_findings, without_controlled, written_by_controller
 from krm_function.policy.initdata import decode_toml, digest, from_annotation, read_policy_data, unreadable
-from krm_function.policy.made_pod import allowed_names, name_difference, refused_name
 from krm_function.policy.open_variables import open_findings, open_variables, unbound_findings, unbound_values
+from krm_function.policy.pod_metadata import allowed_names, name_difference, refused_name
 from krm_function.policy.rules import profile_of_data, profile_of_rules
 from krm_function.record import NamedTuple
 from krm_function.render.classes import check_daemon_set, schedule

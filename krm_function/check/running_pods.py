@@ -11,13 +11,12 @@ from krm_function.config.references import References
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Ref, finding
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import OWNERS, controller_of, listed, reference
+from krm_function.kubernetes.objects import OWNERS, controller_of, dig, listed, mapping, maps, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
 from krm_function.policy.controllers import moved_variables
 from krm_function.policy.initdata import digest, from_annotation
-from krm_function.policy.made_pod import name_difference
+from krm_function.policy.pod_metadata import name_difference
 from krm_function.record import NamedTuple
 from krm_function.render.copies import find_owners, index_controllers
 from krm_function.text.changes import same

@@ -20,7 +20,7 @@ from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.write_files import NewFile
 from krm_function.kubernetes.address import address_of
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import Resource
 from krm_function.lock.resolve import LockLimits
 from krm_function.lock.sources import SourceOption

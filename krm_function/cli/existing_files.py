@@ -10,8 +10,7 @@ from krm_function.config.wiring import KUSTOMIZATIONS, HostName, listed
 from krm_function.contrast.platforms import FIELD, is_contrast_name
 from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, PlaceProblem, read_file
 from krm_function.kubernetes.address import address_of
-from krm_function.kubernetes.lookup import mapping
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import mapping, objects, reference
 from krm_function.kubernetes.workload import POD_ROLE, Workload, workloads_of
 from krm_function.text.chunks import Chunk
 from krm_function.text.errors import YamlError, decode

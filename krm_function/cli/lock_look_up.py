@@ -25,7 +25,7 @@ from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.findings import Cause, Finding, finding
 from krm_function.kubernetes.image import Image
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.lock.lock_text import silent
 from krm_function.lock.media import LockProblem
 from krm_function.lock.pins import Pin

@@ -25,7 +25,7 @@ from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.hosts.write_files import NewFile, is_stream, write_files
 from krm_function.kubernetes.image import Image, is_contrast_image, other_tags, parse_image, printable_reference
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload
@@ -43,7 +43,7 @@ from krm_function.record import NamedTuple
 from krm_function.render.pipeline import find_unproven
 from krm_function.render.prepare import NO_RELEASE, prepare
 from krm_function.render.select import select
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 from krm_function.schema.table import EMPTY
 from krm_function.text.errors import YamlError, decode, encode
 from krm_function.text.parse import parse

@@ -11,8 +11,7 @@ from krm_function.config.document import API_VERSION
 from krm_function.config.wiring import Files, Function, HostName, function_of
 from krm_function.contrast.platforms import BARE, PLATFORMS
 from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, read_file
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import dig, listed, mapping
 from krm_function.record import NamedTuple
 
 # --- Whether Git leaves a file out: by the .gitignore files of its work tree, and .git/info/exclude

@@ -161,7 +161,7 @@ class Parser(argparse.ArgumentParser):
 
 def _suggestion(word: str, words: Sequence[str]) -> str:
     """Return the hint for a mistyped word, "" where no known word is near."""
-    from krm_function.schema.nearest import nearest
+    from krm_function.schema.check import nearest
 
     close = nearest(word, words)
     return f"did you mean {close}?" if close else ""
@@ -272,7 +272,7 @@ def add_output_format(parser: Parser) -> None:
 
 
 def _namespace(text: str) -> str:
-    from krm_function.kubernetes.lookup import is_dns_label
+    from krm_function.kubernetes.objects import is_dns_label
 
     if not is_dns_label(text):
         raise ArgumentTypeError("must be a DNS label: at most 63 lower-case letters, digits and inner hyphens")

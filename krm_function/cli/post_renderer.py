@@ -16,8 +16,7 @@ from krm_function.config.document import CONFIG_KINDS, GROUP, is_config
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
-from krm_function.kubernetes.helm_hooks import HOOK
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import HOOK, reference
 from krm_function.kubernetes.resource import HELM_SOURCE, Resource, stream_finding, yaml_finding
 from krm_function.report.findings import on_one_line
 from krm_function.text.errors import YamlError, decode

@@ -20,7 +20,7 @@ from krm_function.hosts.files import FileProblem, read_file
 from krm_function.policy.settings import patched
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 
 if TYPE_CHECKING:
     from krm_function.cli.inputs import ReadFile

@@ -26,9 +26,9 @@ from krm_function.config.generate import (
 from krm_function.config.image_lock import ImageFacts, parse_image_lock
 from krm_function.config.release import Release, parse_release
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.record import NamedTuple
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 from krm_function.schema.values import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text, Word
 
 # --- The whole configuration of a render, and the records it consists of, for those that read them

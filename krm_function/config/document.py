@@ -6,7 +6,7 @@ from typing import Any, Literal, NoReturn, get_args
 
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.krm.group_version import plain_api_version
-from krm_function.kubernetes.lookup import DNS_LABEL, DNS_SUBDOMAIN, LONGEST_SUBDOMAIN, dig, mapping
+from krm_function.kubernetes.objects import DNS_LABEL, DNS_SUBDOMAIN, LONGEST_SUBDOMAIN, dig, mapping
 from krm_function.kubernetes.resource import origin_of_object
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, remedy_of, suggestion

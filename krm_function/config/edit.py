@@ -6,7 +6,7 @@ from typing import Any
 from krm_function.config.document import is_config
 from krm_function.config.generate import REQUIRED
 from krm_function.findings import Path
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.text.changes import Change, apply, same
 from krm_function.text.errors import decode, encode
 from krm_function.text.parse import parse

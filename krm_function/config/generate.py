@@ -22,11 +22,18 @@ from krm_function.contrast.platforms import BARE, PLATFORMS, Platform, placehold
 from krm_function.contrast.profiles import DEFAULT, PROFILES, ProfileName
 from krm_function.findings import Finding, Ref
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
-from krm_function.kubernetes.lookup import DNS_LABEL, LABEL_KEY, LABEL_VALUE, LONGEST_SUBDOMAIN, fits, matches_label_key
+from krm_function.kubernetes.objects import (
+    DNS_LABEL,
+    LABEL_KEY,
+    LABEL_VALUE,
+    LONGEST_SUBDOMAIN,
+    fits,
+    matches_label_key,
+)
 from krm_function.kubernetes.pod_kinds import ENTRIES, SHIPPED, KindEntry, Kinds, kinds_of
 from krm_function.kubernetes.runtime_classes import toleration_problems
 from krm_function.record import Annotated, NamedTuple
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 from krm_function.schema.table import EMPTY, only, table
 from krm_function.schema.values import (
     Choice,

@@ -12,7 +12,7 @@ from krm_function.config.document import ConfigDocument, ConfigKind, config_refe
 from krm_function.config.release import REFERENCE
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.image import DIGEST, TAG
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.table import filled, table
 from krm_function.schema.values import Field, Flag, ListOf, MapOf, Number, Record, Text

@@ -11,7 +11,7 @@ from krm_function.contrast.platforms import PLATFORMS, Platform, placeholder
 from krm_function.contrast.profiles import DEFAULT, PROFILES, RELEASED, Profile, ProfileName, profile_of_release
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes import image
-from krm_function.kubernetes.lookup import LABEL_KEY, matches_label_key
+from krm_function.kubernetes.objects import LABEL_KEY, matches_label_key
 from krm_function.kubernetes.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
 from krm_function.kubernetes.runtime_classes import overhead_problems
 from krm_function.record import Annotated, NamedTuple

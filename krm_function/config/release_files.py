@@ -16,8 +16,7 @@ from krm_function.contrast.platforms import (
 )
 from krm_function.findings import Finding, Path, finding
 from krm_function.kubernetes.image import CONTRAST, Image, parse_image
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import dig, mapping, maps, objects, reference
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.kubernetes.workload import POD_ROLE
 from krm_function.record import NamedTuple

@@ -13,7 +13,7 @@ from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.findings import Finding, Path, finding
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.kubernetes.image import CONTRAST
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.text.changes import Change
 from krm_function.text.chunks import Chunk

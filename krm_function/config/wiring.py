@@ -10,7 +10,7 @@ from krm_function.config.release import NO_VERSION
 from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Finding, dotted, finding
 from krm_function.krm.kube_object import FUNCTION, LOCAL_CONFIG
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.text.changes import Change
 from krm_function.text.errors import YamlError

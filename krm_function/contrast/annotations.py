@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from krm_function.findings import Cause, Finding, Path, Ref, finding
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.workload import ID_BLOCKS, INITDATA, POD_ROLE, PREFIX, Workload
 from krm_function.record import NamedTuple
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 
 # --- The annotation and label keys that Contrast reads, and the kind of metadata in which it reads each
 #

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from krm_function.contrast.profiles import CONTRAST, Profile
 from krm_function.findings import Cause, Path
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.quantity import units
 from krm_function.record import NamedTuple
 

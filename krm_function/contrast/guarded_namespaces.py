@@ -6,7 +6,7 @@ them and never reads one: what a guard refuses protects from mistakes, not from 
 
 from collections.abc import Iterable
 
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.resource import Resource, objects_of
 
 DOMAIN = "guard.contrast-krm.dev"

@@ -15,7 +15,7 @@ from typing import Any
 
 from krm_function.contrast.manifest_merge import secret_id
 from krm_function.findings import Ref
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.record import NamedTuple
 
 _WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))

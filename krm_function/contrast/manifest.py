@@ -10,8 +10,7 @@ from krm_function.contrast.owner_keys import seedshare_problem, workload_problem
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding
 from krm_function.record import NamedTuple
-from krm_function.schema.check import Fault, faults, unknown_fields, wrong_type
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import Fault, faults, nearest, unknown_fields, wrong_type
 from krm_function.schema.values import (
     ANY_TEXT,
     Choice,

@@ -25,7 +25,7 @@ from krm_function.contrast.manifest import (
     validate_partial,
     with_rtmr0,
 )
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.schema.values import Record
 from krm_function.text.changes import same
 

@@ -6,8 +6,7 @@ from typing import Any, Literal
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import dig, listed, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.quantity import nano
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 
 from krm_function.contrast.platforms import Platform
 from krm_function.findings import Finding, finding
-from krm_function.kubernetes.lookup import mapping
 from krm_function.kubernetes.nodes import Node
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.workload import Workload
 
 CLOUDS = {

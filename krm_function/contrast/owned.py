@@ -19,8 +19,7 @@ from krm_function.contrast.injected import (
     SERVICE_MESH,
 )
 from krm_function.findings import Path
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.objects import dig, objects
 from krm_function.kubernetes.runtime_classes import API_VERSION, KIND
 from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
 

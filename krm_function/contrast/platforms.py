@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 from krm_function.schema.values import Path
 
 # --- The closed set of confidential platforms: where one is added

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from krm_function.kubernetes.lookup import dig, mapping, selects
+from krm_function.kubernetes.objects import dig, mapping, selects
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple

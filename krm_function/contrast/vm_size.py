@@ -11,7 +11,7 @@ from krm_function.contrast.measurement import sandbox_vcpu_count, vcpu_count
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.contrast.platforms import Platform
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.kubernetes.lookup import dig, maps
+from krm_function.kubernetes.objects import dig, maps
 from krm_function.kubernetes.quantity import milli, units
 from krm_function.kubernetes.workload import PodContainer, PodMemory, Workload, added_init_containers, not_replaced
 from krm_function.record import NamedTuple

@@ -7,9 +7,7 @@ from typing import Any
 from krm_function.contrast.manifest import FILE, MANIFEST, ManifestError, decode
 from krm_function.contrast.owned import ADDED_OBJECTS
 from krm_function.contrast.platforms import is_handler
-from krm_function.kubernetes.helm_hooks import hook_of
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import dig, hook_of, mapping, reference
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.runtime_classes import KIND
 from krm_function.kubernetes.workload import EMITTED, ORIGINAL

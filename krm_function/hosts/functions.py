@@ -10,7 +10,7 @@ from krm_function.krm.kube_object import KubeObject
 from krm_function.krm.resource_list import ResourceList
 from krm_function.krm.result import Result
 from krm_function.krm.results import Results
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.resource import Resource
 from krm_function.record import NamedTuple
 from krm_function.text.chunks import ItemList, replace_items

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.hosts.emitted import after_newline, before_separator
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import HELM_SOURCE, Resource
 from krm_function.record import NamedTuple
 from krm_function.text.errors import Source, decode, encode

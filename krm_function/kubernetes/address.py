@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.record import NamedTuple
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 
 OPTION = "KIND/NAME"
 SHORT = {

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Cause, Path
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.objects import dig, mapping, maps, objects
 from krm_function.kubernetes.quantity import nano
 from krm_function.kubernetes.runtime_classes import toleration_parts
 from krm_function.record import NamedTuple

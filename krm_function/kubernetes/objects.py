@@ -1,11 +1,11 @@
-"""Find the objects of a document, their identity and their controllers."""
+"""Plain data of Kubernetes objects: values by path, names and selectors, identity and controllers."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.findings import Path, Ref
 from krm_function.krm.group_version import plain_api_version
-from krm_function.kubernetes.lookup import dig, mapping, maps
 from krm_function.record import NamedTuple
 
 # --- Find the objects of a document, the members of lists among them, and their identity
@@ -113,3 +113,140 @@ def pod_specs(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def _lists_containers(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
+
+
+# --- Look up a value in plain data of any shape
+#
+# Rule: nothing here raises; a value that is missing or of another type is None or empty.
+
+
+def dig(value: Any, path: Path) -> Any:
+    """Return the value at `path`, or None when any step is missing or of another type."""
+    for part in path:
+        if isinstance(part, str):
+            if not isinstance(value, dict):
+                return None
+            value = value.get(part)
+        elif isinstance(value, list) and 0 <= part < len(value):
+            value = value[part]
+        else:
+            return None
+    return value
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """Return `value` if it is a map, else an empty one: for reading documents of any shape."""
+    return value if isinstance(value, dict) else {}
+
+
+def maps(value: Any) -> list[dict[str, Any]]:
+    """Return the maps of a list, [] for anything else. Positions are kept: an entry that is no map becomes {}."""
+    return [entry if isinstance(entry, dict) else {} for entry in value] if isinstance(value, list) else []
+
+
+# --- Check names as Kubernetes does: DNS names, label keys and values
+#
+# Rule: each pattern is the one of apimachinery's validation package, written without `$` and matched
+# whole, and every text is capped first.
+
+
+DNS_LABEL = r"[a-z0-9]+(?:-+[a-z0-9]+)*"  # 63 characters by itself, any length inside a subdomain
+DNS_SUBDOMAIN = rf"{DNS_LABEL}(?:\.{DNS_LABEL})*"
+LABEL_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+LABEL_KEY = rf"(?:{DNS_SUBDOMAIN}/)?{LABEL_NAME}"
+LABEL_VALUE = rf"(?:{LABEL_NAME})?"
+LONGEST_SUBDOMAIN = 253
+
+
+def is_dns_label(text: str) -> bool:
+    """Tell whether a text is 1 to 63 lower-case letters, digits and inner hyphens."""
+    return len(text) <= 63 and re.fullmatch(DNS_LABEL, text) is not None
+
+
+def is_dns_subdomain(text: str) -> bool:
+    """Tell whether a text is DNS labels joined by dots, at most 253 characters."""
+    return len(text) <= LONGEST_SUBDOMAIN and re.fullmatch(DNS_SUBDOMAIN, text) is not None
+
+
+def is_label_key(text: str) -> bool:
+    """Tell whether a text is a qualified name: `name` or `dns.subdomain/name`."""
+    return text.rfind("/") <= LONGEST_SUBDOMAIN and matches_label_key(text)
+
+
+def matches_label_key(text: str) -> bool:
+    """Tell whether a text matches LABEL_KEY, whose subdomain may have any length."""
+    prefix, slash, name = text.rpartition("/")
+    return (not slash or re.fullmatch(DNS_SUBDOMAIN, prefix) is not None) and re.fullmatch(LABEL_NAME, name) is not None
+
+
+def is_label_value(text: str) -> bool:
+    """Tell whether a text is empty, or 1 to 63 letters, digits, `-_.`, starting and ending with a letter or digit."""
+    return len(text) <= 63 and re.fullmatch(LABEL_VALUE, text) is not None
+
+
+# --- What a label selector of Kubernetes selects, as far as it can be read
+#
+# Rule: an unknown operator selects, so that everything it may select counts. An empty selector selects everything.
+
+
+def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    """Tell whether `matchLabels` and `matchExpressions` may select an object with these labels."""
+    if any(labels.get(key) != value for key, value in mapping(selector.get("matchLabels")).items()):
+        return False
+    return all(_fits(expression, labels) for expression in maps(selector.get("matchExpressions")))
+
+
+def _fits(expression: dict[str, Any], labels: Mapping[str, Any]) -> bool:
+    key, values = str(expression.get("key")), expression.get("values")
+    values = values if isinstance(values, list) else []
+    match expression.get("operator"):
+        case "In":
+            return labels.get(key) in values
+        case "NotIn":
+            return labels.get(key) not in values
+        case "Exists":
+            return key in labels
+        case "DoesNotExist":
+            return key not in labels
+        case _:
+            return True
+
+
+# --- Match a name against a pattern in which `*` matches any text, the empty one included
+#
+# Rule: the pattern is about the whole name, every other character stands for itself, and the time is
+# linear in the length of the name for each `*`.
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Tell whether a pattern describes the whole of a name.
+
+    >>> fits("db-*", "db-main"), fits("db-*", "my-db-main"), fits("a*b*c", "a.b.b.c"), fits("*", "")
+    (True, False, True, True)
+    """
+    first, *rest = pattern.split("*")
+    if not rest:
+        return name == pattern
+    if not name.startswith(first):
+        return False
+    at = len(first)
+    for piece in rest[:-1]:
+        start = name.find(piece, at)
+        if start < 0:
+            return False
+        at = start + len(piece)
+    return len(name) - at >= len(rest[-1]) and name.endswith(rest[-1])
+
+
+# --- Recognise Helm hooks, which Helm keeps apart from the other objects of a release
+#
+# Rule: the annotation alone makes an object a hook, whatever else it has.
+
+
+HOOK = "helm.sh/hook"
+
+
+def hook_of(value: Any) -> str:
+    """Return the value of a Helm hook's annotation, "" for an object that is no hook."""
+    found = dig(value, ("metadata", "annotations", HOOK))
+    return found if isinstance(found, str) else ""

@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.kubernetes.lookup import dig, mapping, maps
 from krm_function.kubernetes.nodes import (
     EVERY_DAEMON,
     UNSCHEDULABLE,
@@ -17,6 +16,7 @@ from krm_function.kubernetes.nodes import (
     unmatched,
     untolerated,
 )
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.quantity import MILLI, NANO
 from krm_function.kubernetes.runtime_classes import (
     RuntimeClass,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.workload import PREFIX, Workload
 from krm_function.schema.check import Fault, expected, faults
 from krm_function.schema.values import ANY_TEXT, Anything, Field, Flag, ListOf, MapOf, Number, Only, Record, Spec, Text

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from krm_function.findings import Path, Ref
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS, REFUSED, Pattern, expand
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.quantity import nano, units
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.check import faults

@@ -6,8 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from krm_function.findings import Finding, Origin, Path, Ref, finding
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import dig, mapping, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.record import NamedTuple
 from krm_function.text.changes import Change, Op

@@ -5,8 +5,15 @@ from types import MappingProxyType
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.kubernetes.lookup import is_dns_label, is_dns_subdomain, is_label_key, is_label_value, mapping, maps
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import (
+    is_dns_label,
+    is_dns_subdomain,
+    is_label_key,
+    is_label_value,
+    listed,
+    mapping,
+    maps,
+)
 from krm_function.kubernetes.quantity import MILLI, NANO, equal, nano
 from krm_function.record import NamedTuple
 from krm_function.schema.values import Problems

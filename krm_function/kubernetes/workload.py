@@ -1,11 +1,12 @@
 """A workload: one pod template of an object, with its containers and volumes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, has_errors
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds, PodTemplate, applies
 from krm_function.kubernetes.resource import Edit, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
@@ -444,3 +445,68 @@ def that_apply(entries: object, workload: Workload) -> Iterator[Json]:
     for entry in maps(entries):
         if applies(entry, workload.object, workload.template):
             yield entry
+
+
+# --- Tell which path a mount covers, after Kubernetes and the runtime have cleaned it
+#
+# Rule: every comparison of a mountPath with a guarded place uses this, never the text. A relative path starts at /,
+# `.` and empty parts go, `..` removes a part and ends at /. A subPath chooses the source, not the place. Where /usr is
+# merged, /bin and /usr/bin are one directory, so they are one here. Other symbolic links of an image are unknown.
+# Source: docs/facts/kubernetes.md#mount-points.
+
+
+MERGED = frozenset(("bin", "sbin", "lib", "lib32", "lib64"))  # directories of / that are links into /usr, or may be
+
+Parts = tuple[str, ...]
+
+
+def mount_point(path: str) -> str:
+    """Return the absolute path that a mount at `path` covers.
+
+    >>> [mount_point(path) for path in ("//contrast/", "/x/../contrast", "contrast/.", "/..")]
+    ['/contrast', '/contrast', '/contrast', '/']
+    """
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def covers(mount: str, place: str) -> bool:
+    """Tell whether what is mounted decides what is at `place`: it is mounted there or above. Both may be of any form.
+
+    place: its parts may be patterns with `*`.
+    """
+    above, whole = _parts(mount), _parts(place)
+    if above == ("usr",) and MERGED.intersection(whole[:1]):
+        return True
+    return len(above) <= len(whole) and all(map(_fits, above, whole))
+
+
+def deciding(place: str) -> list[str]:
+    """Return all mount points that decide about a place, as `plain_point` writes them: for many questions about one."""
+    parts = _parts(place)
+    points = ["/" + "/".join(parts[:count]) for count in range(len(parts) + 1)]
+    return [*points, "/usr"] if MERGED.intersection(parts[:1]) else points
+
+
+def plain_point(mount: str) -> str:
+    """Return the path that a mount covers, without the /usr of a directory that is merged into it."""
+    return "/" + "/".join(_parts(mount))
+
+
+def touches(mount: str, tree: str) -> bool:
+    """Tell whether what is mounted decides about anything in a directory: it covers it, or is mounted below."""
+    return covers(mount, tree) or covers(tree, mount)
+
+
+def _fits(part: str, wanted: str) -> bool:
+    return part == wanted or fnmatchcase(part, wanted)
+
+
+def _parts(path: str) -> Parts:
+    parts = tuple(part for part in mount_point(path).split("/") if part)
+    return parts[1:] if parts[:1] == ("usr",) and parts[1:2] and parts[1] in MERGED else parts

@@ -12,7 +12,7 @@ from krm_function.config.document import API_VERSION
 from krm_function.config.image_lock import KIND
 from krm_function.contrast.vm_size import is_sized
 from krm_function.krm.kube_object import LOCAL_CONFIG
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.text.changes import Change
 from krm_function.text.parse import parse
 from krm_function.text.splice import splice

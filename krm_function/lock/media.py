@@ -11,7 +11,7 @@ from krm_function.config.document import load_object
 from krm_function.config.image_lock import CONFIG
 from krm_function.findings import Finding, dotted, finding
 from krm_function.kubernetes.image import DIGEST
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.table import read_value
 

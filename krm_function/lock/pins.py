@@ -5,7 +5,7 @@ from typing import Any
 
 from krm_function.findings import NOTHING, Cause, Path
 from krm_function.kubernetes.image import Image, parse_image
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.record import NamedTuple
 from krm_function.text.changes import Change
 from krm_function.text.parse import parse

@@ -15,7 +15,7 @@ from urllib.request import parse_http_list, parse_keqv_list
 
 from krm_function.config.document import load_object
 from krm_function.kubernetes.image import Image
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.lock.connections import Reply, Transport, body_of, is_url, origin, trouble, whole_body
 from krm_function.lock.media import (
     INDEXES,

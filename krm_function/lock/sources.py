@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from krm_function.config.document import load_any, load_object
 from krm_function.kubernetes.image import Image, parse_image
-from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.lock.media import (
     CONFIGS,
     MISSING,

@@ -15,7 +15,7 @@ from krm_function.check.running_pods import list_writers
 from krm_function.config.document import load_any
 from krm_function.contrast.manifest import FILE
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.lock.connections import CURRENT, POOLS, Pace, Wire, WireError, secured
 from krm_function.lock.media import Budget, LockProblem
 from krm_function.record import NamedTuple

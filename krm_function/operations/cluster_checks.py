@@ -17,8 +17,7 @@ from krm_function.config.collect import Config
 from krm_function.config.document import load_any
 from krm_function.config.references import References
 from krm_function.findings import Finding, Ref, finding
-from krm_function.kubernetes.lookup import dig, mapping, maps, selects
-from krm_function.kubernetes.objects import listed, reference
+from krm_function.kubernetes.objects import dig, listed, mapping, maps, reference, selects
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass

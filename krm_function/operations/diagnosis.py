@@ -12,14 +12,13 @@ from krm_function.contrast.platforms import Platform, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Cause, Finding, Ref, dotted, finding
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import controller_of, reference
+from krm_function.kubernetes.objects import controller_of, dig, mapping, maps, reference
 from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workloads_of
 from krm_function.operations.evidence import Evidence, is_ready
 from krm_function.operations.replay_log import DENIED
 from krm_function.policy.controllers import INDEX
 from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
-from krm_function.policy.made_pod import name_difference
+from krm_function.policy.pod_metadata import name_difference
 from krm_function.policy.rules import profile_of_data
 from krm_function.policy.service_variables import denied_services, is_service
 from krm_function.record import NamedTuple

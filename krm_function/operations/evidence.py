@@ -6,8 +6,7 @@ from typing import Any
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import controller_of, reference
+from krm_function.kubernetes.objects import controller_of, dig, mapping, maps, reference
 from krm_function.record import NamedTuple
 from krm_function.render.copies import index_controllers
 from krm_function.render.make_manifest import read_emitted_manifest

@@ -8,7 +8,7 @@ from krm_function.contrast.guarded_namespaces import DOMAIN
 from krm_function.contrast.platforms import BARE, LEGACY_BARE, LONGEST_HASH, PLATFORMS
 from krm_function.findings import Finding, finding
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS, Pattern
-from krm_function.kubernetes.lookup import LONGEST_SUBDOMAIN
+from krm_function.kubernetes.objects import LONGEST_SUBDOMAIN
 from krm_function.kubernetes.pod_kinds import Kinds, PodKind, of_group, shipped
 from krm_function.record import NamedTuple
 

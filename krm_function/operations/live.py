@@ -13,8 +13,7 @@ from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.contrast.platforms import Platform, is_contrast_name, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import listed, reference
+from krm_function.kubernetes.objects import dig, listed, mapping, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.quantity import equal
 from krm_function.kubernetes.runtime_classes import (

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 from krm_function.cli.cluster import ClusterClasses
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig, maps
-from krm_function.kubernetes.objects import OWNERS
+from krm_function.kubernetes.objects import OWNERS, dig, maps
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.operations.api_server import ApiServer, Listing, Lists, RefusalError
 from krm_function.record import NamedTuple

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import REF_NAMES, Ref, dotted
-from krm_function.kubernetes.lookup import dig, maps
+from krm_function.kubernetes.objects import dig, maps
 from krm_function.kubernetes.workload import Workload
 from krm_function.operations.replay_log import (
     ANNOTATION,

@@ -9,9 +9,8 @@ from krm_function.config.release import PlatformRelease, Release, profile_of
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS, template_paths
-from krm_function.kubernetes.lookup import dig
 from krm_function.kubernetes.nodes import Node
-from krm_function.kubernetes.objects import listed, reference
+from krm_function.kubernetes.objects import dig, listed, reference
 from krm_function.record import NamedTuple
 from krm_function.render.copies import find_owners, index_controllers
 from krm_function.report.findings import on_one_line

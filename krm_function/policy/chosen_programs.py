@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from krm_function.findings import Finding, Path, finding
-from krm_function.kubernetes.lookup import fits
+from krm_function.kubernetes.objects import fits
 from krm_function.policy.expansion import FIELDS
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.record import NamedTuple

@@ -10,7 +10,7 @@ from krm_function.contrast.identity import base_entries, key_of_derived, object_
 from krm_function.contrast.manifest_merge import secret_id
 from krm_function.contrast.profiles import KATA, NAME_OF_ANY_SERVICE, NAME_OF_API_SERVER, NAME_OF_SERVICE
 from krm_function.findings import Finding, Path, Ref, dotted
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import INITDATA, POD_ROLE, PREFIX, Workload
 from krm_function.policy.compare_values import (
     CANNOT_TELL,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.policy.expansion import OPEN, WIDER, bound_argument, bound_value, unlimited, unlimited_value
 from krm_function.policy.image_storage import digest_suffix, images, is_bound, misshapen, without_images
 from krm_function.record import NamedTuple

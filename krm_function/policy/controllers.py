@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any
 
 from krm_function.findings import Finding, finding
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import dig, listed, mapping, maps
 from krm_function.kubernetes.pod_kinds import (
     OF_CONTROLLER,
     MissingFieldError,

@@ -8,7 +8,7 @@ from krm_function.contrast.gpus import gpu_name
 from krm_function.contrast.injected import IMAGE_STORE
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.findings import Cause, Finding, Path, dotted, finding
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, escape_regex, is_bookkeeping, problem
 from krm_function.policy.settings import Settings
 from krm_function.record import NamedTuple

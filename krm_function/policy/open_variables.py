@@ -7,7 +7,7 @@ from typing import Any
 from krm_function.config.generate import ExternalSource
 from krm_function.config.references import References
 from krm_function.findings import Cause, Finding, Ref, finding
-from krm_function.kubernetes.lookup import dig, fits, mapping, maps
+from krm_function.kubernetes.objects import dig, fits, mapping, maps
 from krm_function.kubernetes.workload import OpenVariable, Workload
 from krm_function.policy.expansion import OPEN, WHOLE
 from krm_function.policy.rules import NAME, profile_of_data

@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_function.contrast.profiles import CONTRAST, DEFAULT, KATA, PROFILES, Profile
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import Workload, added_init_containers
 from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
 from krm_function.policy.initdata import rules_of

@@ -13,7 +13,7 @@ from typing import Any
 
 from krm_function.findings import Finding, finding
 from krm_function.krm.group_version import plain_api_version
-from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
 

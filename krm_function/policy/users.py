@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_function.config.image_lock import ImageFacts, unknown_accounts
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.workload import Workload, sets_user
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.record import NamedTuple

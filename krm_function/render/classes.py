@@ -18,8 +18,7 @@ from krm_function.contrast.platforms import (
 )
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
 from krm_function.kubernetes.kinds import template_paths
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import dig, mapping, maps, objects, reference
 from krm_function.kubernetes.quantity import equal
 from krm_function.kubernetes.resource import Edit, ObjectAt, ObjectEdits, Outcome, Resource
 from krm_function.kubernetes.runtime_classes import (

@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.config.collect import Config
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.kubernetes.lookup import dig, mapping
+from krm_function.kubernetes.objects import dig, mapping
 from krm_function.kubernetes.resource import ObjectEdits, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import POD_ROLE, Workload

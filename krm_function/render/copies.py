@@ -7,8 +7,7 @@ from typing import Any
 from krm_function.contrast.platforms import contrast_names_in, is_contrast_name
 from krm_function.findings import Finding, Path, Ref, finding, position_text
 from krm_function.kubernetes.kinds import KINDS_BY_CONTENT
-from krm_function.kubernetes.lookup import dig, maps
-from krm_function.kubernetes.objects import OWNERS, Controller, controller_of, reference
+from krm_function.kubernetes.objects import OWNERS, Controller, controller_of, dig, maps, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Copy, ObjectAt, Resource, Retired, yaml_finding
 from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG
@@ -240,7 +239,7 @@ def _are_distinct(group: list[ObjectAt]) -> bool:
     """Tell whether objects of one identity are different objects all the same."""
     if group[0].ref.name == PACKAGE_CONTEXT and group[0].ref.kind == "ConfigMap":
         return all(dig(item.value, ("metadata", "annotations", LOCAL_CONFIG)) == "true" for item in group)
-    from krm_function.kubernetes.helm_hooks import hook_of
+    from krm_function.kubernetes.objects import hook_of
 
     hooks = [bool(hook_of(item.value)) for item in group]
     return sorted(hooks) == [False, True] and not any(map(_is_contrast_object, group))

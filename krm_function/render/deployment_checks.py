@@ -8,7 +8,7 @@ from krm_function.contrast.platforms import is_contrast_name
 from krm_function.contrast.sidecar_injectors import INJECTORS, WORDS, asking, may_ask, may_select, sidecar_sets
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.image import parse_image
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.resource import Resource, objects_of
 from krm_function.kubernetes.workload import POD_ROLE, Workload, workloads_of
 from krm_function.text.errors import YamlError

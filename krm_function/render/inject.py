@@ -37,8 +37,7 @@ from krm_function.contrast.injected import (
 )
 from krm_function.contrast.profiles import states_users
 from krm_function.findings import Cause, Finding, finding, has_errors
-from krm_function.kubernetes.lookup import mapping, maps
-from krm_function.kubernetes.mount_points import mount_point, touches
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.kubernetes.quantity import nano
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import (
@@ -47,7 +46,9 @@ from krm_function.kubernetes.workload import (
     Workload,
     claim_names,
     indexes_named,
+    mount_point,
     sets_user,
+    touches,
     volume_sources,
 )
 from krm_function.record import NamedTuple

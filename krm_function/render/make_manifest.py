@@ -23,7 +23,7 @@ from krm_function.contrast.manifest_merge import divided, merge, merged_referenc
 from krm_function.contrast.owner_keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.findings import Finding, Ref, finding, has_errors
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, POD_ROLE, Workload
 from krm_function.record import NamedTuple

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_function.adapt.choices import RuleChoice
 from krm_function.config.collect import Config
 from krm_function.config.generate import CALCULATE
 from krm_function.config.image_lock import ImageFacts
@@ -11,16 +10,14 @@ from krm_function.contrast.annotations import DEFAULT_MEMORY
 from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.contrast.vm_size import MEMORY_LIMIT as LIMIT
 from krm_function.contrast.vm_size import (
-    MIB,
     default_memory,
     image_size,
     memory_figure,
     memory_text,
     pod_memory,
-    requested_memory,
 )
 from krm_function.findings import Finding, Path, dotted, finding
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.quantity import units
 from krm_function.kubernetes.workload import PodMemory, Workload
 from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
@@ -111,11 +108,6 @@ def _check_annotation(workload: Workload) -> Iterator[Finding]:
 
 STORED = "its images are in the image store, so its memory is not calculated"
 
-CONSEQUENCE = (
-    "each pod as a whole requests, and is limited to, the memory of its images and of the limits of its containers; a "
-    "container without a limit counts as nothing, Kubernetes has to be 1.34, and the lock reads each layer for its size"
-)
-
 
 def add_memory(workload: Workload, config: Config) -> Workload:
     """Check the memory of a pod, or write it where the configuration asks for that."""
@@ -134,13 +126,6 @@ def add_memory(workload: Workload, config: Config) -> Workload:
         if memory.stored:
             workload = workload._replace(notes=(*workload.notes, STORED))
     return add_findings(workload, check_memory(workload, memory))._replace(memory=memory)
-
-
-def offer_memory_rule(workload: Workload, memory: PodMemory) -> Iterator[RuleChoice]:
-    """Yield the rule for a pod whose VM gets too little, unless Kubernetes would refuse the result."""
-    wants = any(problem.code in ("CC0420", "CC0421") for problem in check_memory(workload, memory))
-    if wants and requested_memory(workload) <= (memory.images + memory.asked) // MIB * MIB:
-        yield RuleChoice("memory", CALCULATE, CONSEQUENCE)
 
 
 def _overhead(workload: Workload, config: Config) -> Mapping[str, Any]:

@@ -28,8 +28,7 @@ from krm_function.contrast.platforms import Platform
 from krm_function.contrast.vm_size import sandbox_vcpus, vcpus
 from krm_function.findings import Finding, Path, finding
 from krm_function.kubernetes.image import is_contrast_image, parse_image, printable_reference
-from krm_function.kubernetes.lookup import dig, mapping, maps
-from krm_function.kubernetes.mount_points import covers, deciding, mount_point, plain_point, touches
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.pod_names import longest_name
 from krm_function.kubernetes.workload import (
@@ -38,7 +37,12 @@ from krm_function.kubernetes.workload import (
     Workload,
     claim_names,
     claim_templates,
+    covers,
+    deciding,
     indexes_named,
+    mount_point,
+    plain_point,
+    touches,
     volume_sources,
 )
 from krm_function.record import NamedTuple

@@ -31,8 +31,7 @@ from krm_function.contrast.platforms import Platform, is_contrast_name, is_handl
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.krm.kube_object import ID, INDEX, PATH
 from krm_function.kubernetes.image import Images
-from krm_function.kubernetes.lookup import dig, is_dns_label, mapping, maps
-from krm_function.kubernetes.objects import listed, objects, reference
+from krm_function.kubernetes.objects import dig, is_dns_label, listed, mapping, maps, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Edit, Resource
 from krm_function.kubernetes.runtime_classes import API_VERSION, KIND

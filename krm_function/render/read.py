@@ -13,8 +13,7 @@ from krm_function.contrast.class_in_text import may_name_contrast
 from krm_function.contrast.owned import emitted_objects
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.kinds import KINDS, KINDS_BY_CONTENT, UNDONE, template_paths
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import EMITTED, ORIGINAL
 from krm_function.record import NamedTuple

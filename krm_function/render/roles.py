@@ -21,7 +21,7 @@ from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.workload import POD_ROLE, PREFIX, Workload
 from krm_function.record import NamedTuple
 from krm_function.render.stages import add_findings
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 
 # --- Base entries: find the entries of the base manifest that belong to workloads of this render, and may be replaced
 #

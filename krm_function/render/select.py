@@ -8,8 +8,7 @@ from krm_function.config.generate import Generate, WorkloadEntry, naming
 from krm_function.contrast.platforms import FIELD, Platform, is_contrast_name, parse_runtime_class
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, EDITED, KINDS
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import Controller, controller_of, listed, objects, reference
+from krm_function.kubernetes.objects import Controller, controller_of, dig, listed, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Copy, Edit, ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of

@@ -25,8 +25,7 @@ from krm_function.contrast.platforms import PLATFORMS, Platform, parse_runtime_c
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS, KINDS_BY_CONTENT
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import dig, listed, mapping
 from krm_function.kubernetes.pod_fields import UNREADABLE, news
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import Edit, Outcome, Resource

@@ -12,8 +12,7 @@ from krm_function.contrast.platforms import FIELD, contrast_names_in, is_contras
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.krm.group_version import plain_api_version
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import WITHOUT_PODS, controller_of, listed, pod_specs, reference
+from krm_function.kubernetes.objects import WITHOUT_PODS, controller_of, dig, listed, mapping, pod_specs, reference
 from krm_function.kubernetes.pod_kinds import PATH, SHIPPED, Kinds
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of, yaml_finding
 from krm_function.kubernetes.runtime_classes import KIND

@@ -24,7 +24,7 @@ from krm_function.adapt.split_sub_paths import split_choices, split_sub_paths
 from krm_function.config.collect import Config
 from krm_function.config.generate import DIVIDE
 from krm_function.findings import Finding, Path, Ref
-from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of

@@ -8,8 +8,7 @@ from krm_function.contrast.annotations import TOTAL, annotations_size
 from krm_function.contrast.owned import ADDED_OBJECTS, emitted_objects
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.hosts.emitted import without_added_separator
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.resource import ObjectEdits, Resource, yaml_finding
 from krm_function.kubernetes.workload import LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY, Workload
 from krm_function.record import NamedTuple

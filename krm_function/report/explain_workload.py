@@ -13,7 +13,7 @@ from krm_function.contrast.measurement import vcpus_text
 from krm_function.findings import REF_NAMES, Finding, Path, Ref, documentation_of, dotted, has_errors, row
 from krm_function.kubernetes.address import address_of
 from krm_function.kubernetes.kinds import KINDS as WORKLOADS
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import Workload
 from krm_function.render.rendered import Rendered

@@ -16,7 +16,7 @@ from krm_function.findings import (
 )
 from krm_function.krm.result import Field, File, ResourceRef, Result, visible
 from krm_function.kubernetes.address import address_of
-from krm_function.kubernetes.lookup import mapping, maps
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.record import NamedTuple
 
 # --- The order of findings: errors first, then by place; the same in every format

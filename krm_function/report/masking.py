@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_function.findings import Path
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.objects import dig, mapping, objects
 from krm_function.kubernetes.workload import EMITTED
 from krm_function.text.changes import Change, apply
 

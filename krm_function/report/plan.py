@@ -6,8 +6,8 @@ from typing import Any
 
 from krm_function.contrast.vm_size import memory_text
 from krm_function.findings import Finding, Ref, dotted
-from krm_function.kubernetes.lookup import mapping, maps
 from krm_function.kubernetes.nodes import Node, required_terms
+from krm_function.kubernetes.objects import mapping, maps
 from krm_function.kubernetes.placement import Placement, amount_text, replicas_of
 from krm_function.kubernetes.quantity import NANO
 from krm_function.kubernetes.workload import PodMemory, Workload

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_function.findings import REF_NAMES
-from krm_function.kubernetes.lookup import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_kinds import OF_CONTROLLER
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.policy.compare import WorkloadDifferences

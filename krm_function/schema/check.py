@@ -1,11 +1,10 @@
 """Everything that is wrong with a value, and what to do about it."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from krm_function.record import NamedTuple
-from krm_function.schema.nearest import nearest
 from krm_function.schema.values import (
     ANY_TEXT,
     Anything,
@@ -338,3 +337,38 @@ def suggestion(fault: Fault) -> str:
 
 def _write(spec: Text) -> str:
     return f"write {spec.what}" + (f", for instance {spec.example}" if spec.example else "")
+
+
+# --- The known word nearest to a mistyped one
+#
+# Rule: a suggestion is an aid and never a decision; nothing acts on one, and there is none where a missing part would
+# have to be guessed. difflib is loaded only when a word is mistyped.
+#
+#     word              known                                        nearest
+#     snp               metal-qemu-snp, metal-qemu-snp-gpu, …-tdx    metal-qemu-snp: the shortest that has all its parts
+#     metal-qemu        the same                                     none: snp or tdx is not ours to guess
+#     metal-qmeu-snp    the same                                     metal-qemu-snp, by spelling
+
+
+LONGEST = 128  # characters of the mistyped word that are compared: matching is quadratic
+SEPARATORS = str.maketrans("/._", "---")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the closest of `known`, ignoring case, or "" when none is close, or several are as close."""
+    spellings = {name.lower(): name for name in known}
+    lowered = word[:LONGEST].lower()
+    parts = _parts(lowered)
+    whole = [name for name in spellings if parts and parts <= _parts(name)]
+    if whole:
+        fewest = min(len(_parts(name)) for name in whole)
+        shortest = [name for name in whole if len(_parts(name)) == fewest]
+        return spellings[shortest[0]] if len(shortest) == 1 else ""
+    from difflib import get_close_matches
+
+    found = get_close_matches(lowered, spellings, n=1, cutoff=0.6)
+    return spellings[found[0]] if found else ""
+
+
+def _parts(name: str) -> frozenset[str]:
+    return frozenset(name.translate(SEPARATORS).split("-")) - {""}

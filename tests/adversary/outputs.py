@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.workload import INITDATA, ORIGINAL
 from krm_function.policy.initdata import Initdata, annotation, decode_toml, from_annotation
 from tests import quick_yaml as yaml

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.text.undo_records import escape
 from tests.world import (

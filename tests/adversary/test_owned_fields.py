@@ -19,7 +19,7 @@ from krm_function.contrast.owned import OWNED, REPLACED_CONTAINERS
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.findings import has_errors
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.workload import ORIGINAL
 from krm_function.render.pipeline import find_unproven
 from krm_function.render.read import read

@@ -15,7 +15,7 @@ from krm_function.cli.lock_task import needed
 from krm_function.config.collect import Config
 from krm_function.config.generate import WorkloadEntry
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.workload import EMITTED, LOCAL_CONFIG, ORIGINAL
 from krm_function.render.rendered import Rendered
 from krm_function.text.writer import dump

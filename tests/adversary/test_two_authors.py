@@ -18,8 +18,7 @@ from krm_function.contrast.manifest import decode
 from krm_function.findings import Ref
 from krm_function.hosts.stream import decode_stream
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import dig, objects, reference
 from krm_function.kubernetes.resource import Resource
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered

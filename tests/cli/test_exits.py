@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from krm_function.cli import main
 from krm_function.cli.exits import (
     Exit,
     Terminated,
@@ -11,7 +12,6 @@ from krm_function.cli.exits import (
     exit_code_of_differences,
     exit_code_of_exception,
 )
-from krm_function.cli import main
 from krm_function.findings import finding
 
 CONFIGURATION = finding("CC0903")

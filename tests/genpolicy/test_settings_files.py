@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_function.contrast.profiles import CONTRAST, KATA
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.policy.settings import default_settings, settings
 from tests.genpolicy.settings_files import contrast, kata
 

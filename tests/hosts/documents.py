@@ -6,8 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
-from krm_function.kubernetes.objects import objects
+from krm_function.kubernetes.objects import dig, objects
 from krm_function.kubernetes.workload import EMITTED, INITDATA, ORIGINAL
 from krm_function.text.errors import decode
 from krm_function.text.parse import parse

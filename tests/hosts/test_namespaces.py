@@ -8,7 +8,7 @@ import pytest
 
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from tests.hosts.api_server import api_server
 from tests.hosts.documents import by_name, initdata, load, name_of
 from tests.hosts.hosts import (

@@ -10,7 +10,7 @@ import pytest
 from krm_function.check.check_output import check_output
 from krm_function.hosts.pass_through import passes_through
 from krm_function.kubernetes.kinds import KINDS, template_paths
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.render.read import read
 from krm_function.render.select import select
 from krm_function.render.unsealed import find_unsealed

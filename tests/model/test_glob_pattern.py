@@ -3,7 +3,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from krm_function.kubernetes.lookup import fits
+from krm_function.kubernetes.objects import fits
 
 
 @given(st.text("ab*", max_size=8), st.text("ab", max_size=8))

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.contrast.annotations import KNOWN, MISSPELT, correct_location, is_contrast_key, is_known, suggest_key
-from krm_function.kubernetes.lookup import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
-from krm_function.schema.nearest import nearest
+from krm_function.kubernetes.objects import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
+from krm_function.schema.check import nearest
 
 PREFIX = "contrast.edgeless.systems/"
 HEAVY = (

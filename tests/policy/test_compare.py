@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 from krm_function.policy.compare import compare_initdata
 from krm_function.policy.initdata import Initdata, read_policy_data, rego_document
 from krm_function.policy.rules import load_rules

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig
+from krm_function.kubernetes.objects import dig
 
 Json = Mapping[str, Any]
 

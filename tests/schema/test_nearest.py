@@ -3,7 +3,7 @@
 import pytest
 
 from krm_function.contrast.platforms import PLATFORMS, suggest_placeholder
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 
 
 @pytest.mark.parametrize(

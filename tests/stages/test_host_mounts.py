@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from krm_function.config.image_lock import ImageFacts
-from krm_function.kubernetes.mount_points import covers, mount_point, touches
-from krm_function.kubernetes.workload import Workload
+from krm_function.kubernetes.workload import Workload, covers, mount_point, touches
 from krm_function.render.pod_checks import PLACES, check_host_mounts, find_guarded_place
 from tests.world import WEB, pod_template, workload
 

@@ -20,7 +20,7 @@ from krm_function.hosts.files import FileProblem, read_file
 from krm_function.kubernetes.address import find_by_address
 from krm_function.report.explain_code import explanation_data, explanation_text, fitting
 from krm_function.report.findings import Reported, read_report
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (

@@ -25,7 +25,7 @@ from krm_function.hosts.write_files import sweep
 from krm_function.kubernetes.image import parse_image
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.report.findings import on_one_line
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 from krm_function.text.errors import YamlError
 
 DESCRIPTION = "Adds what is missing and keeps the rest, comments included. A second run changes nothing."

@@ -14,8 +14,7 @@ from krm_function.cli.parser import Parser, add_findings, add_paths
 from krm_function.cli.streams import write_out
 from krm_function.contrast.manifest import decode
 from krm_function.findings import finding, has_errors
-from krm_function.kubernetes.lookup import mapping
-from krm_function.kubernetes.objects import listed
+from krm_function.kubernetes.objects import listed, mapping
 from krm_function.report.findings import on_one_line
 
 DESCRIPTION = (

@@ -11,7 +11,7 @@ from krm_function.cli.parser import Parser
 from krm_function.cli.streams import write_out
 from krm_function.config.json_schema import KINDS, schema, schema_text
 from krm_function.findings import finding
-from krm_function.schema.nearest import nearest
+from krm_function.schema.check import nearest
 
 DESCRIPTION = "Without a kind: of all, in one object."
 

@@ -18,8 +18,7 @@ from krm_function.contrast.platforms import BARE
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.stream import Stream, encode_stream
 from krm_function.hosts.write_files import write_file
-from krm_function.kubernetes.lookup import is_dns_subdomain
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import is_dns_subdomain, reference
 from krm_function.kubernetes.pod_kinds import Kinds
 from krm_function.kubernetes.resource import with_kinds
 from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of

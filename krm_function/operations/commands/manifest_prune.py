@@ -14,7 +14,7 @@ from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out
 from krm_function.contrast.manifest import decode
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.kubernetes.lookup import mapping
+from krm_function.kubernetes.objects import mapping
 from krm_function.operations.live import earlier
 from krm_function.render.pipeline import render
 from krm_function.render.select import select

@@ -21,8 +21,7 @@ from krm_function.config.release import Release, parse_release
 from krm_function.config.wiring import KPTFILE, KUSTOMIZATIONS
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.lookup import dig, mapping
-from krm_function.kubernetes.objects import reference
+from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.resource import Resource
 from krm_function.operations.upgrade import (
     HOSTS,
