@@ -23,7 +23,7 @@ RUN --mount=type=bind,from=wheels,target=/wheels --mount=type=secret,id=pip.conf
 COPY pyproject.toml README.md LICENSE ./
 COPY krm_function krm_function
 COPY helm_plugin helm_plugin
-COPY tools/build_hook.py tools/commit_hook.py
+COPY tools/build_hook.py tools/build_hook.py
 ARG EXTRAS=lock,html,settings,completion
 RUN /opt/build/bin/pip wheel --wheel-dir /locked --no-deps --no-build-isolation . \
  && /opt/build/bin/pip --python /opt/contrast-krm/bin/python install --no-compile --no-index --find-links /locked "contrast-krm[${EXTRAS}]"

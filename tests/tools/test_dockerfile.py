@@ -41,8 +41,9 @@ def test_the_context_holds_what_the_package_is_built_from() -> None:
     build = project["tool"]["hatch"]["build"]
     needed = {*build["targets"]["wheel"]["packages"], *(hook["path"] for hook in build["hooks"].values())}
     needed |= {project["project"]["readme"], *project["project"]["license-files"], "pyproject.toml"}
-    copied = {word for keyword, rest in instructions() if keyword == "COPY" for word in rest.split()[:-1]}
-    assert needed <= copied
+    copies = [rest.split() for keyword, rest in instructions() if keyword == "COPY" and "--from=" not in rest]
+    assert needed <= {source for *sources, _ in copies for source in sources}
+    assert {place for *sources, place in copies if place not in {*sources, "./"}} == set(), "in the place of the clone"
 
 
 def test_artifact_hub_finds_what_it_wants_of_an_image() -> None:
