@@ -12,8 +12,9 @@ from krm_function.kubernetes.workload import Workload
 from krm_function.policy.containers import containers, sysctl_name
 from krm_function.policy.expansion import as_bound
 from krm_function.policy.image_storage import images, is_bound, is_of, misshapen, without_images
+from krm_function.policy.made_pod import SANDBOX_NAME, made_pod, name_patterns
 from krm_function.policy.mounts import VARIABLE, in_the_vm, shares_gpus
-from krm_function.policy.pod_metadata import SANDBOX_NAME, PodMetadata, coverage_findings, made_pod, name_patterns
+from krm_function.policy.pod_metadata import PodMetadata, coverage_findings
 from krm_function.policy.rules import profile_of_data
 from krm_function.policy.seal import PAUSE
 from krm_function.policy.settings import EMPTYDIR_TYPES, Settings, default_settings

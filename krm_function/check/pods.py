@@ -18,8 +18,8 @@ from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import ID_BLOCKS, INITDATA, Workload, claim_names, workloads_of
 from krm_function.policy.controllers import controller_findings, without_controlled, written_by_controller
 from krm_function.policy.initdata import decode_toml, digest, from_annotation, read_policy_data, unreadable
+from krm_function.policy.made_pod import allowed_names, name_difference, refused_name
 from krm_function.policy.open_variables import open_findings, open_variables, unbound_findings, unbound_values
-from krm_function.policy.pod_metadata import allowed_names, name_difference, refused_name
 from krm_function.policy.rules import profile_of_data, profile_of_rules
 from krm_function.record import NamedTuple
 from krm_function.render.classes import check_daemon_set, schedule

@@ -16,7 +16,7 @@ from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
 from krm_function.policy.controllers import moved_variables
 from krm_function.policy.initdata import digest, from_annotation
-from krm_function.policy.pod_metadata import name_difference
+from krm_function.policy.made_pod import name_difference
 from krm_function.record import NamedTuple
 from krm_function.render.copies import find_owners, index_controllers
 from krm_function.text.changes import same

@@ -1,23 +1,36 @@
-"""`--attest FILE`: a statement about the render, written together with its output."""
+"""`--attest FILE`: a statement about a render, written with its output; `check --attestation FILE` compares one."""
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
+from krm_function.check.output import ManifestFile
 from krm_function.cli.build import this_build
+from krm_function.cli.inputs import InputFile, Inputs, ReadFile
 from krm_function.cli.outputs import new_objects_file
 from krm_function.cli.render_inputs import public_key
 from krm_function.cli.streams import write_pieces_first
+from krm_function.config.collect import Config
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.manifest import FILE
 from krm_function.contrast.owner_keys import KeyProblem
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import SUFFIXES, read_file, same_file
+from krm_function.hosts.files import SUFFIXES, find_files, read_file, same_file
 from krm_function.hosts.write_files import NewFile, staged
+from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.workload import EMITTED
+from krm_function.provenance.attestation import (
+    LONGEST,
+    AttestationProblem,
+    Statement,
+    compare_inputs,
+    compare_outputs,
+    parse_attestation,
+)
 from krm_function.provenance.statement import (
     STREAM,
     Artefact,
@@ -30,11 +43,7 @@ from krm_function.provenance.statement import (
     digest_of,
     make_statement,
 )
-
-if TYPE_CHECKING:
-    from krm_function.cli.inputs import Inputs, ReadFile
-    from krm_function.config.collect import Config
-
+from krm_function.render.make_manifest import read_emitted_manifest
 
 # --- Where `--attest` may write: into no output and no input of the call, and not where the next render would read it
 #
@@ -110,7 +119,7 @@ class Attest:
         self._command = command
         self._materials: list[Material] = []
 
-    def add_inputs(self, inputs: "Inputs") -> None:
+    def add_inputs(self, inputs: Inputs) -> None:
         """Remember what is rendered."""
         for source in inputs.sources:
             self.add_input(source.file, source.data)
@@ -125,11 +134,11 @@ class Attest:
         self._materials.append(Material(role, path, digest_of(_used(role, data))))
         return data
 
-    def reader(self, role: Role) -> "ReadFile":
+    def reader(self, role: Role) -> ReadFile:
         """Return `read` for the files of one option."""
         return partial(self.read, role)
 
-    def new_file(self, config: "Config | None", files: Mapping[str, bytes | str], manifest: bytes) -> NewFile:
+    def new_file(self, config: Config | None, files: Mapping[str, bytes | str], manifest: bytes) -> NewFile:
         """Return the file with the statement.
 
         files: the content or the digest of each output by its name, "" for standard output. manifest: what the render
@@ -147,7 +156,7 @@ class Attest:
 
     @contextmanager
     def beside_output(
-        self, config: "Config | None", pieces: Callable[[], Iterable[bytes]], manifest: bytes
+        self, config: Config | None, pieces: Callable[[], Iterable[bytes]], manifest: bytes
     ) -> Iterator[Callable[[], None]]:
         """Write the statement under a temporary name; the function that is yielded prints the output, then puts it.
 
@@ -165,7 +174,7 @@ class Attest:
 
             yield put
 
-    def _call(self, config: "Config | None") -> Call:
+    def _call(self, config: Config | None) -> Call:
         engine: Literal["native", "none", ""] = ""
         profile = None
         if config is not None:
@@ -199,3 +208,75 @@ def _used(role: Role, data: bytes) -> bytes:
         return public_key(data.decode("utf-8", "replace")).encode("utf-8")
     except KeyProblem:
         return b""  # the render finds the same and fails, so nothing is attested
+
+
+# --- `check --attestation FILE`: whether the output, and what it was made of, are what a statement about a render has
+#
+# Rule: the attestation is hostile input. Its signature is not verified here, and every call that passes says so.
+
+
+class FilesRead:
+    """What a call of `check` has read beside the output, to compare with the statement in `file`."""
+
+    def __init__(self, file: str) -> None:
+        """file: the attestation."""
+        self.file = file
+        self.files: dict[Role, list[Artefact]] = {}
+
+    def reader(self, role: Role) -> ReadFile:
+        """Return a reader that remembers the digests of what it reads. Raises FileProblem."""
+        artefacts = self.files.setdefault(role, [])
+
+        def read(path: str, root: str = "") -> bytes:
+            data = read_file(path, root)
+            artefacts.append(Artefact(path, digest_of(data)))
+            return data
+
+        return read
+
+
+def attestation_findings(
+    files_read: FilesRead,
+    sources: Sequence[InputFile],
+    resources: Iterable[Resource],
+    manifest: ManifestFile | None,
+    inputs: Sequence[str],
+) -> list[Finding]:
+    """Return the verdict on an output. Raises FileProblem.
+
+    inputs: files and directories of which the output was made, () if none is named.
+    """
+    if "-" in (files_read.file, *inputs):
+        return [finding("CC0909.stdin-no-file", option="--attestation" if files_read.file == "-" else "--input")]
+    if inputs:
+        read = files_read.reader("input")
+        for file in find_files(inputs):
+            read(file.path, file.root)
+    try:
+        statement = parse_attestation(read_file(files_read.file, most=LONGEST + 1))
+    except AttestationProblem as problem:
+        return [finding(problem.cause.code, file=files_read.file, **problem.cause.values)]
+    outputs = [Artefact(file.file, digest_of(file.data)) for file in sources]
+    beside = [Artefact(manifest.name, digest_of(manifest.data))] if manifest else []
+    findings = compare_outputs(statement, files_read.file, [*outputs, *beside], map(digest_of, _manifests(resources)))
+    for role, files in files_read.files.items():
+        findings += compare_inputs(statement, files_read.file, role, files)
+    return findings or [_as_attested(statement, files_read)]
+
+
+def _manifests(resources: Iterable[Resource]) -> list[bytes]:
+    """Return the manifests in an output, as `contrast-krm manifest` prints them."""
+    items = (item for resource in resources if EMITTED in resource.text for item in resource.objects)
+    texts = (read_emitted_manifest(item.value) for item in items)
+    return [text.encode("utf-8") for text in texts if text is not None]
+
+
+def _as_attested(statement: Statement, files_read: FilesRead) -> Finding:
+    left = dict.fromkeys(one.role for one in statement.materials if one.role not in files_read.files)
+    return finding(
+        "CC1335.signed" if statement.signed else "CC1335.unsigned",
+        file=files_read.file,
+        version=statement.version,
+        compared=", ".join(("output", *files_read.files)),
+        left=", ".join(left) or "nothing",
+    )

@@ -1,6 +1,7 @@
-"""Look up the images of a task, or say whether the lock is stale."""
+"""Look up the images of a task, or say whether the lock is stale; and the options of the commands that do."""
 
 import gc
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,16 +22,17 @@ from krm_function.cli.lock_task import (
     unwritten,
     with_tags,
 )
+from krm_function.cli.parser import Parser
 from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.image import Image
+from krm_function.kubernetes.image import HOST, Image
 from krm_function.kubernetes.objects import mapping
 from krm_function.lock.lock_text import silent
 from krm_function.lock.media import LockProblem
 from krm_function.lock.pins import Pin
 from krm_function.lock.resolve import LockLimits, resolve_all
-from krm_function.lock.sources import SourceOption, open_sources
+from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_source
 from krm_function.policy.users import guest_pull_refusal, identity, unresolved_user
 from krm_function.record import NamedTuple
 
@@ -183,3 +185,91 @@ def _problem(image: Image, entries: Mapping[str, dict[str, Any]], *, sizes: bool
     if silent(entry):
         return "CC1216.silent"
     return "CC1216.unsized" if lacks(entry, sizes=sizes) else ""
+
+
+# --- The options of `lock` and `adopt`: where images are, the limits, and what is pinned on the way
+
+
+UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+MOST_JOBS = 64
+LONGEST_TIMEOUT = 86_400  # seconds: a day
+
+
+def add_look_up(parser: Parser) -> None:
+    """Add where images are, limits, and the files of a deployment that get their digests."""
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="SOURCE",
+        action="append",
+        default=[],
+        help="where images are: registry (the default), oci:PATH (a layout, directory or tar) or docker-archive:PATH; "
+        "repeatable, tried in this order",
+    )
+    parser.add_argument(
+        "--insecure-registry",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="use plain HTTP for this registry, host or host:port (repeatable)",
+    )
+    parser.add_argument(
+        "--max-layer-size", metavar="SIZE", default="8Gi", help="refuse images with a larger layer (default: 8Gi)"
+    )
+    parser.add_argument(
+        "--sizes",
+        action="store_true",
+        help="read every layer, for the memory that it takes in a VM, also of images that are in the lock already; "
+        "memory: calculate in the configuration does the same",
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=4, help="images at a time (default: 4)")
+    parser.add_argument("--timeout", metavar="SECONDS", type=int, default=900, help="time for one image (default: 900)")
+    parser.add_argument(
+        "--write-kustomize",
+        metavar="FILE|DIR",
+        default="",
+        help="also write the digests of images without one, or with an older one, into images: of this kustomization, "
+        "beside their tags",
+    )
+    parser.add_argument(
+        "--write-values",
+        metavar="FILE",
+        default="",
+        help="also write them into this file of Helm values, behind their tags",
+    )
+    parser.add_argument(
+        "--write-files",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="also write them into the image fields of this file, or of all files in this directory, behind their tags "
+        "(repeatable)",
+    )
+
+
+def look_up_flags(options: Namespace) -> tuple[list[SourceOption], LockLimits, list[Finding]]:
+    """Return the sources and limits of one call, and what is wrong with its flags."""
+    misused: list[Finding] = []
+
+    def refuse(code: str, option: str, **values: Any) -> None:
+        misused.append(finding(code, option=option, **values))
+
+    sources = []
+    for text in options.source or ["registry"]:
+        source = parse_source(text)
+        if source is None:
+            refuse("CC0909.source", "--from", known=", ".join(FORMS[:-1]), last=FORMS[-1])
+        else:
+            sources.append(source)
+    for host in options.insecure_registry:
+        if not re.fullmatch(rf"{HOST}(?::[0-9]{{1,5}})?", host):
+            refuse("CC0909.registry", "--insecure-registry")
+    size = re.fullmatch(r"([1-9][0-9]{0,12})(Ki|Mi|Gi)?", options.max_layer_size)
+    if size is None:
+        refuse("CC0909.layer-size", "--max-layer-size")
+    if not 1 <= options.jobs <= MOST_JOBS:
+        refuse("CC0909.jobs", "--jobs", limit=MOST_JOBS)
+    if not 1 <= options.timeout <= LONGEST_TIMEOUT:
+        refuse("CC0909.timeout", "--timeout", limit=LONGEST_TIMEOUT)
+    limit = int(size[1]) * UNITS[(size[2] or "").lower()] if size else 0
+    return sources, LockLimits(limit, float(options.timeout)), misused

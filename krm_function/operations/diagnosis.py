@@ -18,7 +18,7 @@ from krm_function.operations.evidence import Evidence, is_ready
 from krm_function.operations.replay_log import DENIED
 from krm_function.policy.controllers import INDEX
 from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
-from krm_function.policy.pod_metadata import name_difference
+from krm_function.policy.made_pod import name_difference
 from krm_function.policy.rules import profile_of_data
 from krm_function.policy.service_variables import denied_services, is_service
 from krm_function.record import NamedTuple

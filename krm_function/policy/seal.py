@@ -22,8 +22,9 @@ from krm_function.policy.initdata import (
     fits_literal,
     rego_text,
 )
+from krm_function.policy.made_pod import made_pod
 from krm_function.policy.mounts import host_visible_volumes
-from krm_function.policy.pod_metadata import PodMetadata, coverage_findings, made_pod, problem
+from krm_function.policy.pod_metadata import PodMetadata, coverage_findings, problem
 from krm_function.policy.rules import with_external_sources
 from krm_function.policy.settings import Settings, settings_of_pod
 from krm_function.policy.users import unknown_users

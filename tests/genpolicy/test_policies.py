@@ -15,7 +15,7 @@ from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA, Profile
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.initdata import rego_document
-from krm_function.policy.pod_metadata import allowed_names, refused_name
+from krm_function.policy.made_pod import allowed_names, refused_name
 from krm_function.policy.rules import load_rules, mismatch
 from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_settings

@@ -8,7 +8,7 @@ from krm_function.findings import Ref
 from krm_function.kubernetes.objects import maps
 from krm_function.kubernetes.pod_kinds import ENTRIES, Kinds, kinds_of
 from krm_function.kubernetes.workload import Workload, workloads_of
-from krm_function.policy.pod_metadata import made_pod
+from krm_function.policy.made_pod import made_pod
 from krm_function.schema.table import filled, read_value
 
 Json = dict[str, Any]

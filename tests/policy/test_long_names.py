@@ -12,7 +12,7 @@ from krm_function.contrast.profiles import CONTRAST, PROFILES, Profile
 from krm_function.kubernetes.kinds import KINDS as KINDS_OF_KUBERNETES
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.policy.initdata import Initdata, annotation, encode_toml
-from krm_function.policy.pod_metadata import SANDBOX_NAME
+from krm_function.policy.made_pod import SANDBOX_NAME
 from tests.policy import given_names, pods
 from tests.policy.host import Agent, Host
 

@@ -22,7 +22,7 @@ from krm_function.hosts.functions import DecodedList, encode_failure
 from krm_function.report.findings import krm_results, on_one_line
 
 if TYPE_CHECKING:
-    from krm_function.cli.given_attestation import FilesRead
+    from krm_function.cli.attest import FilesRead
 
 DESCRIPTION = (
     "Checks what will be applied; needs no configuration. With one it also renders again and compares; this also "
@@ -117,7 +117,7 @@ def _files_read(options: Namespace) -> "FilesRead | None":
     """Return what --attestation is compared with, None without that option."""
     if not options.attestation:
         return None
-    from krm_function.cli.given_attestation import FilesRead
+    from krm_function.cli.attest import FilesRead
 
     return FilesRead(options.attestation)
 
@@ -126,7 +126,7 @@ def _attested(
     files_read: "FilesRead", options: Namespace, inputs: Inputs, manifest: ManifestFile | None
 ) -> tuple[tuple[Finding, ...], str]:
     """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
-    from krm_function.cli.given_attestation import attestation_findings
+    from krm_function.cli.attest import attestation_findings
 
     findings = attestation_findings(files_read, inputs.sources, inputs.resources, manifest, options.input)
     if options.format.name != "text":

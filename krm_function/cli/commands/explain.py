@@ -8,7 +8,6 @@ error. What begins like a code is one: a workload has a slash in its name.
 """
 
 import json
-import shutil
 from argparse import Namespace
 
 from krm_function.cli.exits import exit_code
@@ -18,7 +17,6 @@ from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, is_code, row, table
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.kubernetes.address import find_by_address
-from krm_function.report.explain_code import explanation_data, explanation_text, fitting
 from krm_function.report.findings import Reported, read_report
 from krm_function.schema.check import nearest
 
@@ -73,6 +71,10 @@ def _explain_workload(options: Namespace) -> int:
 
 def _explain_code(options: Namespace) -> int:
     """Print what a code means."""
+    import shutil  # a workload needs neither
+
+    from krm_function.report.explain_code import explanation_data, explanation_text, fitting
+
     code = options.address.upper()
     if not is_code(code):
         codes = list(table())

@@ -6,9 +6,8 @@ Rule of this file: a lock is written whole or not at all, and an existing one ke
 from argparse import Namespace
 from collections.abc import Iterator
 
-from krm_function.cli.lock_look_up import check_lock, look_up
+from krm_function.cli.lock_look_up import add_look_up, check_lock, look_up, look_up_flags
 from krm_function.cli.lock_task import WrittenLock, read_task, write_lock
-from krm_function.cli.look_up_options import add_look_up, look_up_flags
 from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_paths
 from krm_function.findings import Finding, finding, has_errors
