@@ -70,8 +70,8 @@ def test_a_render_without_policies_loads_nothing_that_makes_them() -> None:
     source = resource_list(plain(2), options(policies=False))
     names = loaded(RENDER, source)
     assert {name for name in names if name.split(".")[:2] == ["krm_function", "policy"]} == set()
-    assert "krm_function.render.sealing" not in names
-    assert "krm_function.render.sealing" in loaded(RENDER, quickstart(2))
+    assert "krm_function.render.policies" not in names
+    assert "krm_function.render.policies" in loaded(RENDER, quickstart(2))
 
 
 def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:

@@ -19,7 +19,7 @@ from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.record import NamedTuple
 from krm_function.render.copies import add_copies
-from krm_function.render.policies import with_policies
+from krm_function.render.policies import add_policies
 from krm_function.render.prepare import prepare
 from krm_function.render.read import read
 from krm_function.render.unsealed import (
@@ -87,7 +87,7 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
         from krm_function.render.memory import add_memory
 
         workloads = [add_memory(workload, config._replace(images=images)) for workload in workloads]
-    workloads, problems = with_policies(workloads, config._replace(images=images), read, None)
+    workloads, problems = add_policies(workloads, config._replace(images=images), read, None)
     log.add(problems)
     errors = {
         (*workload.place, workload.template): tuple(

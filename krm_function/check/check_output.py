@@ -64,9 +64,9 @@ from krm_function.render.copies import find_duplicates
 from krm_function.render.deployment_checks import check_coordinator_service, find_late_injections
 from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.pipeline import find_unproven, render
+from krm_function.render.policies import Sealer, Sealing
 from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
-from krm_function.render.sealing import Sealer, Sealing
 from krm_function.render.select import select
 from krm_function.render.unsealed import (
     check_none_confidential,

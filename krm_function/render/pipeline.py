@@ -7,7 +7,7 @@ from krm_function.config.collect import Config
 from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.resource import Resource
-from krm_function.kubernetes.workload import Workload
+from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.render.classes import RuntimeClasses, complete_classes, find_removed_scheduling
 from krm_function.render.make_manifest import (
     NO_COORDINATOR,
@@ -19,14 +19,13 @@ from krm_function.render.make_manifest import (
     make_manifest,
 )
 from krm_function.render.memory import add_memory
-from krm_function.render.policies import makes_policies, with_policies
 from krm_function.render.prepare import prepare
 from krm_function.render.rendered import Rendered, Stop
 from krm_function.render.stages import collect_vcpu_counts, find_platforms, measure_all, schedule_workload
 from krm_function.render.write import WriteResult, collect_edits, find_collisions, with_edits, write
 
 if TYPE_CHECKING:
-    from krm_function.render.sealing import Sealer
+    from krm_function.render.policies import Sealer
 
 
 # --- Prove the undo records of the input; the modules that this needs are imported only if there are any
@@ -102,7 +101,7 @@ def render(
         values = gather_reference_values(config, platforms, collect_vcpu_counts(scheduled, platforms))
         log.add(values.findings)
         measured = measure_all(scheduled, values, config.release)
-        sealed, problems = with_policies(measured, config, read, sealer)
+        sealed, problems = _add_policies(measured, config, read, sealer)
         log.add(problems)
         for workload in sealed:
             log.add(workload.findings)
@@ -123,12 +122,25 @@ def render(
     except Stop:
         pass
 
-    seals = config is not None and makes_policies(config, sealer)
+    seals = sealer is not None or (config is not None and config.generate.policy.engine != "none")
     log.add(find_unproven(written.resources, config, rendered=finished, seals=seals))
     version = "" if config is None else config.release.version
     if not finished or log.failed:
         return Rendered(tuple(resource.text for resource in resources), (), log.located(config), log.plan, b"", version)
     return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
+
+
+def _add_policies(
+    workloads: Sequence[Workload], config: Config, resources: Sequence[Resource], sealer: "Sealer | None"
+) -> tuple[Sequence[Workload], tuple[Finding, ...]]:
+    """Give workloads their policies; what makes and reads them is imported only if there are any."""
+    policy = config.generate.policy
+    makes_policies = sealer is not None or policy.engine != "none" or policy.initdata or policy.external_sources
+    if not makes_policies and not any(INITDATA in workload.annotations for workload in workloads):
+        return workloads, ()
+    from krm_function.render.policies import add_policies
+
+    return add_policies(workloads, config, resources, sealer)
 
 
 def _name_coordinator(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:

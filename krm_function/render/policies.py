@@ -1,59 +1,78 @@
 """Give every workload its policy, or read the digest of the initdata that it has already.
 
-Rule of this file: what makes policies (render/sealing.py, and with it the package `policy`) is imported only if
-policies are made.
+Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
+(docs/facts/contrast.md#order). A pod is sealed whole or not at all: a field that is not understood is a finding, never
+left out. The pipeline imports this file, and with it the package `policy`, only for a policy to make or to read.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from krm_function.config.collect import Config
-from krm_function.findings import Finding, has_errors
-from krm_function.kubernetes.resource import Outcome, Resource
-from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.config.image_lock import ImageFacts
+from krm_function.config.references import References
+from krm_function.config.release import chosen_profile
+from krm_function.contrast.annotations import TOTAL, annotations_size
+from krm_function.findings import Finding, Path, Ref, finding, has_errors
+from krm_function.kubernetes.resource import Edit, Outcome, Resource
+from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload
+from krm_function.policy.initdata import digest, from_annotation, unreadable
+from krm_function.policy.mounts import shared_gpu_notes
+from krm_function.policy.rules import load_rules, mismatch_findings
+from krm_function.policy.seal import seal
+from krm_function.policy.settings import Settings, settings
+from krm_function.record import NamedTuple
 from krm_function.render.read import read, read_values
 from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
-
-if TYPE_CHECKING:
-    from krm_function.render.sealing import Sealer
+from krm_function.schema.table import EMPTY
 
 
-def makes_policies(config: Config, sealer: "Sealer | None") -> bool:
-    """Whether this render writes initdata at all."""
-    return config.generate.policy.engine != "none" or sealer is not None
+class Sealing(NamedTuple):
+    """The edits of one workload, its initdata digest ("" after an error) and the open variables of its policy.
+
+    notes: sentences about its policy for the plan.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    digest: str = ""
+    open: tuple[OpenVariable, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def with_policies(
-    workloads: Sequence[Workload],
-    config: Config,
-    resources: Sequence[Resource],
-    sealer: "Sealer | None",
+Sealer = Callable[[Workload], Sealing]
+
+# --- Give every workload of a render its policy
+
+
+def add_policies(
+    workloads: Sequence[Workload], config: Config, resources: Sequence[Resource], sealer: Sealer | None
 ) -> tuple[list[Workload], tuple[Finding, ...]]:
     """Return the workloads with their policies, those with errors unchanged; and the findings about the whole render.
 
     sealer: as in `render`.
     """
-    if not makes_policies(config, sealer):
-        return [with_existing_digest(workload) for workload in workloads], _options_without_policy(config)
-    findings: tuple[Finding, ...] = ()
+    policy = config.generate.policy
+    if sealer is not None:
+        return [_add_policy(workload, sealer) for workload in workloads], ()
+    if policy.engine == "none":
+        return [add_existing_digest(workload) for workload in workloads], _options_without_policy(config)
+    kinds = ("ConfigMap", "Secret", "Service") if _denies_services(config) else ("ConfigMap", "Secret")
+    references = read(resources, kinds)
+    values = list(read_values(resource for resource in references.resources if resource.state != "added"))
+    sealer, findings = _choose_sealer(config, values)
     if sealer is None:
-        from krm_function.render.sealing import asks_services, choose_sealer, idle_sources
+        return list(workloads), findings
+    sealed = [_add_policy(workload, sealer, look=True) for workload in workloads]
+    findings += references.findings
+    if policy.external_sources and not any(workload.failed for workload in sealed):
+        from krm_function.policy.open_variables import idle_findings
 
-        kinds = ("ConfigMap", "Secret", "Service") if asks_services(config) else ("ConfigMap", "Secret")
-        references = read(resources, kinds)
-        values = list(read_values(resource for resource in references.resources if resource.state != "added"))
-        sealer, findings = choose_sealer(config, values)
-        if sealer is None:
-            return list(workloads), findings
-        findings += references.findings
-        sealed = [_with_policy(workload, sealer, look=True) for workload in workloads]
-        if config.generate.policy.external_sources and not any(workload.failed for workload in sealed):
-            findings += idle_sources(config, values, sealed)
-        return sealed, findings
-    return [_with_policy(workload, sealer) for workload in workloads], findings
+        findings += idle_findings(sealed, References(values, policy.external_sources), config.generate.ref)
+    return sealed, findings
 
 
-def _with_policy(workload: Workload, sealer: "Sealer", *, look: bool = False) -> Workload:
+def _add_policy(workload: Workload, sealer: Sealer, *, look: bool = False) -> Workload:
     """Seal one workload. look: at one with errors as well, for the errors that its policy would have."""
     if workload.failed:
         findings = sealer(workload).findings if look and not is_unreadable(workload) else ()
@@ -64,23 +83,106 @@ def _with_policy(workload: Workload, sealer: "Sealer", *, look: bool = False) ->
     return workload._replace(digest=sealing.digest, open=sealing.open, notes=notes)
 
 
-def with_existing_digest(workload: Workload) -> Workload:
+def add_existing_digest(workload: Workload) -> Workload:
     """Return the workload with the digest of the initdata that it has already, if there is any."""
     if workload.failed or not workload.platform or INITDATA not in workload.annotations:
         return workload
-    from krm_function.render.sealing import existing_digest
-
-    sealing = existing_digest(workload)
-    return add_findings(workload, sealing.findings)._replace(digest=sealing.digest)
+    try:
+        return workload._replace(digest=digest(from_annotation(str(workload.annotations[INITDATA]))))
+    except ValueError as problem:
+        return add_findings(workload, [unreadable(workload, problem)])
 
 
 def _options_without_policy(config: Config) -> tuple[Finding, ...]:
     """Return CC0901 for options of the policies when none is made."""
     policy = config.generate.policy
     options = {"initdata": policy.initdata, "externalSources": policy.external_sources}
-    useless = [name for name, value in options.items() if value]
-    if not useless:
-        return ()
-    from krm_function.render.sealing import option_wrong
+    return tuple(_wrong_option("CC0901.no-engine", config, name) for name, value in options.items() if value)
 
-    return tuple(option_wrong("CC0901.no-engine", config, name) for name in useless)
+
+# --- Choose the rules and settings of a render, and seal a pod with them
+
+
+def _choose_sealer(config: Config, values: Sequence[Any]) -> tuple[Sealer | None, tuple[Finding, ...]]:
+    """Return the function that makes the policy of a workload (None after an error), and findings about the choice.
+
+    values: the ConfigMaps and Secrets that pods may refer to, and Services if `_denies_services`.
+    """
+    options = config.generate.policy
+    profile, findings = chosen_profile(options.profile, config.release, config.generate.name)
+    if profile is None:
+        return None, findings
+    if profile.narrowed and options.rules:
+        return None, (*findings, _wrong_option("CC0901.rules", config, "profile", profile=profile.name))
+    openable = not (options.rules or profile.narrowed)
+    if options.external_sources and not openable:
+        code = "CC0901.open-rules" if options.rules else "CC0901.open-profile"
+        return None, (*findings, _wrong_option(code, config, "externalSources", profile=profile.name))
+    if config.images is None:
+        return None, (*findings, finding("CC0906"))
+    chosen, problems = settings(options.settings or config.release.policy_settings, profile)
+    if has_errors(problems):
+        ref: Ref = config.generate.ref if options.settings else config.release.ref
+        path: Path = ("spec", "policy", "settings") if options.settings else ("spec", "policySettings")
+        return None, (*findings, *(problem._replace(ref=ref, path=path) for problem in problems))
+    images, rules = config.images, options.rules or load_rules(profile)
+    references = References(values, options.external_sources, openable=openable)
+
+    def seal_natively(workload: Workload) -> Sealing:
+        return seal_policy(workload, images, references, chosen, rules, options.initdata)
+
+    return _with_denied_services(seal_natively, values, chosen) if _denies_services(config) else seal_natively, findings
+
+
+def _denies_services(config: Config) -> bool:
+    """Tell whether policies may deny variables of Services: those with settings that are not the profile's own."""
+    options = config.generate.policy
+    if options.settings or config.release.policy_settings:
+        return True
+    profile, _ = chosen_profile(options.profile, config.release, config.generate.name)
+    return profile is not None and not profile.own_settings
+
+
+def _with_denied_services(sealer: Sealer, values: Iterable[Any], chosen: Settings) -> Sealer:
+    """Return a sealer that also finds the Services of the input whose variables a policy denies."""
+    from krm_function.policy.service_variables import is_service, service_findings
+
+    services = [value for value in values if is_service(value)]
+
+    def seal_beside_services(workload: Workload) -> Sealing:
+        sealing = sealer(workload)
+        denied = service_findings(workload, services, chosen.shared, whole=chosen.profile.narrowed)
+        return sealing._replace(findings=sealing.findings + denied)
+
+    return seal_beside_services
+
+
+def seal_policy(
+    workload: Workload,
+    images: Mapping[str, ImageFacts],
+    references: References,
+    settings: Settings,
+    rules: str,
+    files: Mapping[str, str] = EMPTY,
+) -> Sealing:
+    """Generate the policy of one workload, and make the edit that puts its initdata into the pod template."""
+    policy, findings = seal(workload, images, references, settings, rules, files)
+    if policy is None:
+        return Sealing(findings=findings)
+    mismatch = mismatch_findings(workload, policy.data, settings.profile)
+    if mismatch:
+        return Sealing(findings=mismatch)
+    bytes_of_all = annotations_size(workload.annotations | {INITDATA: policy.annotation})
+    if bytes_of_all > TOTAL:
+        path = (*workload.metadata_path, "annotations")
+        return Sealing(findings=(finding("CC0611", workload.ref, path, size=bytes_of_all, limit=TOTAL),))
+    reason = f"policy {policy.digest[:16]}… of the pod with all edits above"
+    edits = workload.annotate([(INITDATA, policy.annotation, reason)], "CC0606")
+    notes = tuple(shared_gpu_notes(policy.data)) if settings.profile.shared_gpus else ()
+    return Sealing(edits, findings, policy.digest, policy.open, notes)
+
+
+def _wrong_option(code: str, config: Config, field: str, **values: Any) -> Finding:
+    """Make the finding about an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
+    ref, path = config.generate.ref, ("spec", "policy", field)
+    return finding(code, ref, path, kind=ref.kind, name=ref.name, field=".".join(path), **values)

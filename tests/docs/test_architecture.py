@@ -8,7 +8,7 @@ import pytest
 from tests.docs.code_names import ROOT, SOURCES, tree
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-EDITING = {"inject", "stages", "sealing"}  # of render/, those that edit a pod
+EDITING = {"inject", "stages", "policies"}  # of render/, those that edit a pod
 
 
 def row(package: str) -> str:

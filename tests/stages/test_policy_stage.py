@@ -14,7 +14,7 @@ from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.policy.initdata import Initdata, annotation, decode_toml, encode_toml
 from krm_function.policy.rules import load_rules
 from krm_function.policy.settings import default_settings
-from krm_function.render.sealing import Sealing, existing_digest, seal_policy
+from krm_function.render.policies import add_existing_digest, seal_policy
 from tests.world import LOCK, pod_template, workload
 
 
@@ -129,16 +129,17 @@ def test_annotations_that_would_be_too_long_for_kubernetes_are_an_error() -> Non
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_digest_of_initdata_that_is_there_is_taken(kind: str) -> None:
     toml = encode_toml(Initdata("0.1.0", "sha256", {"policy.rego": "x"}))
-    made = existing_digest(workload(kind, pod_template({INITDATA: annotation(toml)})))
-    assert made == Sealing(digest=sha256(toml).hexdigest())
+    subject = workload(kind, pod_template({INITDATA: annotation(toml)}))._replace(platform="metal-qemu-snp")
+    assert add_existing_digest(subject) == subject._replace(digest=sha256(toml).hexdigest())
 
 
 def test_no_initdata_is_no_digest_and_no_finding() -> None:
-    assert existing_digest(workload()) == Sealing()
+    subject = workload()._replace(platform="metal-qemu-snp")
+    assert add_existing_digest(subject) == subject
 
 
 @pytest.mark.parametrize("value", ["no base64!", "YQ==", 5, ""])
 def test_damaged_initdata_of_somebody_else_is_an_error(value: Any) -> None:
-    made = existing_digest(workload(template=pod_template({INITDATA: value})))
+    made = add_existing_digest(workload(template=pod_template({INITDATA: value}))._replace(platform="metal-qemu-snp"))
     assert (made.edits, made.digest, [found.code for found in made.findings]) == ((), "", ["CC0610"])
     assert made.findings[0].path == ("spec", "template", "metadata", "annotations", INITDATA)
