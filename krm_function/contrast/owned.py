@@ -1,9 +1,9 @@
 """What a render owns: all that it adds to the objects of its input or changes in them, by field and by name.
 
 Rule of this file: names only. A render writes nothing else into an object but for the volumes, GPUs and annotations
-that a rule of the configuration rewrites (model/rewriting), an undo record (render/proof.py) changes
+that a rule of the configuration rewrites (adapt/), an undo record (render/proof.py) changes
 nothing else, and docs/explanation/determinism-and-uninject.md has the same table; a test compares them. What a render
-makes of each name is in model/injected and in the stages.
+makes of each name is in contrast/injected.py and in the stages.
 """
 
 from collections.abc import Iterator

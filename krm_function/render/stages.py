@@ -51,7 +51,7 @@ from krm_function.text.changes import ABSENT
 #     metadata.namespace    the configuration has one       it has none
 #     a name                it stays                        it stays
 #     absent, null, ""      the configured one is written   CC0210, once for all such workloads
-#     of another type       CC0207 (model/pod_types)        CC0207
+#     of another type       CC0207                          CC0207
 
 
 NAMESPACE: Path = ("metadata", "namespace")
