@@ -34,10 +34,10 @@ from krm_function.contrast.owned import CONTAINERS
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.contrast.profiles import states_users
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
-from krm_function.kubernetes.objects import dig, mapping, objects, reference
+from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.quantity import equal
-from krm_function.kubernetes.resource import Resource, with_kinds, yaml_finding
+from krm_function.kubernetes.resource import ObjectAt, Resource, with_kinds, yaml_finding
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.runtime_classes import parse_runtime_class_object as parse_class
 from krm_function.kubernetes.workload import (
@@ -172,8 +172,6 @@ def _decode_initdata(text: str) -> Any:
 
 MANIFEST: Path = ("data", FILE)
 
-ObjectAt = tuple[Path, Any]
-
 
 def compare_objects(output: Output, rendered: Rendered) -> list[Finding]:
     """Return a finding for each difference from another render."""
@@ -210,24 +208,24 @@ def find_cluster_fields(output: Output) -> Iterator[Finding]:
 
 
 def _compare(source: Resource, document: Document | None) -> Iterator[Finding]:
-    olds, news = list(objects(source.value)), list(objects(document.value)) if document else []
+    olds, news = source.objects, source._replace(document=document).objects if document else ()
     pairs = zip(olds, news, strict=True) if len(olds) == len(news) == 1 else _pair(olds, news)
     for old, new in pairs:
         if old is None and new is not None:
-            yield finding("CC1115.adds", reference(new[1]))
+            yield finding("CC1115.adds", new.ref)
         elif old is not None and new is None:
-            yield finding("CC1115.drops", reference(old[1]), (*old[0], "metadata"))
+            yield finding("CC1115.drops", old.ref, (*old.root, "metadata"))
         elif old is not None and new is not None:
-            yield from _compare_object(old[0], old[1], new[1], source.kinds)
+            yield from _compare_object(old.root, old.value, new.value, source.kinds)
 
 
-def _pair(olds: list[ObjectAt], news: list[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
-    """Pair the objects of two lists by identity, None for a missing one. Equal ones are paired in order."""
-    unpaired: dict[Any, list[ObjectAt]] = {}
+def _pair(olds: Iterable[ObjectAt], news: Iterable[ObjectAt]) -> Iterator[tuple[ObjectAt | None, ObjectAt | None]]:
+    """Pair the objects of two documents by identity, None for a missing one. Equal ones are paired in order."""
+    unpaired: dict[Ref, list[ObjectAt]] = {}
     for item in news:
-        unpaired.setdefault(reference(item[1]), []).append(item)
+        unpaired.setdefault(item.ref, []).append(item)
     for item in olds:
-        candidates = unpaired.get(reference(item[1]))
+        candidates = unpaired.get(item.ref)
         yield item, candidates.pop(0) if candidates else None
     for rest in unpaired.values():
         for item in rest:

@@ -457,7 +457,7 @@ def _find_unproven(
 ) -> list[tuple[Path, Path]]:
     """Find the objects of a document whose record is not proven, each with the first unexplained path."""
     restored, roots = resource.value, resource.undone
-    if _object_paths(now) != _object_paths(restored) or not same(_mask(now, roots), _mask(restored, roots)):
+    if list(_list_objects(now)) != list(_list_objects(restored)) or not same(_mask(now, roots), _mask(restored, roots)):
         return [(roots[0], ())]  # a record reaches out of its object
     if brought := [(root, EMITTED_PATH) for root in roots if dig(restored, (*root, *EMITTED_PATH)) is not None]:
         return brought  # an object that a render adds has no record, so restoring never yields one
@@ -478,8 +478,8 @@ def _find_unproven(
     return unproven
 
 
-def _object_paths(document: Any) -> list[Path]:
-    return [root for root, _ in objects(document)]
+def _list_objects(document: Any) -> dict[Path, Any]:
+    return dict(objects(document))
 
 
 def _mask(document: Any, roots: tuple[Path, ...]) -> Any:
@@ -488,7 +488,7 @@ def _mask(document: Any, roots: tuple[Path, ...]) -> Any:
 
 def _user_objects(document: Any) -> dict[Path, Any]:
     added = {root for root, _ in emitted_objects(document)}
-    return {root: value for root, value in objects(document) if root not in added}
+    return {root: value for root, value in _list_objects(document).items() if root not in added}
 
 
 def _without_record(value: Any) -> Any:
