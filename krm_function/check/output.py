@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from krm_function.contrast.class_in_text import CONTRAST, LEGACY
 from krm_function.contrast.identity import Names, base_entries, key_of_derived, object_key
 from krm_function.contrast.manifest import COORDINATOR, ManifestError, decode, short, validate
 from krm_function.contrast.manifest_merge import last_of
@@ -41,8 +42,6 @@ def format_paths(paths: list[Path]) -> str:
 
 
 LOOKED_AT = frozenset(("List", "RuntimeClass", "ConfigMap", "Secret"))  # beside those with pods
-CONTRAST = "contrast"  # every name by which a pod can ask for Contrast has this in it, but for LEGACY
-LEGACY = "kata-cc-isolation"
 ESCAPES = re.compile("!|\\\\[xuU\r\n\x85\u2028\u2029]")  # a tag, a numeric escape, a word over two lines
 
 

@@ -1,5 +1,6 @@
 """The confidential platforms, and the names of runtime classes for them."""
 
+import re
 from collections.abc import Container, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
@@ -63,6 +64,7 @@ unknown: looks like one of Contrast's and is none. foreign: not Contrast's.
 BARE = "contrast-cc"
 LEGACY_BARE = "kata-cc-isolation"
 FIELD = "runtimeClassName"
+NAME_IN_TEXT = rf"(?<![A-Za-z0-9-])(?:{BARE}[a-z0-9-]*|{LEGACY_BARE})(?![A-Za-z0-9])"
 LONGEST_PLACEHOLDER = 64  # characters, with blanks around it
 LONGEST_HASH = 16
 HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
@@ -140,6 +142,11 @@ def suggest_placeholder(name: str) -> str:
     """Return the placeholder that is closest to a name, or ""."""
     known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
     return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
+
+
+def placeholders_in(text: str) -> list[str]:
+    """Return the placeholders among the words of a text."""
+    return [name for name in re.findall(NAME_IN_TEXT, text) if is_placeholder(name)]
 
 
 def reads_like_placeholder(text: str) -> bool:

@@ -8,7 +8,13 @@ from krm_function.config.document import CONFIG_KINDS, GROUP
 from krm_function.config.generate import Generate, naming
 from krm_function.contrast.annotations import is_contrast_key, is_known, unread
 from krm_function.contrast.class_in_text import PLACEHOLDERS, may_ask_for_contrast, may_name_contrast
-from krm_function.contrast.platforms import FIELD, contrast_names_in, is_contrast_name, is_placeholder, reads_like_field
+from krm_function.contrast.platforms import (
+    FIELD,
+    contrast_names_in,
+    is_contrast_name,
+    placeholders_in,
+    reads_like_field,
+)
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.krm.group_version import plain_api_version
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
@@ -281,7 +287,6 @@ def find_unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | F
 
 
 TEXTS = {"ConfigMap": ("data",), "Secret": ("stringData",)}  # of v1: where text is
-NAME = re.compile(r"(?<![A-Za-z0-9-])(?:contrast-cc[a-z0-9-]*|kata-cc-isolation)(?![A-Za-z0-9])")
 
 
 def find_placeholders(resources: Iterable[Resource]) -> tuple[Finding, ...]:
@@ -305,7 +310,7 @@ def _search_object(item: ObjectAt) -> Iterator[Finding]:
     is_text = ref.api_version == "v1" and ref.kind in TEXTS
     for field in TEXTS[ref.kind] if is_text else [key for key in mapping(value) if key not in ("metadata", "items")]:
         for path, text in _texts(mapping(value).get(field), (field,)):
-            names = [name for name in NAME.findall(text) if is_placeholder(name)]
+            names = placeholders_in(text)
             if names and (is_text or text.strip() != names[0]):
                 yield finding("CC0285", ref, root + path, kind=ref.kind, name=names[0])
 
