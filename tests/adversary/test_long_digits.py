@@ -152,7 +152,7 @@ def test_init_writes_all_of_its_files_or_none(tmp_path: Path, monkeypatch: pytes
         def broken(*_: object) -> None:
             raise ValueError
 
-        patched.setattr("krm_function.cli.next_steps.steps", broken)
+        patched.setattr("krm_function.cli.commands.init.steps", broken)
         patched.setattr("krm_function.hosts.write_files.PLACED", [])
         done = called("init", str(tmp_path))
         assert done.code == 70

@@ -29,7 +29,7 @@ TYPES = {
     "resources.items": "tuple[krm_function.krm.kube_object.KubeObject, ...]",
     "read_config(resources.function_config, Form)": "Form",
     'where(resources.items, is_kind("A"))': "tuple[krm_function.krm.kube_object.KubeObject, ...]",
-    "run(function, b'')": "tuple[bytes, krm_function.krm.result.Results]",
+    "run(function, b'')": "tuple[bytes, krm_function.krm.results.Results]",
     "as_main(function)": "int",
 }
 HEAD = """\
