@@ -161,6 +161,6 @@ def test_a_format_that_is_none_is_a_mistake(calls: Calls) -> None:
 def test_help_names_the_variable_exactly_where_it_is_read(shop: Shop) -> None:
     for command in (*READ, "lock"):
         assert f"${CONFIG_VARIABLE}" in shop(command, "--help").stdout.decode()
-    for words in (("fn",), ("post-render",), ("policy", "show"), ("policy", "compare")):
+    for words in (("fn",), ("post-render",), ("policy", "show"), ("policy", "replay")):
         assert CONFIG_VARIABLE not in shop(*words, "--help").stdout.decode()
     assert FORMAT_VARIABLE not in shop("fn", "--help").stdout.decode()

@@ -68,7 +68,7 @@ def test_every_module_can_be_imported(version: str) -> None:
 def test_every_command_has_its_help(version: str) -> None:
     listed = re.findall(r"^ {4}([a-z]\S*)", called_here("--help").decode(), re.MULTILINE)
     assert len(listed) > 15
-    ways = [(), *((command,) for command in listed), ("release", "import"), ("policy", "compare"), ("keys", "new")]
+    ways = [(), *((command,) for command in listed), ("release", "import"), ("policy", "show"), ("keys", "new")]
     code = (
         "import contextlib, io, sys\nfrom krm_function.cli import main\n"
         f"for words in {ways!r}:\n"
