@@ -27,7 +27,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCS = os.path.join(ROOT, "docs")
 SCHEMAS = os.path.join(ROOT, "krm_function", "api", "schemas")
 COMMANDS = ("", *(name for name in SUMMARIES if name not in GROUPS))
-FIRST = ("init", "lock", "plan", "generate", "check", "diff", "explain", "manifest")  # of the README
 
 
 def help_of(command: str) -> str:
@@ -45,12 +44,6 @@ def command_line() -> str:
     return "\n\n".join(
         f"## {f'contrast-krm {command}'.strip()}\n\n```text\n{help_of(command)}\n```" for command in COMMANDS
     )
-
-
-def first_commands() -> str:
-    """Return the commands that a deployment needs, in the order in which it needs them."""
-    rows = (f"| `contrast-krm {name}` | {SUMMARIES[name]} |" for name in FIRST)
-    return "\n".join(("| command | does |", "|---|---|", *rows))
 
 
 def pod_fields() -> str:
@@ -113,8 +106,6 @@ def main() -> int:
     """Write or check all files."""
     table = table_text(compiled())
     pages = (
-        ("../README.md", "commands", first_commands()),
-        ("../README.md", "help", f"```text\n{help_of('')}\n```"),
         ("reference/cli.md", "cli", command_line()),
         ("reference/findings.md", "findings", findings_page()),
         ("reference/pod-fields.md", "pod-fields", pod_fields()),

@@ -55,16 +55,11 @@ def test_every_line_of_the_right_half_comes_out(rendered: str) -> None:
     assert [line for line in lines if line not in web.replace('"', "")] == []
 
 
-def test_the_reasons_stand_before_everything_else() -> None:
+def test_the_first_paragraph_is_two_sentences() -> None:
     first = README.partition("# contrast-krm\n\n")[2].partition("\n\n")[0]
-    sentences = re.split(r"(?<=\.)\s+(?=[A-Za-z])", first)
-    assert len(sentences) == 3
-    assert README.index(first) < README.index("```")
+    assert len(re.split(r"(?<=\.)\s+(?=[A-Z])", first)) == 2
 
 
-def test_eight_commands_stand_before_the_rest() -> None:
-    commands = README.partition("\n## Commands\n")[2].partition("\n## ")[0]
-    first, _, rest = commands.partition("<details>")
-    assert len(re.findall(r"(?m)^\| `contrast-krm ", first)) == 8
-    assert "usage: contrast-krm" not in first
-    assert "usage: contrast-krm" in rest
+def test_the_readme_can_be_read_in_five_minutes() -> None:
+    assert len(README.split()) <= 900
+    assert "usage: contrast-krm" not in README
