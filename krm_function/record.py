@@ -38,12 +38,10 @@ class Declared:
     __slots__ = ("kind", "said")
 
     def __init__(self, kind: Any, *said: Any) -> None:
-        """Keep both."""
         self.kind = kind
         self.said = said
 
     def __class_getitem__(cls, parts: tuple[Any, ...]) -> Self:
-        """Answer what stands in brackets."""
         return cls(*parts)
 
 
@@ -54,7 +52,6 @@ class _Meta(type):
     """Turns annotated names into the fields of a tuple."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
-        """Make a class; the fields are those annotated in its body."""
         if "__new__" in namespace:  # the base of all
             return super().__new__(cls, name, bases, namespace)
         fields = _annotated(namespace)
@@ -126,5 +123,4 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
         return f"{type(self).__name__}({', '.join(f'{field}={value!r}' for field, value in named)})"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Return what pickle and copy make it from."""
         return tuple(self)

@@ -113,7 +113,6 @@ class Attest:
     """The statement of one call, as far as it is known. `file`: where it goes. It remembers what is read through it."""
 
     def __init__(self, options: Namespace, command: Command) -> None:
-        """options: of the call."""
         self.file: str = options.attest
         self._options = options
         self._command = command
@@ -219,7 +218,6 @@ class FilesRead:
     """What a call of `check` has read beside the output, to compare with the statement in `file`."""
 
     def __init__(self, file: str) -> None:
-        """file: the attestation."""
         self.file = file
         self.files: dict[Role, list[Artefact]] = {}
 

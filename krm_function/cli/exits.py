@@ -44,7 +44,6 @@ class Exit(Exception):
     """End with a code; everything has been printed already."""
 
     def __init__(self, code: int) -> None:
-        """Remember the code."""
         super().__init__(code)
         self.code = code
 
@@ -53,7 +52,6 @@ class Terminated(BaseException):
     """SIGTERM or SIGHUP has come; like KeyboardInterrupt it passes whatever catches errors."""
 
     def __init__(self, number: int) -> None:
-        """Remember the signal."""
         super().__init__(number)
         self.number = number
 

@@ -90,7 +90,6 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
     """`-o, --output FILE` under every Python: before 3.13 argparse repeats the FILE, and the docs show the help."""
 
     def __init__(self, prog: str) -> None:
-        """Make one as wide as the terminal; argparse makes one for each argument that is declared."""
         super().__init__(prog, width=columns(WIDTH) - MARGIN)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:

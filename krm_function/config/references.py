@@ -18,7 +18,6 @@ class Undecodable(ValueError):
     """Data of a ConfigMap or Secret that are not text. code: CC0604 with a variant; key: of the data, never a value."""
 
     def __init__(self, code: str, key: str) -> None:
-        """Store the code and the key."""
         super().__init__(code)
         self.code = code
         self.key = key

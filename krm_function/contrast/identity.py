@@ -147,7 +147,6 @@ class Names:
     """
 
     def __init__(self) -> None:
-        """Start without names."""
         self._holders: dict[str, list[str]] = {}
 
     def add(self, name: str, holder: str) -> None:

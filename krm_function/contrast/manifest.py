@@ -174,7 +174,6 @@ class FieldProblem(ValueError):
     """A ManifestProblem that leaves no result."""
 
     def __init__(self, problem: ManifestProblem) -> None:
-        """Keep the problem as `self.problem`; the message is `field: problem`."""
         super().__init__(f"{problem.field}: {problem.problem}" if problem.path else problem.problem)
         self.problem = problem
 
@@ -371,7 +370,6 @@ class ManifestError(ValueError):
     """Bytes that are no manifest. `line` and `column` count from 1; 0 means unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
-        """Keep the place beside the message."""
         super().__init__(message)
         self.line = line
         self.column = column

@@ -373,7 +373,6 @@ class UnknownVcpuCount(KeyError):
     """The release has no RTMR0 for `count` vCPUs."""
 
     def __init__(self, count: int) -> None:
-        """Remember the count."""
         super().__init__(count)
         self.count = count
 

@@ -164,7 +164,6 @@ class KeyPair(NamedTuple):
     public: str
 
     def __repr__(self) -> str:
-        """Show nothing of the private half, wherever the record may be shown."""
         return f"KeyPair(public={self.public!r})"
 
 

@@ -46,7 +46,6 @@ class EmptyProblem(FileProblem):
     """An input with nothing in it; `path` is "" for standard input."""
 
     def __init__(self, path: str) -> None:
-        """Keep the path."""
         super().__init__(path, "the input is empty")
 
 

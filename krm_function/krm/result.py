@@ -147,7 +147,6 @@ class FunctionError(ValueError):
     """
 
     def __init__(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
-        """Make it of a message, and of the object and the field that it is about, if they are given."""
         super().__init__(message)
         self.result = Result(message) if about is None else about.result(message, "error", path)
 
@@ -160,7 +159,6 @@ class FieldError(FunctionError):
     """A field of an object is not what the function needs. `result` names the object, its file and the field."""
 
     def __init__(self, result: Result) -> None:
-        """Make it of the result that is to be shown."""
         super().__init__(str(result).removeprefix(f"[{result.severity}] "))
         self.result = result
 

@@ -52,7 +52,6 @@ class Image(NamedTuple):
         return f"docker.io/{self.repository if '/' in self.repository else 'library/' + self.repository}"
 
     def __str__(self) -> str:
-        """Write the reference as it was written."""
         text = f"{self.registry}/{self.repository}" if self.registry else self.repository
         return text + (f":{self.tag}" if self.tag else "") + (f"@{self.digest}" if self.digest else "")
 

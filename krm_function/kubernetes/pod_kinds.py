@@ -120,7 +120,6 @@ class NotDerivedError(MissingFieldError):
     """A rule does not know what the controller writes for this object. reason, instead: as in a finding."""
 
     def __init__(self, reason: str, instead: str) -> None:
-        """Keep both."""
         super().__init__(reason)
         self.reason, self.instead = reason, instead
 

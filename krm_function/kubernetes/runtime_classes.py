@@ -372,7 +372,6 @@ class Lacking(NamedTuple):
     tolerations: tuple[Mapping[str, Any], ...]
 
     def __bool__(self) -> bool:
-        """Tell whether anything is lacking."""
         return bool(self.node_selector or self.tolerations)
 
     def __str__(self) -> str:

@@ -380,7 +380,6 @@ class Draft:
     """The edits so far, and the workload after them. All paths start at the document."""
 
     def __init__(self, workload: Workload) -> None:
-        """Start without edits."""
         self.workload = workload
         self.edits: list[Edit] = []
 

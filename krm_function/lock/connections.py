@@ -64,7 +64,6 @@ class WireError(Exception):
     """An answer that costs too much. code: CC1250 with a variant."""
 
     def __init__(self, code: str, **values: Any) -> None:
-        """Remember the code and the values of its placeholders."""
         super().__init__(code)
         self.code = code
         self.values = values
@@ -76,7 +75,6 @@ class Wire:
     __slots__ = ("_arrived", "_budget", "_pace", "_room", "_waited")
 
     def __init__(self, pace: Pace, budget: Budget, body: int) -> None:
-        """Begin before the request."""
         self._pace = pace
         self._budget = budget
         self._room = HEAD + 2 * max(body, 0)

@@ -112,7 +112,6 @@ class Links:
     """A tree of names: a text is a link and its target, a map what is below a directory that has links."""
 
     def __init__(self) -> None:
-        """Begin without a link."""
         self._tree: dict[str, Any] = {}
         self._text = 0
         self._walked = 0
@@ -406,7 +405,6 @@ class UnwatchedError(Exception):
     """A link leads to a path that was not watched when the layers were read."""
 
     def __init__(self, path: str) -> None:
-        """Remember the path."""
         super().__init__(path)
         self.path = path
 
@@ -546,7 +544,6 @@ class Shared:
     """Layers that were read, by digest and watched paths; a second reader of one waits for the first."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._lock = Lock()
         self._known: dict[tuple[str, frozenset[str]], Future[Layer]] = {}
 

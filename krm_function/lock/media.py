@@ -29,7 +29,6 @@ class LockProblem(Exception):
     """Why an image cannot be locked."""
 
     def __init__(self, code: str, **values: Any) -> None:
-        """Remember the code, with its variant, and what to fill in; `image` is filled in later."""
         super().__init__(code)
         self.variant = code
         self.values = values
@@ -77,7 +76,6 @@ class Budget:
     __slots__ = ("_end", "_entries", "_seconds", "_stop")
 
     def __init__(self, seconds: float, stop: Event) -> None:
-        """Start the clock."""
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._stop = stop

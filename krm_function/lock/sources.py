@@ -66,7 +66,6 @@ class Directory:
     """A tree on disk."""
 
     def __init__(self, path: str) -> None:
-        """Remember the path."""
         self.place = path
 
     def get(self, name: str) -> Extent | None:

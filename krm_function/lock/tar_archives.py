@@ -20,7 +20,6 @@ class TarStream:
     """An uncompressed archive. limit: of its size in bytes. All methods raise Problem."""
 
     def __init__(self, data: Iterable[bytes], limit: int, budget: Budget) -> None:
-        """Begin before the first byte."""
         self._data = iter(data)
         self._piece = b""
         self._used = 0  # bytes of the piece

@@ -54,7 +54,6 @@ class RefusalError(Exception):
     """The API server did not answer what it was asked for. code: CC1003 with a variant; status: 0 for none."""
 
     def __init__(self, code: str, status: int = 0, **values: Any) -> None:
-        """Remember the code and the values of its placeholders."""
         super().__init__(code)
         self.code, self.status, self.values = code, status, values
 

@@ -85,7 +85,9 @@ COUNTS = (
 @lru_cache(maxsize=1024)
 def steered_by(name: str) -> str:
     """Return what a variable steers, "" for an ordinary one."""
-    return next((what for what, patterns in STEERING.items() if any(fits(one, name) for one in patterns)), "")
+    return next(
+        (program for program, patterns in STEERING.items() if any(fits(pattern, name) for pattern in patterns)), ""
+    )
 
 
 # --- Refuse values of the running pod where they would choose what runs: in steering variables, commands and scripts
@@ -155,18 +157,18 @@ def steering_problem(name: str, value: str, pod: PodMetadata, at: Path) -> Findi
     """Return CC0680 if a variable that steers a program has a value of the running pod. value: with markers."""
     pieces = value.split("\0")  # text, token, text, ... text
     tokens = pieces[1::2]
-    what = steered_by(name) if tokens else ""
-    if not what:
+    program = steered_by(name) if tokens else ""
+    if not program:
         return None
     if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
-        count = set(tokens) <= _NUMBERS and any(fits(one, name) for one in COUNTS)
+        count = set(tokens) <= _NUMBERS and any(fits(pattern, name) for pattern in COUNTS)
         chosen = None if count else tokens[0]
     else:
         chosen = next((token for token in tokens if _is_name(token, pod)), None)
     if chosen is None:
         return None
     where = pod.spec_path + at
-    return finding("CC0680", pod.ref, where, variable=name, value=_what(chosen), what=what)
+    return finding("CC0680", pod.ref, where, variable=name, value=_what(chosen), what=program)
 
 
 def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Iterator[Finding]:
@@ -177,9 +179,9 @@ def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Ite
     seen = _Seen()
     for text, at in words:
         if "\0" in text:
-            found = _chosen(text.split("\0"), seen, pod)
-            if found:
-                token, code = found
+            choice = _chosen(text.split("\0"), seen, pod)
+            if choice:
+                token, code = choice
                 yield finding(code, pod.ref, pod.spec_path + at, value=_what(token))
         seen = seen.after(text)
 
@@ -232,16 +234,15 @@ def _chosen(pieces: Sequence[str], seen: _Seen, pod: PodMetadata) -> tuple[str, 
 
 
 def _chosen_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -> tuple[str, str] | None:
-    """Return what `_chosen` does, of a script."""
     if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
         return pieces[1], "CC0681.code"
-    before = ""
+    script = ""
     for text, token in zip(pieces[::2], pieces[1::2], strict=False):
-        before = (before + text)[-_LOOKED_AT:]
-        name = _is_name(token, pod) and not (shell and re.search(_OPTION, before))
-        if name or (shell and re.search(_FIRST, before)):
+        script = (script + text)[-_LOOKED_AT:]
+        name = _is_name(token, pod) and not (shell and re.search(_OPTION, script))
+        if name or (shell and re.search(_FIRST, script)):
             return token, "CC0681.code"
-        before += "x"  # for the value
+        script += "x"  # for the value
     return None
 
 

@@ -91,9 +91,9 @@ def _named_profile(data: Mapping[str, Any]) -> Any:
 
     This program names every profile but kata-4.1, which binds none, in the data; genpolicy names none.
     """
-    named = data.get("profile")
+    name = data.get("profile")
     bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
-    return FOREIGN if named is None and bound else named
+    return FOREIGN if name is None and bound else name
 
 
 _DEVICES = ("the process reaches one more device", "the process reaches one device less")
@@ -237,33 +237,34 @@ def compare_initdata(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
 
 
 def _compare_documents(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
-    before, after = (read_policy_data(document.data.get(POLICY, "")) for document in (old, new))
-    found: list[Difference] = []
+    old_data, new_data = (read_policy_data(document.data.get(POLICY, "")) for document in (old, new))
+    differences: list[Difference] = []
     for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
-        found += [
-            _difference("", f"initdata file {as_text(name)}", one)
-            for one in unknown_value(old.data.get(name), new.data.get(name))
+        differences += [
+            _difference("", f"initdata file {as_text(name)}", change)
+            for change in unknown_value(old.data.get(name), new.data.get(name))
         ]
     if old.algorithm != new.algorithm:
-        found += [_difference("", "initdata algorithm", one) for one in unknown_value(old.algorithm, new.algorithm)]
+        differences += [
+            _difference("", "initdata algorithm", change) for change in unknown_value(old.algorithm, new.algorithm)
+        ]
     # the rules for open variables allow what `env` shows, and nothing else
-    if len({without_external_sources(rules_of(one.data[POLICY])) for one in (old, new)}) > 1:
+    if len({without_external_sources(rules_of(document.data[POLICY])) for document in (old, new)}) > 1:
         why = "other rules: what they allow cannot be measured by the data"
-        found.append(Difference("changed", "", WEAKER, why, "rules"))
-    found += _containers(before, after)
-    rest = [{key: value for key, value in data.items() if key != "containers"} for data in (before, after)]
-    for fields, data in zip(rest, (before, after), strict=True):
+        differences.append(Difference("changed", "", WEAKER, why, "rules"))
+    differences += _containers(old_data, new_data)
+    rest = [{key: value for key, value in data.items() if key != "containers"} for data in (old_data, new_data)]
+    for fields, data in zip(rest, (old_data, new_data), strict=True):
         fields["profile"] = _named_profile(data)
-    found += _compare_fields(SHARED, rest[0], rest[1], "")
-    if not found and old != new:
-        found.append(Difference("changed", "", DIFFERENT, "the same policy, written in another way", "text"))
-    values = _values(before) | _values(after)
-    return tuple(_hidden(one, values) for one in _merged_lines(found))
+    differences += _compare_fields(SHARED, rest[0], rest[1], "")
+    if not differences and old != new:
+        differences.append(Difference("changed", "", DIFFERENT, "the same policy, written in another way", "text"))
+    values = _values(old_data) | _values(new_data)
+    return tuple(_hidden(line, values) for line in _merged_lines(differences))
 
 
-def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
-    """Yield the differences of each container, matched by name; one without a counterpart is one line."""
-    old, new = _by_name(before), _by_name(after)
+def _containers(old_data: Mapping[str, Any], new_data: Mapping[str, Any]) -> Iterator[Difference]:
+    old, new = _by_name(old_data), _by_name(new_data)
     for key in sorted(old.keys() | new.keys()):
         if key not in new:
             yield Difference("removed", key[0], STRONGER, "the host may no longer run it", "container", key[0])
@@ -278,19 +279,18 @@ def _containers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
 
 def _shared_gpus(old: Any, new: Any) -> Iterator[Difference]:
     """Compare whether the host announces all GPUs of the pod; genpolicy does not look at the image's variables."""
-    before, after = shares_gpus(old), shares_gpus(new)
-    if after and not before:
+    shared, shares = shares_gpus(old), shares_gpus(new)
+    if shares and not shared:
         yield Difference("changed", f"all of the pod, by {ALL}", WEAKER, "it reaches GPUs that it does not ask for")
-    elif before and not after:
+    elif shared and not shares:
         yield Difference("changed", "those that it asks for", STRONGER, "it reaches no GPU that it does not ask for")
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Index the containers of a policy by name and occurrence, with the tokens of capabilities expanded."""
     out: dict[tuple[str, int], dict[str, Any]] = {}
     for entry in maps(data.get("containers")):
         name = str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
-        count = sum(1 for known, _ in out if known == name)
+        count = sum(1 for other_name, _ in out if other_name == name)
         process = dig(entry, CAPABILITIES[:-1])
         if isinstance(process, dict) and "Capabilities" in process:
             process = {**process, "Capabilities": expanded_capabilities(process["Capabilities"], data.get("common"))}
@@ -303,24 +303,24 @@ def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
 def _compare_fields(table: Mapping[Path, FieldRule], old: Any, new: Any, container: str) -> Iterator[Difference]:
     """Yield the differences by the rules of a table, in the order of their paths; one that has no rule is weaker."""
     places = differing_places(old, new, table, equal=equal_json, absent=None)
-    for path, before, after, rule in sorted(places, key=lambda place: place[0]):
+    for path, old_value, new_value, rule in sorted(places, key=lambda place: place[0]):
         field, compare = rule or (as_text(dotted(path)), setting if path[:1] in SETTINGS else unknown_value)
-        yield from (_difference(container, field, change) for change in compare(before, after))
+        yield from (_difference(container, field, change) for change in compare(old_value, new_value))
 
 
 def _difference(container: str, field: str, change: Difference) -> Difference:
     return change._replace(container=container, field=change.field or field)
 
 
-def _merged_lines(found: list[Difference]) -> list[Difference]:
+def _merged_lines(differences: list[Difference]) -> list[Difference]:
     """Merge equal lines of several containers; weaker lines first, else in the order of the fields."""
     containers: dict[Difference, list[str]] = {}
-    for one in found:
-        names = containers.setdefault(one._replace(container=""), [])
-        if one.container not in names:
-            names.append(one.container)
-    lines = [one._replace(container=", ".join(filter(None, names))) for one, names in containers.items()]
-    return sorted(lines, key=lambda one: ("weaker", "different", "stronger").index(one.verdict))
+    for difference in differences:
+        names = containers.setdefault(difference._replace(container=""), [])
+        if difference.container not in names:
+            names.append(difference.container)
+    lines = [difference._replace(container=", ".join(filter(None, names))) for difference, names in containers.items()]
+    return sorted(lines, key=lambda difference: ("weaker", "different", "stronger").index(difference.verdict))
 
 
 def _values(data: Mapping[str, Any]) -> dict[str, str]:
@@ -338,10 +338,10 @@ def _values(data: Mapping[str, Any]) -> dict[str, str]:
 
 def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
     """Replace values of variables by their names, since `$(NAME)` in a command is expanded, and truncate the line."""
-    what = line.what
+    text = line.what
     for value in sorted(values, key=len, reverse=True) if line.field in HOLDS_VALUES else ():
-        what = what.replace(value, values[value])
-    return line._replace(what=truncated(what), field=truncated(line.field))
+        text = text.replace(value, values[value])
+    return line._replace(what=truncated(text), field=truncated(line.field))
 
 
 # --- Compare what the manifests of two outputs give to a workload: its role, the names of its certificate, its secret
@@ -363,21 +363,20 @@ class GivenAway(NamedTuple):
 
     by_key: Mapping[str, Given]
 
-    def others(self, key: str, given: Given) -> tuple[frozenset[str], frozenset[str]]:
+    def others(self, key: str, identity: Given) -> tuple[frozenset[str], frozenset[str]]:
         """Return who else has the secret of a workload, and who else has one of its names."""
         secrets, names = self._holders
-        alike = {other for name in given.names for other in names.get(name, ())}
-        return frozenset(secrets.get(given.secret, set()) - {key}), frozenset(alike - {key})
+        alike = {holder for name in identity.names for holder in names.get(name, ())}
+        return frozenset(secrets.get(identity.secret, set()) - {key}), frozenset(alike - {key})
 
     @cached_property
     def _holders(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-        """The keys by secret and by name."""
         secrets: dict[str, set[str]] = {}
         names: dict[str, set[str]] = {}
-        for key, given in self.by_key.items():
-            if given.secret:
-                secrets.setdefault(given.secret, set()).add(key)
-            for name in given.names:
+        for key, identity in self.by_key.items():
+            if identity.secret:
+                secrets.setdefault(identity.secret, set()).add(key)
+            for name in identity.names:
                 names.setdefault(name, set()).add(key)
         return secrets, names
 
@@ -385,52 +384,55 @@ class GivenAway(NamedTuple):
 def given_away(workloads: Iterable[Workload], manifest: Mapping[str, Any] | None) -> GivenAway:
     """Read what an output gives away. manifest: decoded; None to read the pods alone."""
     entries = {entry.digest: entry for entry in base_entries(manifest)}
-    found = {}
+    by_key = {}
     for workload in workloads:
         entry = entries.pop(_digest(workload), None)
         if entry is None:
             chosen = workload.annotations.get(PREFIX + "workload-secret-id")
             secret = chosen if isinstance(chosen, str) and chosen else secret_id(*workload.ref[:4])
-            given = Given(str(workload.labels.get(POD_ROLE) or ""), frozenset((workload.ref.name,)), secret)
+            identity = Given(str(workload.labels.get(POD_ROLE) or ""), frozenset((workload.ref.name,)), secret)
         else:
-            given = Given(entry.role, frozenset(entry.names), entry.secret)
-        found[object_key(workload.ref)] = given
+            identity = Given(entry.role, frozenset(entry.names), entry.secret)
+        by_key[object_key(workload.ref)] = identity
     for entry in entries.values():
         key = key_of_derived(entry.secret) or entry.own_name or entry.digest
-        found.setdefault(key, Given(entry.role, frozenset(entry.names), entry.secret))
-    return GivenAway(found)
+        by_key.setdefault(key, Given(entry.role, frozenset(entry.names), entry.secret))
+    return GivenAway(by_key)
 
 
 def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Difference]:
     """Yield the differences of one workload that the new output has; of a new one what it takes of others."""
     key = object_key(ref)
-    after = new.by_key[key]
-    before = old.by_key.get(key)
-    shared, named = new.others(key, after)
-    had, had_named = old.others(key, before) if before else (frozenset(), frozenset())
-    if after.role != (before.role if before else ""):
-        if before and before.role:
-            yield Difference("removed", before.role, STRONGER, "it has one right less", "role")
-        if after.role:
-            yield Difference("added", after.role, WEAKER, "it gives out certificates and secrets", "role")
-    for name in sorted(before.names - after.names if before else ()):
+    new_identity = new.by_key[key]
+    old_identity = old.by_key.get(key)
+    shared, same_name = new.others(key, new_identity)
+    had, had_same_name = old.others(key, old_identity) if old_identity else (frozenset(), frozenset())
+    if new_identity.role != (old_identity.role if old_identity else ""):
+        if old_identity and old_identity.role:
+            yield Difference("removed", old_identity.role, STRONGER, "it has one right less", "role")
+        if new_identity.role:
+            yield Difference("added", new_identity.role, WEAKER, "it gives out certificates and secrets", "role")
+    for name in sorted(old_identity.names - new_identity.names if old_identity else ()):
         yield Difference("removed", name, STRONGER, "its certificate has one name less", "name")
-    for name in sorted(after.names - before.names if before else ()):
+    for name in sorted(new_identity.names - old_identity.names if old_identity else ()):
         yield Difference("added", name, WEAKER, "clients take it for one more service", "name")
-    for other in sorted(named - had_named):
-        yield Difference("added", other, WEAKER, "clients may take one for the other", "name")
-    owner = key_of_derived(after.secret)
+    for holder in sorted(same_name - had_same_name):
+        yield Difference("added", holder, WEAKER, "clients may take one for the other", "name")
+    owner = key_of_derived(new_identity.secret)
     foreign = {owner} if owner and owner != key else set()
-    if before and before.secret != after.secret and not (shared or foreign):
+    if old_identity and old_identity.secret != new_identity.secret and not (shared or foreign):
         why = "what the old secret has encrypted cannot be opened"
-        yield Difference("changed", f"{before.secret} -> {after.secret}", DIFFERENT, why, "workload secret")
-    if before is None or before.secret != after.secret or shared - had:
-        for other in sorted((shared | foreign) - (had if before and before.secret == after.secret else set())):
-            yield Difference("added", other, WEAKER, "both can open what either has encrypted", "workload secret")
+        yield Difference(
+            "changed", f"{old_identity.secret} -> {new_identity.secret}", DIFFERENT, why, "workload secret"
+        )
+    if old_identity is None or old_identity.secret != new_identity.secret or shared - had:
+        for holder in sorted(
+            (shared | foreign) - (had if old_identity and old_identity.secret == new_identity.secret else set())
+        ):
+            yield Difference("added", holder, WEAKER, "both can open what either has encrypted", "workload secret")
 
 
 def _digest(workload: Workload) -> str:
-    """Return the digest of a workload's initdata, "" if it has none that can be read."""
     try:
         return digest(from_annotation(str(workload.annotations.get(INITDATA, ""))))
     except ValueError:
@@ -462,12 +464,12 @@ def compare_workloads(
     old: Iterable[Workload],
     new: Iterable[Workload],
     outside: Collection[WorkloadKey],
-    given: tuple[GivenAway, GivenAway] | None = None,
+    identities: tuple[GivenAway, GivenAway] | None = None,
 ) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
     """Return the workloads whose policies differ, and the findings of unreadable policies (CC0610).
 
-    outside: the workloads of the new output that run without Contrast's runtime class. given: what each output gives
-    away (identity.py); None to compare policies alone.
+    outside: the workloads of the new output that run without Contrast's runtime class. identities: what each output
+    gives away; None to compare policies alone.
 
         old        new                       verdict
         policy     policy                    compared field by field
@@ -477,46 +479,45 @@ def compare_workloads(
         no policy  policy                    stronger
     """
     findings: list[Finding] = []
-    before = {workload_key(one.ref): (one, _initdata(one, findings)) for one in old}
-    found: list[WorkloadDifferences] = []
+    old_workloads = {workload_key(workload.ref): (workload, _initdata(workload, findings)) for workload in old}
+    differences: list[WorkloadDifferences] = []
     seen: set[WorkloadKey] = set()
     for workload in new:
         key = workload_key(workload.ref)
         seen.add(key)
-        after = _initdata(workload, findings)
-        if key not in before:
+        new_initdata = _initdata(workload, findings)
+        if key not in old_workloads:
             lines = _whole_workload("workload", "added", WEAKER, "the manifest trusts one policy more")
-        elif before[key][1] is None:
-            lines = () if after is None else _whole_workload("policy", "added", STRONGER, "it had no policy")
-        elif after is None:
+        elif old_workloads[key][1] is None:
+            lines = () if new_initdata is None else _whole_workload("policy", "added", STRONGER, "it had no policy")
+        elif new_initdata is None:
             lines = _whole_workload("policy", "removed", WEAKER, "nothing says what the host may do")
         else:
-            lines = _compare_policies(workload, before[key][1] or after, after, findings)
-        if given and after is not None:
-            lines += tuple(compare_identity(workload.ref, *given))
+            lines = _compare_policies(workload, old_workloads[key][1] or new_initdata, new_initdata, findings)
+        if identities and new_initdata is not None:
+            lines += tuple(compare_identity(workload.ref, *identities))
         if lines:
-            found.append(WorkloadDifferences(workload.ref, lines))
-    for key, (workload, initdata) in before.items():
+            differences.append(WorkloadDifferences(workload.ref, lines))
+    for key, (workload, initdata) in old_workloads.items():
         if key in outside and initdata is not None:
-            found.append(
+            differences.append(
                 WorkloadDifferences(
                     workload.ref, _whole_workload("policy", "removed", WEAKER, "it runs outside of a VM")
                 )
             )
         elif key not in seen and initdata is not None:
             why = "the manifest trusts one policy less"
-            found.append(WorkloadDifferences(workload.ref, _whole_workload("workload", "removed", STRONGER, why)))
-    return (() if findings else tuple(found)), tuple(findings)
+            differences.append(WorkloadDifferences(workload.ref, _whole_workload("workload", "removed", STRONGER, why)))
+    return (() if findings else tuple(differences)), tuple(findings)
 
 
-def _whole_workload(what: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
-    return (Difference(op, "", verdict, why, what),)
+def _whole_workload(field: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
+    return (Difference(op, "", verdict, why, field),)
 
 
 def _compare_policies(
     workload: Workload, old: Initdata, new: Initdata, findings: list[Finding]
 ) -> tuple[Difference, ...]:
-    """Return the differences of two policies; appends to `findings` if they cannot be compared."""
     try:
         return compare_initdata(old, new)
     except ValueError as problem:
@@ -525,7 +526,6 @@ def _compare_policies(
 
 
 def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
-    """Return the initdata of a workload, None if it has none; appends to `findings` if it cannot be read."""
     value = workload.annotations.get(INITDATA)
     if value is None:
         return None

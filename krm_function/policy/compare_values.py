@@ -71,9 +71,9 @@ def both_texts(old: Any, new: Any) -> str:
     return f"{as_text(old)}{ARROW}{as_text(new)}"
 
 
-def truncated(what: str) -> str:
+def truncated(text: str) -> str:
     """Truncate each value of a line to LONGEST characters."""
-    return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in what.split(ARROW))
+    return ARROW.join(f"{part[:LONGEST]}…" if len(part) > LONGEST else part for part in text.split(ARROW))
 
 
 def unknown_value(old: Any, new: Any) -> Iterator[Difference]:
@@ -98,7 +98,7 @@ def absent_or(kind: type) -> Callable[[Any], bool]:
 
 def list_of(kind: type) -> Callable[[Any], bool]:
     """Expect a list of values of a type, or none."""
-    return lambda value: value is None or (isinstance(value, list) and all(isinstance(one, kind) for one in value))
+    return lambda value: value is None or (isinstance(value, list) and all(isinstance(entry, kind) for entry in value))
 
 
 def is_number(value: Any) -> bool:
@@ -108,16 +108,16 @@ def is_number(value: Any) -> bool:
 
 def unmatched(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the entries that only one side has, sorted, as a multiset difference in both directions."""
-    before, after = Counter(map(canonical_json, old)), Counter(map(canonical_json, new))
-    by_text = {canonical_json(one): one for one in (*old, *new)}
-    gone, came = sorted((before - after).elements()), sorted((after - before).elements())
+    old_texts, new_texts = Counter(map(canonical_json, old)), Counter(map(canonical_json, new))
+    by_text = {canonical_json(entry): entry for entry in (*old, *new)}
+    gone, came = sorted((old_texts - new_texts).elements()), sorted((new_texts - old_texts).elements())
     return [by_text[text] for text in gone], [by_text[text] for text in came]
 
 
 def setting(old: Any, new: Any) -> Iterator[Difference]:
     """Compare a field of the settings like an unknown one, but show its values, since none is a variable's."""
-    what = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
-    yield from (change._replace(what=what) for change in unknown_value(old, new))
+    text = both_texts(old, new) if old is not None and new is not None else as_text(new if old is None else old)
+    yield from (change._replace(what=text) for change in unknown_value(old, new))
 
 
 def exact(why: str) -> Compare:
@@ -136,10 +136,10 @@ def _in_order(
 
     @expecting(expected)
     def compare(old: Any, new: Any) -> Iterator[Difference]:
-        before, after = read(old), read(new)
-        if before != after:
-            verdict, why = (WEAKER, weaker) if allows_more(before, after) else (STRONGER, stronger)
-            yield Difference("changed", both_texts(before, after), verdict, why)
+        old_value, new_value = read(old), read(new)
+        if old_value != new_value:
+            verdict, why = (WEAKER, weaker) if allows_more(old_value, new_value) else (STRONGER, stronger)
+            yield Difference("changed", both_texts(old_value, new_value), verdict, why)
 
     return compare
 
@@ -155,20 +155,20 @@ def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare
     return _in_order(weakest_last.__contains__, lambda old, new: rank(new) > rank(old), weaker, stronger)
 
 
-def bits(more: str, fewer: str) -> Compare:
+def bits(if_more: str, if_fewer: str) -> Compare:
     """Compare a number whose bits are each allowed or not."""
-    return _in_order(is_number, lambda old, new: bool(new & ~old), more, fewer)
+    return _in_order(is_number, lambda old, new: bool(new & ~old), if_more, if_fewer)
 
 
-def unordered_list(more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
-    """Compare a list whose order does not matter. more: the verdict on a policy that has more entries."""
-    fewer = WEAKER if more == STRONGER else STRONGER
+def unordered_list(if_more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
+    """Compare a list whose order does not matter. if_more: the verdict on a policy that has more entries."""
+    fewer = WEAKER if if_more == STRONGER else STRONGER
 
     @expecting(absent_or(list))
     def compare(old: Any, new: Any) -> Iterator[Difference]:
         gone, came = unmatched(old or [], new or [])
         yield from (Difference("removed", name(value), fewer, removed) for value in gone)
-        yield from (Difference("added", name(value), more, added) for value in came)
+        yield from (Difference("added", name(value), if_more, added) for value in came)
 
     return compare
 
@@ -178,14 +178,16 @@ def pairs(added: str, removed: str, changed: str) -> Compare:
 
     @expecting(absent_or(dict))
     def compare(old: Any, new: Any) -> Iterator[Difference]:
-        before, after = old or {}, new or {}
-        for key in sorted(before.keys() | after.keys()):
-            if key not in after:
+        old_map, new_map = old or {}, new or {}
+        for key in sorted(old_map.keys() | new_map.keys()):
+            if key not in new_map:
                 yield Difference("removed", as_text(key), STRONGER, removed)
-            elif key not in before:
+            elif key not in old_map:
                 yield Difference("added", as_text(key), WEAKER, added)
-            elif not equal_json(before[key], after[key]):
-                yield Difference("changed", f"{as_text(key)}: {both_texts(before[key], after[key])}", WEAKER, changed)
+            elif not equal_json(old_map[key], new_map[key]):
+                yield Difference(
+                    "changed", f"{as_text(key)}: {both_texts(old_map[key], new_map[key])}", WEAKER, changed
+                )
 
     return compare
 
@@ -194,7 +196,7 @@ def worst(verdicts: list[Verdict]) -> Verdict:
     """Combine the verdicts on several parts of one value: weaker if any is, stronger only if all are."""
     if WEAKER in verdicts:
         return WEAKER
-    return STRONGER if verdicts and all(one == STRONGER for one in verdicts) else DIFFERENT
+    return STRONGER if verdicts and all(verdict == STRONGER for verdict in verdicts) else DIFFERENT
 
 
 # --- Compare the images of two container policies: the storages that bind them, and their names
@@ -216,14 +218,14 @@ ANY = "nothing binds the image: without a digest any image will do"
 
 def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[Difference]:
     """Yield the changes of one container's image. sandbox: whether it is the pause container."""
-    before, after = images(old.get("storages")), images(new.get("storages"))
-    if not equal_json(before, after):
-        yield _compare_storages(before, after, sandbox=sandbox)
-    notes = [dig(entry, ("OCI", "Annotations")) for entry in (old, new)]
-    if not all(one is None or isinstance(one, dict) for one in notes):
+    old_storages, new_storages = images(old.get("storages")), images(new.get("storages"))
+    if not equal_json(old_storages, new_storages):
+        yield _compare_storages(old_storages, new_storages, sandbox=sandbox)
+    annotations = [dig(entry, ("OCI", "Annotations")) for entry in (old, new)]
+    if not all(entry_annotations is None or isinstance(entry_annotations, dict) for entry_annotations in annotations):
         return  # `compare_annotations` compares them as a whole
-    names = [mapping(one).get(NAME) for one in notes]
-    sources = [[storage.get("source") for storage in found] for found in (before, after)]
+    names = [mapping(entry_annotations).get(NAME) for entry_annotations in annotations]
+    sources = [[storage.get("source") for storage in storages] for storages in (old_storages, new_storages)]
     if not equal_json(*names) and not equal_json(sources, [[name] for name in names]):
         yield _compare_names(*names)
 
@@ -239,10 +241,10 @@ def without_image(entry: Json) -> Json:
     return out
 
 
-def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -> Difference:
+def _compare_storages(old: list[Json], new: list[Json], *, sandbox: bool) -> Difference:
     """Compare two lists of image storages that are not equal.
 
-    before          after           verdict
+    old             new             verdict
     any             none            weaker
     any             malformed       weaker: two storages, or one with a member that no node sends
     any             no digest       weaker
@@ -251,19 +253,19 @@ def _compare_storages(before: list[Json], after: list[Json], *, sandbox: bool) -
     no digest       bound           stronger
     bound           bound           different: another image, or another name of the same
     """
-    op: Op = "changed" if before and after else "removed" if before else "added"
-    what = ARROW.join(filter(None, (_sources(before), _sources(after))))
-    if not after:
-        return Difference(op, what, WEAKER, IMAGE_UNBOUND)
-    if not _well_formed(after) or (before and not _well_formed(before)):
-        return Difference(op, what, WEAKER, CANNOT_TELL)
-    if not is_bound(after[0], sandbox=sandbox):
-        return Difference(op, what, WEAKER, ANY if not sandbox else CANNOT_TELL)
-    if not before or not is_bound(before[0], sandbox=sandbox):
-        return Difference(op, what, STRONGER, BOUND_SANDBOX if sandbox else IMAGE_BOUND)
-    if digest_suffix(before[0]["source"]) == digest_suffix(after[0]["source"]):
-        return Difference(op, what, DIFFERENT, "the same image under another name")
-    return Difference(op, what, DIFFERENT, "another image")
+    op: Op = "changed" if old and new else "removed" if old else "added"
+    text = ARROW.join(filter(None, (_sources(old), _sources(new))))
+    if not new:
+        return Difference(op, text, WEAKER, IMAGE_UNBOUND)
+    if not _well_formed(new) or (old and not _well_formed(old)):
+        return Difference(op, text, WEAKER, CANNOT_TELL)
+    if not is_bound(new[0], sandbox=sandbox):
+        return Difference(op, text, WEAKER, ANY if not sandbox else CANNOT_TELL)
+    if not old or not is_bound(old[0], sandbox=sandbox):
+        return Difference(op, text, STRONGER, BOUND_SANDBOX if sandbox else IMAGE_BOUND)
+    if digest_suffix(old[0]["source"]) == digest_suffix(new[0]["source"]):
+        return Difference(op, text, DIFFERENT, "the same image under another name")
+    return Difference(op, text, DIFFERENT, "another image")
 
 
 def _well_formed(storages: list[Json]) -> bool:
@@ -314,9 +316,9 @@ RUNTIME = ("io.kubernetes.cri.", "io.katacontainers.pkg.oci.", "nerdctl/")  # al
 UNCHECKED = ("io.katacontainers.pkg.oci.bundle_path",)  # no rule reads it: docs/facts/kata-rules.md#create-container
 
 
-def _is_mount(one: dict[str, Any]) -> bool:
-    options = one.get("options")
-    texts = (one.get("destination"), one.get("source", ""))
+def _is_mount(value: dict[str, Any]) -> bool:
+    options = value.get("options")
+    texts = (value.get("destination"), value.get("source", ""))
     return isinstance(options, list) and all(isinstance(text, str) for text in (*texts, *options))
 
 
@@ -324,23 +326,23 @@ def _is_mount(one: dict[str, Any]) -> bool:
 def compare_mounts(old: Any, new: Any) -> Iterator[Difference]:
     """Compare OCI.Mounts by destination; a host may omit each (docs/facts/kata-rules.md#mounts-and-storages)."""
     gone, came = unmatched(maps(old), maps(new))
-    for destination in sorted({one["destination"] for one in (*gone, *came)}):
-        before = [one for one in gone if one["destination"] == destination]
-        after = [one for one in came if one["destination"] == destination]
-        for one, other in zip(before, after, strict=False):
-            yield _changed_mount(one, other)
-        for _ in before[len(after) :]:
+    for destination in sorted({mount["destination"] for mount in (*gone, *came)}):
+        old_mounts = [mount for mount in gone if mount["destination"] == destination]
+        new_mounts = [mount for mount in came if mount["destination"] == destination]
+        for old_mount, new_mount in zip(old_mounts, new_mounts, strict=False):
+            yield _changed_mount(old_mount, new_mount)
+        for _ in old_mounts[len(new_mounts) :]:
             yield Difference("removed", as_text(destination), STRONGER, "the host may mount one thing less")
-        for _ in after[len(before) :]:
+        for _ in new_mounts[len(old_mounts) :]:
             yield Difference("added", as_text(destination), WEAKER, "the host may mount one thing more")
 
 
-def _volume(one: dict[str, Any]) -> str:
-    """Describe a storage: its kind and its mount point."""
-    options = one.get("driver_options")
+def _volume(storage: dict[str, Any]) -> str:
+    options = storage.get("driver_options")
     encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
     kind = "encrypted " if encrypted else ""
-    return f"{kind}{as_text(one.get('fstype') or 'volume')} at {as_text(one.get('mount_point') or 'an unknown place')}"
+    place = as_text(storage.get("mount_point") or "an unknown place")
+    return f"{kind}{as_text(storage.get('fstype') or 'volume')} at {place}"
 
 
 # the volumes that the agent mounts for a container; image storages are compared in `_images`
@@ -355,19 +357,19 @@ def compare_annotations(old: Any, new: Any) -> Iterator[Difference]:
 
     Source: docs/facts/kata-rules.md#create-container.
     """
-    before, after = old or {}, new or {}
-    for key in sorted(before.keys() | after.keys()):
-        if equal_json(before.get(key), after.get(key)):
+    old_map, new_map = old or {}, new or {}
+    for key in sorted(old_map.keys() | new_map.keys()):
+        if equal_json(old_map.get(key), new_map.get(key)):
             continue
         if key in {POD_NAME, NAMESPACE}:
-            yield _pod_identity(key, before.get(key) or "", after.get(key) or "")
+            yield _pod_identity(key, old_map.get(key) or "", new_map.get(key) or "")
         elif key in UNCHECKED:
             yield Difference("changed", as_text(key), DIFFERENT, "no rule reads it")
         elif key.startswith(RUNTIME):
             yield Difference("changed", as_text(key), WEAKER, CANNOT_TELL)
-        elif key not in before:
+        elif key not in old_map:
             yield Difference("added", as_text(key), WEAKER, "the host may set one more annotation")
-        elif key not in after:
+        elif key not in new_map:
             yield Difference("removed", as_text(key), STRONGER, "the host may no longer set the annotation")
         else:
             yield Difference("changed", as_text(key), DIFFERENT, "the guest does not compare its value")
@@ -388,25 +390,24 @@ def _pod_identity(key: str, old: Any, new: Any) -> Difference:
     return Difference("changed", both_texts(old, new), WEAKER, why, field)
 
 
-def _is_narrower(one: Any, other: Any) -> bool:
-    """Tell whether a pattern of pod names is the other one with exact letters, as many as there can be.
+def _is_narrower(pattern: Any, replaced: Any) -> bool:
+    """Tell whether a pattern of pod names is another one with exact letters, in the number that can occur.
 
-    The other one is of genpolicy or of an earlier version; there, the index of a Job may be left out.
+    genpolicy or an earlier version wrote the pattern that is replaced; there, the index of a Job may be left out.
     """
     index = unlimited("-[0-9]{1,10}")
-    names = [text.replace("\\.", ".").replace("\\-", "-") for text in (unlimited(str(one)), str(other))]
+    names = [text.replace("\\.", ".").replace("\\-", "-") for text in (unlimited(str(pattern)), str(replaced))]
     wider = {names[1].replace(f"({index})?", part) for part in ("", index)}
-    return one != other and names[0] in wider
+    return pattern != replaced and names[0] in wider
 
 
 def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Difference:
-    """Compare two mounts of one destination; the verdict is the worst over all members that differ."""
     parts: list[tuple[Verdict, str]] = []
-    what = as_text(old["destination"])
+    summary = as_text(old["destination"])
     for key in sorted(old.keys() | new.keys()):
         if equal_json(old.get(key), new.get(key)):
             continue
-        what += f", {as_text(key)} {both_texts(old.get(key), new.get(key))}"
+        summary += f", {as_text(key)} {both_texts(old.get(key), new.get(key))}"
         if key == "source":
             parts.append(_source(old.get(key) or "", new.get(key) or ""))
         elif key == "options":
@@ -415,9 +416,9 @@ def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Difference:
             parts.append((WEAKER, f"{as_text(key)}: {CANNOT_TELL}"))
     if not parts:
         parts.append((DIFFERENT, "the options have another order"))
-    verdict = worst([one for one, _ in parts])
-    why = next(text for one, text in parts if verdict in {one, DIFFERENT})
-    return Difference("changed", what, verdict, why)
+    verdict = worst([verdict_of_part for verdict_of_part, _ in parts])
+    why = next(text for verdict_of_part, text in parts if verdict in {verdict_of_part, DIFFERENT})
+    return Difference("changed", summary, verdict, why)
 
 
 def _source(old: str, new: str) -> tuple[Verdict, str]:
@@ -433,12 +434,12 @@ def _source(old: str, new: str) -> tuple[Verdict, str]:
 
 
 def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
-    came, gone = [one for one in new if one not in old], [one for one in old if one not in new]
-    parts = [(OPTIONS.get(one, WEAKER), f"it is now mounted {as_text(one)}") for one in came]
+    came, gone = [option for option in new if option not in old], [option for option in old if option not in new]
+    parts = [(OPTIONS.get(option, WEAKER), f"it is now mounted {as_text(option)}") for option in came]
     parts += [
-        (OPPOSITE[OPTIONS.get(one, STRONGER)], f"it is no longer mounted {as_text(one)}")
-        for one in gone
-        if INSTEAD.get(one) not in came
+        (OPPOSITE[OPTIONS.get(option, STRONGER)], f"it is no longer mounted {as_text(option)}")
+        for option in gone
+        if INSTEAD.get(option) not in came
     ]
     return parts
 
@@ -462,21 +463,23 @@ _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitte
 @expecting(_texts)
 def compare_command(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.Args in order; a `$(node-name)` in a word allows any value."""
-    before, after = old or [], new or []
-    if before == after:
+    old_words, new_words = old or [], new or []
+    if old_words == new_words:
         return
-    if list(map(bound_argument, before)) == after:
-        yield Difference("changed", both_texts(before, after), STRONGER, VALUE_BOUND)
+    if list(map(bound_argument, old_words)) == new_words:
+        yield Difference("changed", both_texts(old_words, new_words), STRONGER, VALUE_BOUND)
         return
-    if list(map(bound_argument, after)) == before:
-        yield Difference("changed", both_texts(before, after), WEAKER, "the host may choose any text")
+    if list(map(bound_argument, new_words)) == old_words:
+        yield Difference("changed", both_texts(old_words, new_words), WEAKER, "the host may choose any text")
         return
-    free = [index for index, word in enumerate(after) if _TOKEN.search(word)]
-    fixed = [index for index in free if index >= len(before) or not _TOKEN.search(before[index])]
+    free = [index for index, word in enumerate(new_words) if _TOKEN.search(word)]
+    fixed = [index for index in free if index >= len(old_words) or not _TOKEN.search(old_words[index])]
     if fixed:
-        yield Difference("changed", both_texts(before, after), WEAKER, f"the host chooses argument {fixed[0]}")
+        yield Difference("changed", both_texts(old_words, new_words), WEAKER, f"the host chooses argument {fixed[0]}")
     else:
-        yield Difference("changed", both_texts(before, after), DIFFERENT, "another program or other arguments run")
+        yield Difference(
+            "changed", both_texts(old_words, new_words), DIFFERENT, "another program or other arguments run"
+        )
 
 
 @expecting(_texts)
@@ -489,9 +492,12 @@ def compare_variables(old: Any, new: Any) -> Iterator[Difference]:
     a token of Kata            weaker than the form of its value
     any number of digits       weaker than as many as there can be
     """
-    before, after = _by_name(old or []), _by_name(new or [])
-    for name in sorted(before.keys() | after.keys()):
-        gone, came = before.get(name, set()) - after.get(name, set()), after.get(name, set()) - before.get(name, set())
+    old_values, new_values = _by_name(old or []), _by_name(new or [])
+    for name in sorted(old_values.keys() | new_values.keys()):
+        gone, came = (
+            old_values.get(name, set()) - new_values.get(name, set()),
+            new_values.get(name, set()) - old_values.get(name, set()),
+        )
         if gone and set(map(bound_value, gone)) == came:
             wider = bool(came & WIDER)
             yield Difference("changed", as_text(name), WEAKER if wider else STRONGER, _IPV6 if wider else VALUE_BOUND)
@@ -511,34 +517,34 @@ def compare_variables(old: Any, new: Any) -> Iterator[Difference]:
         if gone and came:
             open_ended = any_value or (free and not was_any) or len(came) > len(gone)
             verdict: Verdict = WEAKER if open_ended else STRONGER if was_free else DIFFERENT
-            more = "any value is allowed" if any_value else _ANY
-            fewer = "not every value is allowed any more" if free else "the host no longer chooses the value"
-            whys = {WEAKER: more, STRONGER: fewer}
+            if_weaker = "any value is allowed" if any_value else _ANY
+            if_stronger = "not every value is allowed any more" if free else "the host no longer chooses the value"
+            whys = {WEAKER: if_weaker, STRONGER: if_stronger}
             yield Difference("changed", as_text(name), verdict, whys.get(verdict, "the variable has another value"))
         elif came:
-            known = name in before
-            why = "one more value is allowed" if known else "the host may set one more variable"
+            has_name = name in old_values
+            why = "one more value is allowed" if has_name else "the host may set one more variable"
             if any_value:
-                why = "any value is allowed" if known else "the host may set one more variable, to any value"
-            yield Difference("changed" if known else "added", as_text(name), WEAKER, why)
+                why = "any value is allowed" if has_name else "the host may set one more variable, to any value"
+            yield Difference("changed" if has_name else "added", as_text(name), WEAKER, why)
         elif gone:
-            known = name in after
-            why = "one value less is allowed" if known else "the host may no longer set the variable"
-            yield Difference("changed" if known else "removed", as_text(name), STRONGER, why)
+            has_name = name in new_values
+            why = "one value less is allowed" if has_name else "the host may no longer set the variable"
+            yield Difference("changed" if has_name else "removed", as_text(name), STRONGER, why)
 
 
 @expecting(lambda value: isinstance(value, dict))
 def compare_user(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.User, whose members are numbers; 0 is root."""
-    for key, who in (("UID", "root"), ("GID", "the root group")):
-        before, after = old.get(key), new.get(key)
-        if not is_number(before) or not is_number(after):
-            yield from (change._replace(field=f"user {key}") for change in unknown_value(before, after))
-        elif before != after:
-            verdict: Verdict = WEAKER if after == 0 else STRONGER if before == 0 else DIFFERENT
-            why = {WEAKER: f"the process is {who}", STRONGER: f"the process is no longer {who}"}
+    for key, root in (("UID", "root"), ("GID", "the root group")):
+        old_id, new_id = old.get(key), new.get(key)
+        if not is_number(old_id) or not is_number(new_id):
+            yield from (change._replace(field=f"user {key}") for change in unknown_value(old_id, new_id))
+        elif old_id != new_id:
+            verdict: Verdict = WEAKER if new_id == 0 else STRONGER if old_id == 0 else DIFFERENT
+            why = {WEAKER: f"the process is {root}", STRONGER: f"the process is no longer {root}"}
             text = why.get(verdict, "the process runs as someone else")
-            yield Difference("changed", f"{key} {before} -> {after}", verdict, text)
+            yield Difference("changed", f"{key} {old_id} -> {new_id}", verdict, text)
     groups = [value.get("AdditionalGids") or [] for value in (old, new)]
     if not all(isinstance(value, list) and all(map(is_number, value)) for value in groups):
         yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
@@ -562,10 +568,12 @@ def compare_capabilities(old: Any, new: Any) -> Iterator[Difference]:
     came: dict[str, list[str]] = {}
     went: dict[str, list[str]] = {}
     for name in _CAPABILITY_SETS:
-        before, after = ({_plain(one) for one in value.get(name) or ()} for value in (old, new))
-        for capability in after - before:
+        old_names, new_names = (
+            {_plain(name_of_capability) for name_of_capability in value.get(name) or ()} for value in (old, new)
+        )
+        for capability in new_names - old_names:
             came.setdefault(capability, []).append(name)
-        for capability in before - after:
+        for capability in old_names - new_names:
             went.setdefault(capability, []).append(name)
     for capability, sets in sorted(went.items()):
         yield Difference("removed", f"{as_text(capability)} ({', '.join(sets)})", STRONGER, "the process may do less")

@@ -46,7 +46,7 @@ class Environment(NamedTuple):
     """pairs: NAME=VALUE, env before envFrom; known: the values of `$(NAME)` in arguments."""
 
     pairs: list[str]
-    known: dict[str, str]
+    values: dict[str, str]
 
 
 class _Context(NamedTuple):
@@ -69,34 +69,34 @@ def environment(
     sets: list[tuple[str, str]] = []
     for index, source in enumerate(container.get("envFrom") or ()):
         sets += _all_pairs(context, source, (*at, "envFrom", index))
-    known = dict(sets)
-    own: dict[str, str] = {}
+    values = dict(sets)
+    pod_values: dict[str, str] = {}
     for index, entry in enumerate(container.get("env") or ()):
-        here = (*at, "env", index)
+        entry_path = (*at, "env", index)
         name = entry["name"]
         if not name or "=" in name or "\0" in name:
-            findings.append(problem(pod, (*here, "name"), "CC0604.variable"))
+            findings.append(problem(pod, (*entry_path, "name"), "CC0604.variable"))
             continue
-        value = _value(context, entry, known, here)
+        value = _value(context, entry, values, entry_path)
         if value is not None:
-            known[name] = value
+            values[name] = value
             if value == ANY:
-                own[name] = value
-                _check_name(context, name, entry["valueFrom"], (*here, "name"))
+                pod_values[name] = value
+                _check_name(context, name, entry["valueFrom"], (*entry_path, "name"))
             else:
                 if "\0" in value:
-                    _check_value(context, name, value, here)
-                own[name] = matchable_variable(name, value, pod, here, findings)
-    own |= {name: value for name, value in dict(sets).items() if name not in own}
-    pairs = [f"{name}={token_marker(PATTERN) + ANY if value == ANY else value}" for name, value in own.items()]
-    return Environment(pairs, known)
+                    _check_value(context, name, value, entry_path)
+                pod_values[name] = matchable_variable(name, value, pod, entry_path, findings)
+    pod_values |= {name: value for name, value in dict(sets).items() if name not in pod_values}
+    pairs = [f"{name}={token_marker(PATTERN) + ANY if value == ANY else value}" for name, value in pod_values.items()]
+    return Environment(pairs, values)
 
 
-def _value(context: _Context, entry: Mapping[str, Any], known: Mapping[str, str], at: Path) -> str | None:
+def _value(context: _Context, entry: Mapping[str, Any], variables: Mapping[str, str], at: Path) -> str | None:
     """Return the value of one env entry, None if the kubelet omits the variable or there is a finding."""
     literal = entry.get("value")
     if literal:
-        return expanded(literal, known, context.pod, (*at, "value"), context.findings, context.room)
+        return expanded(literal, variables, context.pod, (*at, "value"), context.findings, context.room)
     source = entry.get("valueFrom")
     if source is None:
         return ""
@@ -120,20 +120,19 @@ def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Pat
     """Append CC0670 if a variable that would be open steers a program. source: a valueFrom, or an entry of envFrom."""
     from krm_function.policy.chosen_programs import steered_by
 
-    what = steered_by(name)
-    if what:
+    program = steered_by(name)
+    if program:
         kind = "Secret" if source.get("secretKeyRef") or source.get("secretRef") else "ConfigMap"
         where = context.pod.spec_path + at
-        context.findings.append(finding("CC0670", context.pod.ref, where, variable=name, kind=kind, what=what))
+        context.findings.append(finding("CC0670", context.pod.ref, where, variable=name, kind=kind, what=program))
 
 
 def _check_value(context: _Context, name: str, value: str, at: Path) -> None:
-    """Append CC0680 if a value of the running pod steers a program. value: with markers."""
     from krm_function.policy.chosen_programs import steering_problem
 
-    found = steering_problem(name, value, context.pod, at)
-    if found:
-        context.findings.append(found)
+    problem_found = steering_problem(name, value, context.pod, at)
+    if problem_found:
+        context.findings.append(problem_found)
 
 
 def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, variable: str, at: Path) -> str | None:
@@ -158,7 +157,6 @@ def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, var
 
 
 def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[tuple[str, str]]:
-    """Return all pairs of the ConfigMap and the Secret of an envFrom entry, with its prefix."""
     out = []
     prefix = source.get("prefix") or ""
     for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
@@ -174,14 +172,14 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
                     _check_name(context, prefix + name, source, (*at, key))
                 out += [(prefix + name, ANY) for name in opened]
                 continue
-            found = _pairs(context, selector, kind, (*at, key)) or {}
-            has_no_tokens((prefix, *found, *found.values()), context.pod, (*at, key), context.findings)
-            out += [(prefix + name, value) for name, value in found.items()]
+            source_pairs = _pairs(context, selector, kind, (*at, key)) or {}
+            has_no_tokens((prefix, *source_pairs, *source_pairs.values()), context.pod, (*at, key), context.findings)
+            out += [(prefix + name, value) for name, value in source_pairs.items()]
     return out
 
 
 def _opened(context: _Context, kind: str, name: str, key: str, variable: str) -> tuple[str, ...] | Cause | None:
-    """Return what `opened_keys` says; None, and nothing more is loaded, if the configuration opens nothing."""
+    """Call `opened_keys`, which is loaded only if the configuration opens anything; None if not."""
     if not context.references.external:
         return None
     from krm_function.policy.open_variables import opened_keys
@@ -197,7 +195,6 @@ def _not_covered(context: _Context, cause: Cause, kind: str, selector: Mapping[s
 
 
 def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
-    """Return the pairs of a ConfigMap or Secret, None if it is missing."""
     name = selector["name"]
     try:
         pairs = context.references.find(kind, context.pod.namespace, name)
@@ -212,34 +209,38 @@ def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) 
 
 
 def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
-    """Resolve a fieldRef: to a literal of the document or to a token."""
     pod = context.pod
     token = FIELDS.get(field_path) or LISTS.get(field_path)
     if token:
         return token_marker(token)
-    found = re.match(QUOTED_KEY, field_path)
+    quoted_key = re.match(QUOTED_KEY, field_path)
     value: Any = None
-    if found and (found[1], found[2]) in pod.controlled:
-        return pod.controlled[found[1], found[2]]
+    if quoted_key and (quoted_key[1], quoted_key[2]) in pod.controlled:
+        return pod.controlled[quoted_key[1], quoted_key[2]]
     if field_path == "metadata.namespace":
         value = pod.namespace
         if not value:
             return token_marker("sandbox-namespace")
     elif field_path == "spec.serviceAccountName":
         value = pod.service_account
-    elif found and found[1] == "annotations" and found[2] != INITDATA and not is_bookkeeping(found[2]):
-        value = pod.annotations.get(found[2])
-        token = CONTROLLED.get((pod.ref.kind, found[2]))
+    elif (
+        quoted_key
+        and quoted_key[1] == "annotations"
+        and quoted_key[2] != INITDATA
+        and not is_bookkeeping(quoted_key[2])
+    ):
+        value = pod.annotations.get(quoted_key[2])
+        token = CONTROLLED.get((pod.ref.kind, quoted_key[2]))
         if value is None and token:
             return token_marker(token)
         if value is None:
             # the kubelet's value for it, unless somebody annotates the pod when it is there
             where = pod.spec_path + at
-            context.findings.append(finding("CC0682", pod.ref, where, key=found[2]))
+            context.findings.append(finding("CC0682", pod.ref, where, key=quoted_key[2]))
             return ""
-    elif found and found[1] == "labels":
-        value = pod.labels.get(found[2])
-        token = CONTROLLED.get((pod.ref.kind, found[2]))
+    elif quoted_key and quoted_key[1] == "labels":
+        value = pod.labels.get(quoted_key[2])
+        token = CONTROLLED.get((pod.ref.kind, quoted_key[2]))
         if value is None and token:
             return token_marker(token)
         if not isinstance(value, str):
@@ -264,10 +265,10 @@ ALL = "ALL"
 
 def capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the five capability sets. context: the container's securityContext; common: the settings' common."""
-    every = common["privileged_caps"]
+    privileged = common["privileged_caps"]
     changes = context.get("capabilities") or {}
     added, dropped = ([name.upper() for name in changes.get(key) or ()] for key in ("add", "drop"))
-    names = list(every if context.get("privileged") or ALL in added else common["default_caps"])
+    names = list(privileged if context.get("privileged") or ALL in added else common["default_caps"])
     if ALL in dropped:
         names = []
     for name in added:
@@ -277,7 +278,7 @@ def capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) -> dict[
         names = [name for name in names if name.removeprefix("CAP_") not in dropped]
     if names == common["default_caps"]:
         names = ["$(default_caps)"]
-    elif names == every:
+    elif names == privileged:
         names = ["$(privileged_caps)"]
     return {"Ambient": [], "Bounding": names, "Effective": names, "Inheritable": [], "Permitted": names}
 
@@ -335,20 +336,20 @@ def process(
     """
     findings: list[Finding] = []
     room = Room()
-    own = environment(container, pod, references, at, findings, room)
+    pod_env = environment(container, pod, references, at, findings, room)
     env = _image_env(image)
     has_no_tokens(env, pod, (*at, "image"), findings)
     if container.get("tty"):
         env.append("TERM=xterm")
     env.append("HOSTNAME=" + token_marker("host-name"))
-    args = _arguments(container, image, own.known, pod, at, findings, room)
+    args = _arguments(container, image, pod_env.values, pod, at, findings, room)
     args += [text for text in extra["Args"] if text not in args]
     if not args:
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
-    values = {**dict(text.partition("=")[::2] for text in env), **own.known}
-    given = dict(text.partition("=")[::2] for text in own.pairs)
-    pairs = _effective([*extra["Env"], *env], given) if effective else [*env, *own.pairs, *extra["Env"]]
+    values = {**dict(text.partition("=")[::2] for text in env), **pod_env.values}
+    pod_values = dict(text.partition("=")[::2] for text in pod_env.pairs)
+    pairs = _effective([*extra["Env"], *env], pod_values) if effective else [*env, *pod_env.pairs, *extra["Env"]]
     return Process(
         [without_markers(text) for text in args],
         [without_markers(text) for text in dict.fromkeys(pairs)],
@@ -357,10 +358,12 @@ def process(
     ), findings
 
 
-def _effective(base: list[str], own: Mapping[str, str]) -> list[str]:
+def _effective(base: list[str], pod_values: Mapping[str, str]) -> list[str]:
     """Merge variables: the pod's come last and replace others of their name; of the others, the last one counts."""
     rest = {text.partition("=")[0]: text for text in base}
-    return [text for name, text in rest.items() if name not in own] + [f"{name}={value}" for name, value in own.items()]
+    return [text for name, text in rest.items() if name not in pod_values] + [
+        f"{name}={value}" for name, value in pod_values.items()
+    ]
 
 
 def pause_process(image: Mapping[str, Any], extra: Mapping[str, Any]) -> Process:
@@ -372,14 +375,14 @@ def pause_process(image: Mapping[str, Any], extra: Mapping[str, Any]) -> Process
 
 def _image_env(image: Mapping[str, Any]) -> list[str]:
     """Return the image's variables. Without Env it gets a PATH from the runtime; with an empty one it does not."""
-    given = image.get("Env")
-    return [DEFAULT_PATH] if given is None else list(given)
+    image_variables = image.get("Env")
+    return [DEFAULT_PATH] if image_variables is None else list(image_variables)
 
 
 def _arguments(
     container: Mapping[str, Any],
     image: Mapping[str, Any],
-    known: Mapping[str, str],
+    variables: Mapping[str, str],
     pod: PodMetadata,
     at: Path,
     findings: list[Finding],
@@ -398,10 +401,10 @@ def _arguments(
         out = [escaped_argument(text) for text in out]
     for key, texts in (("command", command), ("args", args)):
         for index, text in enumerate(texts):
-            here = (*at, key, index)
-            arg = expanded(text, known, pod, here, findings, room)
-            words.append((arg, here))
-            out.append(matchable_argument(arg, pod, here, findings) if "$" in arg or "\0" in arg else arg)
+            word_path = (*at, key, index)
+            arg = expanded(text, variables, pod, word_path, findings, room)
+            words.append((arg, word_path))
+            out.append(matchable_argument(arg, pod, word_path, findings) if "$" in arg or "\0" in arg else arg)
     if any("\0" in text for text, _ in words):
         from krm_function.policy.chosen_programs import command_problems
 
@@ -420,10 +423,10 @@ def exec_commands(container: Mapping[str, Any], pod: PodMetadata, at: Path, find
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
         command = ((container.get(key) or {}).get("exec") or {}).get("command")
         if command and any("$" in text for text in command):
-            known = {entry["name"]: entry.get("value") or "" for entry in container.get("env") or ()}
-            here = (*at, key, "exec", "command")
+            variables = {entry["name"]: entry.get("value") or "" for entry in container.get("env") or ()}
+            command_path = (*at, key, "exec", "command")
             command = [
-                expand(text, known) if fits(text, known, pod, (*here, index), findings, room) else ""
+                expand(text, variables) if fits(text, variables, pod, (*command_path, index), findings, room) else ""
                 for index, text in enumerate(command)
             ]
         out.append(command)

@@ -70,7 +70,7 @@ def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list
         at, container = spec.get(policy["OCI"]["Annotations"].get(CONTAINER), ((), {}))
         process = policy["OCI"]["Process"]
         findings += _unbound(process.get("Env", ()), process.get("Args", ()), pod, at)
-        wanted = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
+        mount_paths = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
         mounts = [{**mount, "source": escaped(mount["source"])} for mount in policy["OCI"]["Mounts"]]
         storages = [
             {**storage, "source": escaped(storage["source"]), "mount_point": escaped(storage["mount_point"])}
@@ -80,7 +80,7 @@ def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list
             "OCI": {**policy["OCI"], "Mounts": mounts},
             "storages": storages,
             "runtime_anno_patterns": {**policy["runtime_anno_patterns"], **RUNTIME_ANNOTATIONS},
-            "required_mounts": sorted({mount["destination"] for mount in mounts} & wanted),
+            "required_mounts": sorted({mount["destination"] for mount in mounts} & mount_paths),
             "block_volumes": _block_volumes(mounts, container),
             "required_variables": _required(process.get("Env", ())) if container else [],
         }
@@ -94,10 +94,10 @@ def escaped(pattern: str) -> str:
     >>> escaped("$(sfprefix)resolv.conf$")
     '$(sfprefix)resolv\\.conf$'
     """
-    named = _NAMED.fullmatch(pattern) if pattern.startswith(("^", "$(")) else None
-    if named is None:
+    path_match = _NAMED.fullmatch(pattern) if pattern.startswith(("^", "$(")) else None
+    if path_match is None:
         return pattern
-    return f"{named[1]}{escape_regex(named[2].replace(_ESCAPE, ''))}$"
+    return f"{path_match[1]}{escape_regex(path_match[2].replace(_ESCAPE, ''))}$"
 
 
 def _entries(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:
@@ -107,9 +107,8 @@ def _entries(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:
 
 
 def _block_volumes(mounts: list[Json], container: Json) -> dict[str, str]:
-    """Map the destinations of volumes on block devices to the names of the volumes."""
     names = {entry["mountPath"]: entry["name"] for entry in container.get("volumeMounts") or ()}
-    return {one["destination"]: names[one["destination"]] for one in mounts if not one["source"]}
+    return {mount["destination"]: names[mount["destination"]] for mount in mounts if not mount["source"]}
 
 
 def _required(env: Sequence[str]) -> list[str]:
@@ -123,10 +122,10 @@ def _unbound(env: Sequence[str], args: Sequence[str], pod: PodMetadata, at: Path
     texts = [(variable.partition("=")[0], variable.partition("=")[2], "sandbox-namespace") for variable in env]
     texts += [("an argument", argument, "sandbox-name") for argument in args]
     return [
-        finding("CC0640", pod.ref, pod.spec_path + at, container=dotted(at), what=what, token=found[0])
-        for what, text, exact in texts
-        for found in _TOKEN.finditer(text)
-        if found[0] == _UNKNOWN or (found[1] != exact and found[0] != text)
+        finding("CC0640", pod.ref, pod.spec_path + at, container=dotted(at), what=place, token=token[0])
+        for place, text, exact in texts
+        for token in _TOKEN.finditer(text)
+        if token[0] == _UNKNOWN or (token[1] != exact and token[0] != text)
     ]
 
 
@@ -173,22 +172,22 @@ def containers(
     other_gpus: whether containers of the pod that were left out of it ask for GPUs.
     """
     findings: list[Finding] = []
-    wanted: list[tuple[Json, Path]] = []
+    entries_in_order: list[tuple[Json, Path]] = []
     for key in ("initContainers", "containers"):
         entries = [(entry, (key, index)) for index, entry in enumerate(pod.spec.get(key) or ())]
-        wanted += reversed(entries) if key == "initContainers" else entries
+        entries_in_order += reversed(entries) if key == "initContainers" else entries
     _check_sandbox_group(pod, findings)
-    out = [_pause(pod, pause, [entry for entry, _ in wanted], settings, findings)]
+    out = [_pause(pod, pause, [entry for entry, _ in entries_in_order], settings, findings)]
     gpus = 0
     visible: list[VisibleGpus] = []
-    for entry, at in wanted:
-        paths, own, problems = devices(entry, pod, settings, at)
+    for entry, at in entries_in_order:
+        paths, gpu_count, problems = devices(entry, pod, settings, at)
         findings += problems
-        gpus += own
-        made, value = _workload(entry, at, pod, images[entry["image"]], references, settings, findings, paths)
-        out.append(made)
-        visible.append(VisibleGpus(made, entry["name"], at, value, own))
-        add_gpus(made, own, settings)
+        gpus += gpu_count
+        policy, value = _workload(entry, at, pod, images[entry["image"]], references, settings, findings, paths)
+        out.append(policy)
+        visible.append(VisibleGpus(policy, entry["name"], at, value, gpu_count))
+        add_gpus(policy, gpu_count, settings)
     if settings.profile.sandbox_gpus:
         add_gpus(out[0], gpus, settings)
     if settings.profile.shared_gpus and (gpus or other_gpus):
@@ -200,13 +199,12 @@ def containers(
 
 
 def _pause(
-    pod: PodMetadata, image: ImageFacts, others: list[Json], settings: Settings, findings: list[Finding]
+    pod: PodMetadata, image: ImageFacts, workload_containers: list[Json], settings: Settings, findings: list[Finding]
 ) -> Json:
-    """Return the policy of the pause container, which no pod spec names."""
     template = settings.pause_container
     context = pod.spec.get("securityContext") or {}
-    privileged = any((entry.get("securityContext") or {}).get("privileged") for entry in others)
-    made, problems = mounts({}, image.config, pod, settings, (), pause=True, privileged=privileged)
+    privileged = any((entry.get("securityContext") or {}).get("privileged") for entry in workload_containers)
+    pause_mounts, problems = mounts({}, image.config, pod, settings, (), pause=True, privileged=privileged)
     findings += problems
     host_network = bool(pod.spec.get("hostNetwork"))
     annotations = _annotations(pod, template["Annotations"])
@@ -215,11 +213,11 @@ def _pause(
     return _container_policy(
         process=pause_process(image.config, template["Process"]),
         terminal=bool(image.config.get("Tty")),
-        who=identity(image, {}, context, pause=True),
+        user=identity(image, {}, context, pause=True),
         security=PAUSE_SECURITY,
         annotations=annotations,
         namespaces=["ipc", "mount"] if host_network else ["ipc", "uts", "mount"],
-        made=made,
+        container_mounts=pause_mounts,
         image=SANDBOX,
         template=template,
         pod=pod,
@@ -243,13 +241,15 @@ def _workload(
     narrowed = settings.profile.narrowed
     run, problems = process(container, image.config, pod, references, at, template["Process"], effective=narrowed)
     findings += problems
-    made, problems = mounts(container, image.config, pod, settings, at, privileged=bool(security.get("privileged")))
+    container_mounts, problems = mounts(
+        container, image.config, pod, settings, at, privileged=bool(security.get("privileged"))
+    )
     findings += problems
-    who = _identity(container, at, pod, image, settings, findings)
-    _check_non_root(pod, at, container, image, who, findings)
+    user = _identity(container, at, pod, image, settings, findings)
+    _check_non_root(pod, at, container, image, user, findings)
     for key, index, name in unknown_capabilities(security, settings.shared["common"]):
-        here = (*at, "securityContext", "capabilities", key, index)
-        findings.append(problem(pod, here, "CC0604.capability", name=name.upper().removeprefix("CAP_")))
+        capability_path = (*at, "securityContext", "capabilities", key, index)
+        findings.append(problem(pod, capability_path, "CC0604.capability", name=name.upper().removeprefix("CAP_")))
     annotations = _annotations(pod, template["Annotations"])
     reference = container["image"]
     if settings.profile.binds_images and not is_pinned(reference):
@@ -262,11 +262,11 @@ def _workload(
     out = _container_policy(
         process=run,
         terminal=bool(image.config.get("Tty")) if terminal is None else terminal,
-        who=who,
+        user=user,
         security=security,
         annotations=annotations,
         namespaces=["ipc", "uts", "mount"],
-        made=made,
+        container_mounts=container_mounts,
         image=reference,
         template=template,
         pod=pod,
@@ -283,11 +283,11 @@ def _container_policy(
     *,
     process: Process,
     terminal: bool,
-    who: Identity,
+    user: Identity,
     security: Json,
     annotations: dict[str, str],
     namespaces: list[str],
-    made: Mounts,
+    container_mounts: Mounts,
     image: str,
     template: Json,
     pod: PodMetadata,
@@ -296,7 +296,7 @@ def _container_policy(
 ) -> Json:
     """Build one element of policy_data.containers, with its members in genpolicy's order."""
     paths = device_paths or []
-    run: Json = {"Terminal": terminal, "User": who.data}
+    run: Json = {"Terminal": terminal, "User": user.data}
     if process.args:
         run["Args"] = process.args
     if process.env:
@@ -306,13 +306,20 @@ def _container_policy(
     run["Capabilities"] = capabilities(security, settings.shared["common"])
     run["NoNewPrivileges"] = no_new_privileges(security)
     root = {"Path": template["Root"]["Path"], "Readonly": bool(security.get("readOnlyRootFilesystem"))}
-    oci: Json = {"Version": settings.kata_config["oci_version"], "Process": run, "Root": root, "Mounts": made.mounts}
+    oci: Json = {
+        "Version": settings.kata_config["oci_version"],
+        "Process": run,
+        "Root": root,
+        "Mounts": container_mounts.mounts,
+    }
     if annotations:
         oci["Annotations"] = annotations
     oci["Linux"] = _linux(template["Linux"], namespaces, paths, pod, privileged=bool(security.get("privileged")))
     return {
         "OCI": oci,
-        "storages": [*made.storages, image_storage(image)] if settings.profile.binds_images else made.storages,
+        "storages": [*container_mounts.storages, image_storage(image)]
+        if settings.profile.binds_images
+        else container_mounts.storages,
         "devices": [device(path) for path in paths],
         "sandbox_pidns": False,
         "exec_commands": [],
@@ -323,23 +330,22 @@ def _container_policy(
 def _identity(
     container: Json, at: Path, pod: PodMetadata, image: ImageFacts, settings: Settings, findings: list[Finding]
 ) -> Identity:
-    """Return the identity a container runs as; appends to `findings` if it is unknown or not allowed."""
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
     if settings.profile.image_identity:
-        found = effective_identity(image, security, context)
-        if isinstance(found, Identity):
-            return found
-        findings.append(problem(pod, at, found.code, of=dotted(at), **found.values))
+        answer = effective_identity(image, security, context)
+        if isinstance(answer, Identity):
+            return answer
+        findings.append(problem(pod, at, answer.code, of=dotted(at), **answer.values))
         return NOBODY
-    who = identity(image, security, context)
+    user = identity(image, security, context)
     name = unresolved_user(image, security, context)
     if name:
         findings.append(problem(pod, at, "CC0604.user-number", of=dotted(at), user=name))
-    refused = guest_pull_refusal(who, image, security, context) if settings.cluster_config["guest_pull"] else None
+    refused = guest_pull_refusal(user, image, security, context) if settings.cluster_config["guest_pull"] else None
     if refused:
-        here = (*at, "securityContext") if container.get("securityContext") else at
-        findings.append(problem(pod, here, refused.code, of=dotted(at), **refused.values))
-    return who
+        security_path = (*at, "securityContext") if container.get("securityContext") else at
+        findings.append(problem(pod, security_path, refused.code, of=dotted(at), **refused.values))
+    return user
 
 
 def _check_sandbox_group(pod: PodMetadata, findings: list[Finding]) -> None:
@@ -353,24 +359,24 @@ def _check_sandbox_group(pod: PodMetadata, findings: list[Finding]) -> None:
 
 
 def _check_non_root(
-    pod: PodMetadata, at: Path, container: Json, image: ImageFacts, who: Identity, findings: list[Finding]
+    pod: PodMetadata, at: Path, container: Json, image: ImageFacts, identity: Identity, findings: list[Finding]
 ) -> None:
     """Append a finding if the kubelet does not start a container because of runAsNonRoot.
 
     It starts none that would be root, and none of which the image alone says the user, by name.
     """
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
-    own = security.get("runAsNonRoot")
-    if not (context.get("runAsNonRoot") if own is None else own):
+    container_value = security.get("runAsNonRoot")
+    if not (context.get("runAsNonRoot") if container_value is None else container_value):
         return
-    here: Path = ("securityContext", "runAsNonRoot")
-    where = here if own is None else (*at, *here)
+    field: Path = ("securityContext", "runAsNonRoot")
+    where = field if container_value is None else (*at, *field)
     user = str(image.config.get("User") or "").partition(":")[0]
-    if who.uid == 0:
+    if identity.uid == 0:
         findings.append(problem(pod, where, "CC0604.root", container=container["name"]))
     elif user and numeric(user) is None and security_value("runAsUser", security, context) is None:
-        found = problem(pod, where, "CC0604.named-user", container=container["name"], user=user, uid=who.uid)
-        findings.append(found)
+        refusal = problem(pod, where, "CC0604.named-user", container=container["name"], user=user, uid=identity.uid)
+        findings.append(refusal)
 
 
 def sysctl_name(name: str) -> str:

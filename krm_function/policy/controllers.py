@@ -59,44 +59,43 @@ def goes_to(entry: Mapping[str, Any], *, is_init: bool, is_first: bool) -> bool:
 
 def added_spec(spec: Json, workload: Workload, adds: Added, text: Texts) -> Json:
     """Return a pod spec with what the controller adds to its containers and volumes."""
-    variables = [(one, text(one["value"]) if "value" in one else "") for one in adds.get("env", ())]
+    variables = [(entry, text(entry["value"]) if "value" in entry else "") for entry in adds.get("env", ())]
     mounts = adds.get("volumeMounts", [])
-    made = {**spec}
+    out = {**spec}
     added = added_init_containers(workload)
     starting = not_replaced(maps(spec.get("initContainers")), added)
-    starting += [{**_pod_fields(one), **_process(one, text)} for one in added]
+    starting += [{**_pod_fields(container), **_process(container, text)} for container in added]
     if starting:
-        made["initContainers"] = [_container(one, variables, mounts, is_init=True) for one in starting]
+        out["initContainers"] = [_container(container, variables, mounts, is_init=True) for container in starting]
     running = maps(spec.get("containers"))
     if running:
         first = _with_probes(_with_process(running[0], adds, text), adds, text)
-        others = [_container(one, variables, mounts) for one in running[1:]]
-        made["containers"] = [_container(first, variables, mounts, is_first=True), *others]
-    volumes = [one for one in adds.get("volumes", ()) if _is_wanted(one, made)]
+        rest = [_container(container, variables, mounts) for container in running[1:]]
+        out["containers"] = [_container(first, variables, mounts, is_first=True), *rest]
+    volumes = [volume for volume in adds.get("volumes", ()) if _is_wanted(volume, out)]
     if volumes:
-        made["volumes"] = _with(spec.get("volumes"), [_pod_fields(one) for one in volumes], "name")
-    return made
+        out["volumes"] = _with(spec.get("volumes"), [_pod_fields(volume) for volume in volumes], "name")
+    return out
 
 
 def _with_process(container: Json, adds: Added, text: Texts) -> Json:
     """Return the first container with the command of the controller; one with a command of its own stays."""
     if container.get("command") or container.get("args"):
         return container
-    for one in adds.get("process", ()):
-        container = {**container, **_process(one, text)}
+    for entry in adds.get("process", ()):
+        container = {**container, **_process(entry, text)}
     return container
 
 
 def _process(entry: Json, text: Texts) -> Json:
-    """Return command and args of an entry with markers."""
     return {str(key): [text(word) for word in entry[key]] for key in ("command", "args") if key in entry}
 
 
 def _with_probes(container: Json, adds: Added, text: Texts) -> Json:
-    for one in adds.get("probes", ()):
-        if not container.get(one["name"]):
-            command = [text(word) for word in one["command"]]
-            container = {**container, one["name"]: {"exec": {"command": command}}}
+    for probe in adds.get("probes", ()):
+        if not container.get(probe["name"]):
+            command = [text(word) for word in probe["command"]]
+            container = {**container, probe["name"]: {"exec": {"command": command}}}
     return container
 
 
@@ -108,25 +107,24 @@ def _container(
     is_init: bool = False,
     is_first: bool = False,
 ) -> Json:
-    """Return a container with the variables and mounts that the controller adds to it."""
     env = container.get("env") or []
-    present = {one.get("name") for one in env}
-    before: list[Json] = []
-    behind: list[Json] = []
-    for one, value in variables:
-        place = one.get("place", "first")
-        if not goes_to(one, is_init=is_init, is_first=is_first) or (place == "missing" and one["name"] in present):
+    present = {variable.get("name") for variable in env}
+    leading: list[Json] = []
+    trailing: list[Json] = []
+    for entry, value in variables:
+        place = entry.get("place", "first")
+        if not goes_to(entry, is_init=is_init, is_first=is_first) or (place == "missing" and entry["name"] in present):
             continue
-        (before if place == "first" else behind).append(_variable(one, value))
-    names = {one["name"] for one in before}
-    added = [one for one in mounts if goes_to(one, is_init=is_init, is_first=is_first)]
-    paths = {one.get("mountPath") for one in maps(container.get("volumeMounts"))}
-    added = [one for one in added if one.get("place") != "missing" or one.get("mountPath") not in paths]
+        (leading if place == "first" else trailing).append(_variable(entry, value))
+    names = {variable["name"] for variable in leading}
+    added = [mount for mount in mounts if goes_to(mount, is_init=is_init, is_first=is_first)]
+    paths = {mount.get("mountPath") for mount in maps(container.get("volumeMounts"))}
+    added = [mount for mount in added if mount.get("place") != "missing" or mount.get("mountPath") not in paths]
     out = {**container}
-    if before or behind:
-        out["env"] = [*before, *(one for one in env if one.get("name") not in names), *behind]
+    if leading or trailing:
+        out["env"] = [*leading, *(variable for variable in env if variable.get("name") not in names), *trailing]
     if added:
-        out["volumeMounts"] = _with(container.get("volumeMounts"), [_pod_fields(one) for one in added], "mountPath")
+        out["volumeMounts"] = _with(container.get("volumeMounts"), [_pod_fields(mount) for mount in added], "mountPath")
     return out
 
 
@@ -143,8 +141,12 @@ def _is_wanted(volume: Json, spec: Json) -> bool:
     if volume.get("place") != "missing":
         return True
     name = volume.get("name")
-    mounted = any(dig(one, ("name",)) == name for each in spec["containers"] for one in maps(each.get("volumeMounts")))
-    return mounted and all(one.get("name") != name for one in maps(spec.get("volumes")))
+    mounted = any(
+        dig(mount, ("name",)) == name
+        for container in spec["containers"]
+        for mount in maps(container.get("volumeMounts"))
+    )
+    return mounted and all(present.get("name") != name for present in maps(spec.get("volumes")))
 
 
 def _pod_fields(entry: Json) -> Json:
@@ -152,9 +154,8 @@ def _pod_fields(entry: Json) -> Json:
 
 
 def _with(present: Any, added: list[Json], key: str) -> list[Json]:
-    """Return entries with those that are added; one of the same key is replaced."""
-    keys = {one.get(key) for one in added}
-    return [*(one for one in maps(present) if one.get(key) not in keys), *added]
+    keys = {entry.get(key) for entry in added}
+    return [*(entry for entry in maps(present) if entry.get(key) not in keys), *added]
 
 
 # --- The pod as the controller of a custom resource makes it: its template, and what the entry of its kind adds
@@ -200,10 +201,10 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
             return ""
 
     findings += _refusals(workload, made_by, adds)
-    for one in adds.get("env", ()):
-        what = steered_by(one["name"])
-        if what and any(piece.known == "form" for piece in pieces(one.get("value", ""))):
-            values = {"kind": workload.ref.kind, "variable": one["name"], "what": what}
+    for variable in adds.get("env", ()):
+        program = steered_by(variable["name"])
+        if program and any(piece.known == "form" for piece in pieces(variable.get("value", ""))):
+            values = {"kind": workload.ref.kind, "variable": variable["name"], "what": program}
             findings.append(finding("CC0693", workload.ref, workload.spec_path, **values))
     names = tuple(_pod_name(text(name)) for name in made_by.names)
     controlled = {
@@ -212,13 +213,13 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
         for key, value in mapping(made_by.adds.get(field)).items()
     }
     spec = added_spec(pod.spec, workload, adds, text)
-    made = pod._replace(
+    seen_pod = pod._replace(
         spec=spec,
         names=names,
         controlled=controlled,
         claim_templates=_claims(workload, made_by),
     )
-    return made, findings
+    return seen_pod, findings
 
 
 def _pod_name(text: str) -> PodName:
@@ -231,12 +232,12 @@ def _pod_name(text: str) -> PodName:
 
 def _refusals(workload: Workload, made_by: PodTemplate, adds: Added) -> list[Finding]:
     """Return CC0694 for what the entry refuses, and for a command of the template that the controller changes."""
-    said = [(one["reason"], one["instead"]) for one in that_apply(list(made_by.refuses), workload)]
+    reasons = [(rule["reason"], rule["instead"]) for rule in that_apply(list(made_by.refuses), workload)]
     first = next(iter(workload.containers), {})
     if first.get("command") or first.get("args"):
         reason = f"it puts a command of its own behind that of container {first.get('name')}"
-        said += [(reason, one["instead"]) for one in adds.get("process", ())]
-    return [_not_described(workload, *one) for one in said]
+        reasons += [(reason, process["instead"]) for process in adds.get("process", ())]
+    return [_not_described(workload, *reason_and_remedy) for reason_and_remedy in reasons]
 
 
 def _not_described(workload: Workload, reason: str, instead: str) -> Finding:
@@ -255,18 +256,18 @@ def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
     made_by = workload.made_by
     if made_by is None or not made_by.adds:
         return ()
-    unknown = [one for one in maps(made_by.adds.get("env")) if _has_form(one.get("value", ""))]
-    shown = [(one, _shown(one["value"])) for one in that_apply(unknown, workload)]
-    added = [str(one.get("name")) for one in that_apply(made_by.adds.get("initContainers"), workload)]
+    unknown = [variable for variable in maps(made_by.adds.get("env")) if _has_form(variable.get("value", ""))]
+    shown = [(variable, _shown(variable["value"])) for variable in that_apply(unknown, workload)]
+    added = [str(container.get("name")) for container in that_apply(made_by.adds.get("initContainers"), workload)]
     places = [(name, True, False) for name in added]
-    for each in workload.all_containers:
-        is_first = bool(workload.containers) and each.container is workload.containers[0]
-        places.append((each.name, each.is_init, is_first))
+    for pod_container in workload.all_containers:
+        is_first = bool(workload.containers) and pod_container.container is workload.containers[0]
+        places.append((pod_container.name, pod_container.is_init, is_first))
     return tuple(
-        OpenVariable(name, one["name"], f"{OF_CONTROLLER}{form}")
+        OpenVariable(name, variable["name"], f"{OF_CONTROLLER}{form}")
         for name, is_init, is_first in places
-        for one, form in shown
-        if goes_to(one, is_init=is_init, is_first=is_first)
+        for variable, form in shown
+        if goes_to(variable, is_init=is_init, is_first=is_first)
     )
 
 
@@ -279,19 +280,18 @@ def controller_findings(workload: Workload, variables: Iterable[OpenVariable]) -
     """Return warnings: CC0691 of values that the controller writes, CC0695 of what no policy covers."""
     place = (workload.ref, workload.spec_path)
     kind = workload.ref.kind
-    said = dict.fromkeys(f"{one.name} ({one.source.removeprefix(OF_CONTROLLER)})" for one in variables)
-    opened = [finding("CC0691", *place, kind=kind, variables=listed(list(said)))] if said else []
+    texts = dict.fromkeys(f"{variable.name} ({variable.source.removeprefix(OF_CONTROLLER)})" for variable in variables)
+    opened = [finding("CC0691", *place, kind=kind, variables=listed(list(texts)))] if texts else []
     return (
         *opened,
         *(
-            finding("CC0695", *place, kind=kind, reason=one["reason"], instead=one["instead"])
-            for one in that_apply(list(workload.made_by.warns if workload.made_by else ()), workload)
+            finding("CC0695", *place, kind=kind, reason=rule["reason"], instead=rule["instead"])
+            for rule in that_apply(list(workload.made_by.warns if workload.made_by else ()), workload)
         ),
     )
 
 
 def _shown(text: str) -> str:
-    """Write a text for readers: forms and fields in angle brackets."""
     return "".join(map(_piece, pieces(text)))
 
 
@@ -320,9 +320,9 @@ def without_controlled(pod: Mapping[str, Any], workload: Workload) -> dict[str, 
     for field, key, form in _controlled(workload):
         keys.add(key)
         value = mapping(metadata.get(field)).get(key)
-        own = mapping(workload.pod_metadata.get(field))
-        if isinstance(value, str) and key not in own and _fits(value, form, metadata):
-            metadata[field] = {name: one for name, one in metadata[field].items() if name != key}
+        of_template = mapping(workload.pod_metadata.get(field))
+        if isinstance(value, str) and key not in of_template and _fits(value, form, metadata):
+            metadata[field] = {name: text for name, text in metadata[field].items() if name != key}
     if INDEX in keys:
         spec |= _without_index(spec, workload)
     if workload.made_by is not None and workload.made_by.adds:
@@ -369,12 +369,20 @@ def _pattern(token: str, metadata: Mapping[str, Any]) -> str:
 
 def _without_index(spec: Mapping[str, Any], workload: Workload) -> dict[str, Any]:
     """Return the container lists without the variable of the index where the template has none of that name."""
-    own = {each.name for each in workload.all_containers for one in maps(each.container.get("env")) if _is_index(one)}
+    own_names = {
+        pod_container.name
+        for pod_container in workload.all_containers
+        for variable in maps(pod_container.container.get("env"))
+        if _is_index(variable)
+    }
     changed: dict[str, Any] = {}
     for field in ("initContainers", "containers"):
         entries = spec.get(field)
         if isinstance(entries, list):
-            changed[field] = [one if mapping(one).get("name") in own else _trimmed(one) for one in entries]
+            changed[field] = [
+                container if mapping(container).get("name") in own_names else _trimmed(container)
+                for container in entries
+            ]
     return changed
 
 
@@ -382,9 +390,9 @@ def _trimmed(container: Any) -> Any:
     env = mapping(container).get("env")
     if not isinstance(env, list) or not any(map(_is_added, env)):
         return container
-    left = [one for one in env if not _is_added(one)]
-    others = {key: value for key, value in container.items() if key != "env"}
-    return {**others, "env": left} if left else others
+    rest = [variable for variable in env if not _is_added(variable)]
+    fields = {key: value for key, value in container.items() if key != "env"}
+    return {**fields, "env": rest} if rest else fields
 
 
 def _is_index(variable: Any) -> bool:
@@ -412,28 +420,32 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
     adds = workload.made_by.adds if workload.made_by else {}
     if not any(field in adds for field in NEW):
         return spec
-    own = {(each.field, each.name): each.container for each in workload.all_containers}
+    containers_of_template = {
+        (pod_container.field, pod_container.name): pod_container.container for pod_container in workload.all_containers
+    }
     variables = list(that_apply(adds.get("env"), workload))
-    known = {one["name"]: _text(one["value"], workload) or "" for one in variables if "value" in one}
-    names = {one["name"] for one in variables}
+    values_by_name = {
+        variable["name"]: _text(variable["value"], workload) or "" for variable in variables if "value" in variable
+    }
+    names = {variable["name"] for variable in variables}
 
-    def same(given: Any, wanted: list[str]) -> bool:
-        texts = [expand(_text(one, workload) or "", known) for one in wanted]
-        return isinstance(given, list) and len(given) == len(texts) and all(map(fits, map(str, given), texts))
+    def same(words: Any, templates: list[str]) -> bool:
+        texts = [expand(_text(template, workload) or "", values_by_name) for template in templates]
+        return isinstance(words, list) and len(words) == len(texts) and all(map(fits, map(str, words), texts))
 
-    added = {one.get("name"): one for one in that_apply(adds.get("initContainers"), workload)}
-    made = {**spec}
+    added = {container.get("name"): container for container in that_apply(adds.get("initContainers"), workload)}
+    out = {**spec}
     for field in ("initContainers", "containers"):
-        kept = []
+        containers = []
         for container in maps(spec.get(field)):
-            template = own.get((field, str(container.get("name"))))
+            template = containers_of_template.get((field, str(container.get("name"))))
             entry = added.get(container.get("name")) if field == "initContainers" and template is None else None
             if entry and same(container.get("args"), entry.get("args", [])):
                 continue
-            kept.append(_of_template(container, template or {}, workload, adds, names, same))
+            containers.append(_of_template(container, template or {}, workload, adds, names, same))
         if field in spec:
-            made[field] = kept
-    return made
+            out[field] = containers
+    return out
 
 
 def changed_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]:
@@ -441,29 +453,36 @@ def changed_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[st
 
     One that is not there is none of them, nor is one that the controller leaves to the template.
     """
-    own = {(each.field, each.name): each.container for each in workload.all_containers}
+    templates = {
+        (pod_container.field, pod_container.name): pod_container.container for pod_container in workload.all_containers
+    }
     adds = workload.made_by.adds if workload.made_by else {}
-    entries = [(one, _text(one.get("value", ""), workload)) for one in that_apply(adds.get("env"), workload)]
-    known = {one["name"]: text for one, text in entries if "value" in one and text is not None}
+    entries = [(entry, _text(entry.get("value", ""), workload)) for entry in that_apply(adds.get("env"), workload)]
+    values_by_name = {entry["name"]: text for entry, text in entries if "value" in entry and text is not None}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(spec.get(field)) if entries else ()):
             name, is_init = str(container.get("name")), field == "initContainers"
-            mine = {one.get("name") for one in maps(own.get((field, name), {}).get("env"))}
-            given = {one.get("name"): one for one in maps(container.get("env"))}  # of a name, the last counts
-            for one, text in entries:
-                if not goes_to(one, is_init=is_init, is_first=not is_init and index == 0) or one["name"] not in given:
+            mine = {variable.get("name") for variable in maps(templates.get((field, name), {}).get("env"))}
+            variables = {
+                variable.get("name"): variable for variable in maps(container.get("env"))
+            }  # of a name, the last counts
+            for entry, text in entries:
+                if (
+                    not goes_to(entry, is_init=is_init, is_first=not is_init and index == 0)
+                    or entry["name"] not in variables
+                ):
                     continue
-                left = one.get("place") == "missing" and one["name"] in mine
-                wanted = None if text is None else expand(text, known)
-                if not left and not _is_written(given[one["name"]], one, wanted, fits):
-                    yield f"{name}: variable {one['name']}"
+                is_of_template = entry.get("place") == "missing" and entry["name"] in mine
+                value = None if text is None else expand(text, values_by_name)
+                if not is_of_template and not _is_written(variables[entry["name"]], entry, value, fits):
+                    yield f"{name}: variable {entry['name']}"
 
 
-def _is_written(given: Json, entry: Json, text: str | None, fits: Fits) -> bool:
+def _is_written(variable: Json, entry: Json, text: str | None, fits: Fits) -> bool:
     """Tell whether a variable is as the controller writes it. text: None for one of which the value is not known."""
     if "fieldPath" in entry:
-        return bool(dig(given, ("valueFrom", "fieldRef", "fieldPath")) == entry["fieldPath"])
-    return "valueFrom" not in given and (text is None or fits(str(given.get("value") or ""), text))
+        return bool(dig(variable, ("valueFrom", "fieldRef", "fieldPath")) == entry["fieldPath"])
+    return "valueFrom" not in variable and (text is None or fits(str(variable.get("value") or ""), text))
 
 
 def _text(template: str, workload: Workload) -> str | None:
@@ -482,24 +501,26 @@ def _of_template(
     same: Callable[[Any, list[str]], bool],
 ) -> Json:
     out = {**container}
-    wanted = [one.get("name") for one in maps(template.get("env"))]
+    own_names = [variable.get("name") for variable in maps(template.get("env"))]
     env = []
-    for one in maps(container.get("env")):
-        name = one.get("name")
-        if name in names and name not in wanted:
+    for variable in maps(container.get("env")):
+        name = variable.get("name")
+        if name in names and name not in own_names:
             continue
-        if name in wanted:
-            wanted.remove(name)
-        env.append(one)
+        if name in own_names:
+            own_names.remove(name)
+        env.append(variable)
     out["env"] = env
-    for one in that_apply(adds.get("process"), workload):
-        if not template.get("command") and same(container.get("args"), one.get("args", [])):
+    for process in that_apply(adds.get("process"), workload):
+        if not template.get("command") and same(container.get("args"), process.get("args", [])):
             out = {key: value for key, value in out.items() if key not in ("command", "args")}
-    for one in that_apply(adds.get("probes"), workload):
-        if not template.get(one["name"]) and same(dig(container, (one["name"], "exec", "command")), one["command"]):
-            out.pop(one["name"], None)
-    paths = {one.get("mountPath") for one in maps(template.get("volumeMounts"))}
-    ours = {one.get("mountPath") for one in that_apply(adds.get("volumeMounts"), workload)} - paths
+    for probe in that_apply(adds.get("probes"), workload):
+        if not template.get(probe["name"]) and same(
+            dig(container, (probe["name"], "exec", "command")), probe["command"]
+        ):
+            out.pop(probe["name"], None)
+    paths = {mount.get("mountPath") for mount in maps(template.get("volumeMounts"))}
+    ours = {mount.get("mountPath") for mount in that_apply(adds.get("volumeMounts"), workload)} - paths
     if "volumeMounts" in out:
-        out["volumeMounts"] = [one for one in maps(out["volumeMounts"]) if one.get("mountPath") not in ours]
+        out["volumeMounts"] = [mount for mount in maps(out["volumeMounts"]) if mount.get("mountPath") not in ours]
     return out

@@ -26,7 +26,6 @@ class Room:
     __slots__ = ("left", "refused")
 
     def __init__(self) -> None:
-        """Start with the whole of it."""
         self.left = LONGEST_CONTAINER
         self.refused: set[str] = set()
 
@@ -40,19 +39,19 @@ class Room:
         return None
 
 
-def expanded_size(text: str, known: Mapping[str, str]) -> int:
+def expanded_size(text: str, variables: Mapping[str, str]) -> int:
     """Return how many characters `expand` makes of a text.
 
     >>> expanded_size("$(A)$(A) $$ $(B)", {"A": "12345"})
     17
     """
     size = len(text)
-    for found in re.finditer(EXPANSION, text):
-        name = found[1]
+    for match in re.finditer(EXPANSION, text):
+        name = match[1]
         if name is None:
             size -= 1
-        elif name in known:
-            size += len(known[name]) - len(name) - 3
+        elif name in variables:
+            size += len(variables[name]) - len(name) - 3
     return size
 
 
@@ -132,10 +131,10 @@ def token_marker(token: str) -> str:
 
 def without_markers(text: str) -> str:
     """Replace markers by `$(name)`, the form of policy_data."""
-    return re.sub(_MARKER, lambda found: f"$({found[1]})", text) if "\0" in text else text
+    return re.sub(_MARKER, lambda match: f"$({match[1]})", text) if "\0" in text else text
 
 
-def expand(text: str, known: Mapping[str, str]) -> str:
+def expand(text: str, variables: Mapping[str, str]) -> str:
     """Expand `$(NAME)` as the kubelet does: unknown names stay, `$$` is a dollar.
 
     >>> expand("$(A) $(B) $$(A) $A", {"A": "x"})
@@ -143,27 +142,27 @@ def expand(text: str, known: Mapping[str, str]) -> str:
     """
     if "$" not in text:
         return text
-    return re.sub(EXPANSION, lambda found: "$" if found[1] is None else known.get(found[1], found[0]), text)
+    return re.sub(EXPANSION, lambda match: "$" if match[1] is None else variables.get(match[1], match[0]), text)
 
 
-def with_services(text: str, known: Mapping[str, str], *, links: bool) -> Mapping[str, str]:
+def with_services(text: str, variables: Mapping[str, str], *, links: bool) -> Mapping[str, str]:
     """Add markers for the variables of Services that `text` refers to, whose values only the kubelet knows.
 
     links: whether of all Services; else of the Service `kubernetes` only.
     """
     if "_SERVICE_" not in text and "_PORT" not in text:
-        return known
-    found = {name for name in re.findall(EXPANSION, text) if name not in known and re.match(_SERVICE, name)}
+        return variables
+    service_names = {name for name in re.findall(EXPANSION, text) if name not in variables and re.match(_SERVICE, name)}
     names = {
         name
-        for name in found
+        for name in service_names
         if (links or name.startswith("KUBERNETES_")) and any(re.search(ends, name) for ends, _ in _SERVICES)
     }
-    return {**known, **{name: token_marker(name) for name in names}} if names else known
+    return {**variables, **{name: token_marker(name) for name in names}} if names else variables
 
 
 def expanded(
-    text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room
+    text: str, variables: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room
 ) -> str:
     """Expand a text of the pod spec; "" and a finding if it has a hand-written token before or after, or no room."""
     if not has_no_tokens((text,), pod, at, findings):
@@ -171,59 +170,60 @@ def expanded(
     if "$" not in text:
         return text
     links = pod.spec.get("enableServiceLinks") is not False
-    known = with_services(text, known, links=links)
-    if not fits(text, known, pod, at, findings, room):
+    variables = with_services(text, variables, links=links)
+    if not fits(text, variables, pod, at, findings, room):
         return ""
-    out = expand(text, known)
+    out = expand(text, variables)
     if token_marker(EXTERNAL) in out:
-        findings.append(problem(pod, at, "CC0671", variable=_open_name(text, known)))
+        findings.append(problem(pod, at, "CC0671", variable=_open_name(text, variables)))
         return ""
     if out is not text:
         has_no_tokens((re.sub(_MARKER, "?", out),), pod, at, findings)
     return out
 
 
-def fits(text: str, known: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room) -> bool:
+def fits(
+    text: str, variables: Mapping[str, str], pod: PodMetadata, at: Path, findings: list[Finding], room: Room
+) -> bool:
     """Tell whether the container has room for what a text expands to, which is not built.
 
     Appends a finding if not, one of a kind for each container.
     """
-    wrong = room.refuses(expanded_size(text, known))
-    if wrong and wrong[0] not in room.refused:
-        room.refused.add(wrong[0])
-        findings.append(problem(pod, at, wrong[0], limit=wrong[1]))
-    return not wrong
+    refusal = room.refuses(expanded_size(text, variables))
+    if refusal and refusal[0] not in room.refused:
+        room.refused.add(refusal[0])
+        findings.append(problem(pod, at, refusal[0], limit=refusal[1]))
+    return not refusal
 
 
-def _open_name(text: str, known: Mapping[str, str]) -> str:
-    """Return the first open variable that a text expands."""
-    names = (found[1] for found in re.finditer(EXPANSION, text) if found[1])
-    return next(name for name in names if known.get(name) == token_marker(EXTERNAL))
+def _open_name(text: str, variables: Mapping[str, str]) -> str:
+    names = (match[1] for match in re.finditer(EXPANSION, text) if match[1])
+    return next(name for name in names if variables.get(name) == token_marker(EXTERNAL))
 
 
 def has_no_tokens(texts: Iterable[str], pod: PodMetadata, at: Path, findings: list[Finding]) -> bool:
     """Tell whether no text has a hand-written token or a NUL, which no process can have; the first adds a finding."""
     for text in texts:
-        found = re.search(_HAND_WRITTEN, text) if "$(" in text else None
-        if found or "\0" in text:
-            token = found[1] if found else ""
-            findings.append(problem(pod, at, "CC0604.token" if found else "CC0604.nul", token=token))
+        match = re.search(_HAND_WRITTEN, text) if "$(" in text else None
+        if match or "\0" in text:
+            token = match[1] if match else ""
+            findings.append(problem(pod, at, "CC0604.token" if match else "CC0604.nul", token=token))
             return False
     return True
 
 
 def matchable_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """Return the value of a variable in a form that the rules can match."""
-    for found in _tokens(value):
-        if found != "sandbox-namespace" and (value != token_marker(found) or found not in WHOLE):
+    for form in _tokens(value):
+        if form != "sandbox-namespace" and (value != token_marker(form) or form not in WHOLE):
             return _pattern(value, pod, at, name, findings)
     return value
 
 
 def matchable_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """Return an argument in a form that the rules can match."""
-    for found in _tokens(arg):
-        if found != "sandbox-name" and arg != token_marker("node-name"):
+    for form in _tokens(arg):
+        if form != "sandbox-name" and arg != token_marker("node-name"):
             return _pattern(arg, pod, at, "", findings)
     return escaped_argument(arg)
 
@@ -250,7 +250,6 @@ def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: lis
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the tokens of a text, each once."""
     return list(dict.fromkeys(re.findall(_MARKER, text))) if "\0" in text else []
 
 

@@ -27,8 +27,8 @@ SANDBOX: Final = "pause"
 
 def image_storage(source: str) -> Json:
     """Build the storage of an image reference, or of the sandbox; a new one at each call, in genpolicy's order."""
-    made = {"driver": DRIVER, "driver_options": [], "source": source, "fstype": "overlay", "options": []}
-    return {**made, "mount_point": "^$(root_path)$", "fs_group": None, "shared": False}
+    storage = {"driver": DRIVER, "driver_options": [], "source": source, "fstype": "overlay", "options": []}
+    return {**storage, "mount_point": "^$(root_path)$", "fs_group": None, "shared": False}
 
 
 def is_pinned(reference: str) -> bool:
@@ -73,11 +73,11 @@ def digest_suffix(reference: str) -> str:
 
 def misshapen(storage: Json) -> str:
     """Return the first member, by name, that an image storage must not have so, or ""; any source is allowed."""
-    wrong = [name for name, value in SHAPE.items() if name not in storage or not same(storage[name], value)]
-    wrong += storage.keys() - SHAPE.keys() - {"source"}
+    misfits = [name for name, value in SHAPE.items() if name not in storage or not same(storage[name], value)]
+    misfits += storage.keys() - SHAPE.keys() - {"source"}
     if not isinstance(storage.get("source"), str):
-        wrong.append("source")
-    return min(wrong, default="")
+        misfits.append("source")
+    return min(misfits, default="")
 
 
 def is_bound(storage: Json, *, sandbox: bool) -> bool:
@@ -87,9 +87,13 @@ def is_bound(storage: Json, *, sandbox: bool) -> bool:
     return is_pinned(storage["source"])
 
 
-def is_of(found: list[Json], reference: str) -> bool:
+def is_of(storages: list[Json], reference: str) -> bool:
     """Tell whether image storages are exactly one, well-formed, for the image of a pod's container."""
-    return len(found) == 1 and not misshapen(found[0]) and digest_suffix(found[0]["source"]) == digest_suffix(reference)
+    return (
+        len(storages) == 1
+        and not misshapen(storages[0])
+        and digest_suffix(storages[0]["source"]) == digest_suffix(reference)
+    )
 
 
 # --- What the ImageLock says of the images of a pod, before their settings go into its policy
@@ -109,8 +113,8 @@ def images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> lis
         if reference not in images:
             findings.append(finding("CC0504", pod.ref, path, image=reference))
             image = parse_image(reference)
-            known = other_tags(image, images) if isinstance(image, Image) else ()
-            findings += [_doubtful(pod, path, image, ", ".join(known))] if known and isinstance(image, Image) else []
+            tags = other_tags(image, images) if isinstance(image, Image) else ()
+            findings += [_doubtful(pod, path, image, ", ".join(tags))] if tags and isinstance(image, Image) else []
     return findings
 
 
@@ -118,9 +122,9 @@ def unproven_tags(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Fi
     """Return CC0510 for every image whose tag nobody has looked up; all of them are in the lock."""
     findings: list[Finding] = []
     for path, reference in _references(pod):
-        known = images[reference].found_as
-        image = parse_image(reference) if known else ""
-        findings += [_doubtful(pod, path, image, known)] if isinstance(image, Image) else []
+        found_as = images[reference].found_as
+        image = parse_image(reference) if found_as else ""
+        findings += [_doubtful(pod, path, image, found_as)] if isinstance(image, Image) else []
     return findings
 
 
@@ -132,6 +136,6 @@ def _references(pod: PodMetadata) -> list[tuple[Path, str]]:
     ]
 
 
-def _doubtful(pod: PodMetadata, path: Path, image: Image, known: str) -> Finding:
+def _doubtful(pod: PodMetadata, path: Path, image: Image, tags: str) -> Finding:
     name = str(image._replace(digest=""))
-    return finding("CC0510", pod.ref, path, image=str(image), known=known, tag=image.tag, name=name)
+    return finding("CC0510", pod.ref, path, image=str(image), known=tags, tag=image.tag, name=name)

@@ -135,10 +135,10 @@ def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object; refuse one with a duplicate key, of which Rego engines could take different values."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    data = dict(pairs)
+    if len(data) < len(pairs):
         raise ValueError("policy_data has a key twice in one object")
-    return made
+    return data
 
 
 # --- Encode and decode initdata: a TOML document of a few files, its annotation form and its digest
@@ -245,13 +245,13 @@ def annotation_and_digest(toml: bytes) -> tuple[str, str]:
 
 def _shared_prefix_ends(toml: bytes) -> tuple[int, ...]:
     """Return the ends of the prefixes that documents of other pods have, too."""
-    found: list[int] = []
+    ends: list[int] = []
     for text in SHARED_UP_TO:
-        start = toml.find(text, found[-1] if found else 0)
+        start = toml.find(text, ends[-1] if ends else 0)
         if start < 0:
             break
-        found.append(start)
-    return tuple(found)
+        ends.append(start)
+    return tuple(ends)
 
 
 class _PackedPrefix(NamedTuple):
@@ -270,10 +270,10 @@ def _packed_prefix(head: bytes, shared_ends: tuple[int, ...]) -> _PackedPrefix:
 
         return _PackedPrefix(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
     end = shared_ends[-1] if shared_ends else 0
-    before = _packed_prefix(head[:end], shared_ends[:-1])
-    packer, hashed = before.packer.copy(), before.hashed.copy()
+    shorter = _packed_prefix(head[:end], shared_ends[:-1])
+    packer, hashed = shorter.packer.copy(), shorter.hashed.copy()
     hashed.update(head[end:])
-    return _PackedPrefix(before.packed + packer.compress(head[end:]), packer, hashed)
+    return _PackedPrefix(shorter.packed + packer.compress(head[end:]), packer, hashed)
 
 
 def from_annotation(value: str) -> bytes:
@@ -314,8 +314,8 @@ def _basic(value: str) -> str:
     return f'"{_ESCAPED.sub(_escape, value)}"'
 
 
-def _escape(found: re.Match[str]) -> str:
-    return _ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04X}"
+def _escape(match: re.Match[str]) -> str:
+    return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04X}"
 
 
 # --- Build the initdata that a policy is added to, from the pod's annotation and the files of the configuration

@@ -60,22 +60,24 @@ def volumes(
     """
     out: list[list[Json]] = []
     storages: list[Json] = []
-    wanted = list(enumerate(container.get("volumeMounts") or ()))
-    known = _volumes_by_name(pod) if wanted else {}
-    for name, volume in known.items():
-        for index, entry in wanted:
+    volume_mounts = list(enumerate(container.get("volumeMounts") or ()))
+    volumes_by_name = _volumes_by_name(pod) if volume_mounts else {}
+    for name, volume in volumes_by_name.items():
+        for index, entry in volume_mounts:
             if entry["name"] == name:
-                here = (*at, "volumeMounts", index)
-                made = _mounted(storages, volume, entry, pod, settings)
-                if isinstance(made, list):
-                    out.append(made)
+                mount_path = (*at, "volumeMounts", index)
+                alternatives = _mounted(storages, volume, entry, pod, settings)
+                if isinstance(alternatives, list):
+                    out.append(alternatives)
                 else:
-                    field, cause = made
-                    findings.append(problem(pod, (*here, field) if field else here, cause.code, **cause.values))
-    for index, entry in wanted:
-        if entry["name"] not in known:
-            here = (*at, "volumeMounts", index, "name")
-            findings.append(problem(pod, here, "CC0604.volume"))
+                    field, cause = alternatives
+                    findings.append(
+                        problem(pod, (*mount_path, field) if field else mount_path, cause.code, **cause.values)
+                    )
+    for index, entry in volume_mounts:
+        if entry["name"] not in volumes_by_name:
+            mount_path = (*at, "volumeMounts", index, "name")
+            findings.append(problem(pod, mount_path, "CC0604.volume"))
     return out, storages
 
 
@@ -129,27 +131,31 @@ def _mounted(
     storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
     """Return the alternative mounts of one volumeMount, or what of it is wrong or not covered."""
-    wrong = _wrong_mount(volume, entry, pod)
-    if wrong:
-        return wrong
+    fault = _wrong_mount(volume, entry, pod)
+    if fault:
+        return fault
     path, base = entry["mountPath"], base_name(entry["mountPath"])
     source = _source(volume)
-    own = volume.get(source) or {}
+    source_fields = volume.get(source) or {}
     part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
-    options = _options(source, own, entry, settings)
+    options = _options(source, source_fields, entry, settings)
     if source == "emptyDir":
         if part:
             return part, Cause("CC0604.part-of-empty-dir")
-        return _empty_dir(storages, own, entry, options, pod, settings)
+        return _empty_dir(storages, source_fields, entry, options, pod, settings)
     if source in SETTLED and not part:
         return _object_volume(storages, path, base, _propagation(entry), settings)
     if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
         return part, Cause("CC0604.part-of-storage")
-    if source == "hostPath" and not _is_plain_path(own["path"]):
+    if source == "hostPath" and not _is_plain_path(source_fields["path"]):
         return "", Cause("CC0604.host-path")
-    if source == "hostPath" and in_the_vm(own["path"]):
-        return (part, Cause("CC0604.part-in-vm")) if part else [mount(path, own["path"].rstrip("/"), "bind", options)]
-    if _mode(volume, own) == "Block":
+    if source == "hostPath" and in_the_vm(source_fields["path"]):
+        return (
+            (part, Cause("CC0604.part-in-vm"))
+            if part
+            else [mount(path, source_fields["path"].rstrip("/"), "bind", options)]
+        )
+    if _mode(volume, source_fields) == "Block":
         return "", Cause("CC0604.block")
     return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
 
@@ -165,7 +171,14 @@ def _wrong_mount(volume: Json, entry: Json, pod: PodMetadata) -> Wrong | None:
     if len(sources) > 1:
         return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
     source = _source(volume)
-    unstable = next((one for one in _downward_fields(source, volume.get(source) or {}) if _is_unstable(one, pod)), None)
+    unstable = next(
+        (
+            field_path
+            for field_path in _downward_fields(source, volume.get(source) or {})
+            if _is_unstable(field_path, pod)
+        ),
+        None,
+    )
     return ("", Cause("CC0601.field-path", {"field_path": unstable})) if unstable else None
 
 
@@ -174,10 +187,10 @@ def _propagation(entry: Json) -> str:
     return PROPAGATION.get(entry.get("mountPropagation") or "None", "")
 
 
-def _options(source: str, own: Json, entry: Json, settings: Settings) -> list[str]:
+def _options(source: str, source_fields: Json, entry: Json, settings: Settings) -> list[str]:
     """Return the options of a bind mount; of the node's files, none is writable."""
     propagates = source != "emptyDir" or settings.profile.propagates
-    read_only = entry.get("readOnly") or own.get("readOnly") or source in FILES
+    read_only = entry.get("readOnly") or source_fields.get("readOnly") or source in FILES
     return ["rbind", _propagation(entry) if propagates else PROPAGATION["None"], "ro" if read_only else "rw"]
 
 
@@ -186,10 +199,12 @@ def _is_plain_path(path: str) -> bool:
     return path.startswith("/") and not {".", ".."} & set(path.split("/")) and "//" not in path
 
 
-def _downward_fields(source: str, own: Json) -> list[str]:
-    """Return the field paths whose values are files of a volume."""
-    sources = {"downwardAPI": [own], "projected": [one.get("downwardAPI") or {} for one in own.get("sources") or ()]}
-    items = [item for one in sources.get(source, ()) for item in one.get("items") or ()]
+def _downward_fields(source: str, source_fields: Json) -> list[str]:
+    sources = {
+        "downwardAPI": [source_fields],
+        "projected": [projection.get("downwardAPI") or {} for projection in source_fields.get("sources") or ()],
+    }
+    items = [item for projection in sources.get(source, ()) for item in projection.get("items") or ()]
     return [item["fieldRef"]["fieldPath"] for item in items if item.get("fieldRef")]
 
 
@@ -200,18 +215,16 @@ def _is_unstable(field_path: str, pod: PodMetadata) -> bool:
     """
     if field_path == ALL_ANNOTATIONS:
         return bool(pod.of_the_cluster)
-    found = re.match(QUOTED_KEY, field_path)
-    return found is not None and found[1] == "annotations" and is_bookkeeping(found[2])
+    quoted_key = re.match(QUOTED_KEY, field_path)
+    return quoted_key is not None and quoted_key[1] == "annotations" and is_bookkeeping(quoted_key[2])
 
 
-def _mode(volume: Json, own: Json) -> str:
-    """Return the volumeMode of a claim of the pod or its StatefulSet; "" if it is not given."""
-    claim = (own.get("volumeClaimTemplate") or {}).get("spec") or {}
+def _mode(volume: Json, source_fields: Json) -> str:
+    claim = (source_fields.get("volumeClaimTemplate") or {}).get("spec") or {}
     return str(volume.get("volumeMode") or claim.get("volumeMode") or "")
 
 
 def _object_volume(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
-    """Return the mount of a whole ConfigMap or Secret, as in the settings."""
     template = settings.volumes["configMap"]
     options = template["options"]
     if propagation != "rprivate":
@@ -228,7 +241,6 @@ def _object_volume(storages: list[Json], path: str, base: str, propagation: str,
 def _empty_dir(
     storages: list[Json], volume: Json, entry: Json, options: list[str], pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
-    """Return the mounts of an emptyDir: in memory, on a block device or in the shared directory."""
     path, name, medium = entry["mountPath"], entry["name"], volume.get("medium") or ""
     group = (pod.spec.get("securityContext") or {}).get("fsGroup")
     if medium == "Memory":
@@ -304,10 +316,10 @@ def mounts(
         findings.append(problem(pod, (*at, "terminationMessagePath"), "CC0604.mount-name"))
     storages: list[Json] = []
     if not pause:
-        wanted, storages = volumes(container, pod, settings, at, findings)
-        for first, *others in wanted:
+        volume_mounts, storages = volumes(container, pod, settings, at, findings)
+        for first, *alternatives in volume_mounts:
             put_mount(out, first)
-            out += others
+            out += alternatives
     if pause and settings.profile.refuses_volumes:
         pass  # the VM has the sandbox's image built in
     elif settings.profile.refuses_volumes or settings.volumes["image_volume"] is None:
@@ -330,8 +342,10 @@ def _uncovered_image_volumes(
     names = {volume["name"] for volume in pod.spec.get("volumes") or ()}
     mounted = {entry["mountPath"] for entry in container.get("volumeMounts") or () if entry["name"] in names}
     for path in sorted(set(declared) - mounted):
-        here = (*pod.spec_path, *at, "image")
-        yield finding("CC0643", pod.ref, here, image=container.get("image", ""), volume=path, container=dotted(at))
+        image_path = (*pod.spec_path, *at, "image")
+        yield finding(
+            "CC0643", pod.ref, image_path, image=container.get("image", ""), volume=path, container=dotted(at)
+        )
 
 
 def _from_image(
@@ -369,12 +383,12 @@ def _base(*, privileged: bool, pause: bool) -> list[Json]:
 
 def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Settings, *, pause: bool) -> None:
     read_only = (container.get("securityContext") or {}).get("readOnlyRootFilesystem")
-    wanted = settings.mount_destinations
+    default_destinations = settings.mount_destinations
     paths = {entry["mountPath"] for entry in container.get("volumeMounts") or ()}
     present = {entry["destination"]: entry for entry in out}
     for template in (settings.pause_container if pause else settings.other_container)["Mounts"]:
         original = template["destination"]
-        if original not in wanted and original not in paths:
+        if original not in default_destinations and original not in paths:
             continue
         destination = original
         if original == "/dev/termination-log":
@@ -419,19 +433,19 @@ def devices(
     volumes = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}
     paths = []
     for index, entry in enumerate(container.get("volumeDevices") or ()):
-        here = (*at, "volumeDevices", index)
+        device_path = (*at, "volumeDevices", index)
         path, name = entry["devicePath"], entry["name"]
-        wrong = None
+        fault = None
         if path.startswith(prefix):
-            wrong = ("devicePath", "CC0604.device-gpu")
+            fault = ("devicePath", "CC0604.device-gpu")
         elif not path.startswith("/"):
-            wrong = ("devicePath", "CC0604.device-path")
+            fault = ("devicePath", "CC0604.device-path")
         elif name not in volumes and name not in pod.claim_templates:
-            wrong = ("name", "CC0604.volume")
+            fault = ("name", "CC0604.volume")
         elif name not in pod.claim_templates and not any(volumes[name].get(source) is not None for source in _BLOCK):
-            wrong = ("name", "CC0604.no-device")
-        if wrong:
-            findings.append(problem(pod, (*here, wrong[0]), wrong[1], prefix=prefix))
+            fault = ("name", "CC0604.no-device")
+        if fault:
+            findings.append(problem(pod, (*device_path, fault[0]), fault[1], prefix=prefix))
         paths.append(path)
     return paths, _gpus(container, pod, settings, at, findings), findings
 
@@ -443,8 +457,8 @@ def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at
     keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
     for key in limits:
         if "/" in key and not gpu_name(key, tuple(keys)):  # check_gpus and resolve report GPUs
-            here = (*pod.spec_path, *at, "resources", "limits", key)
-            findings.append(finding("CC0631", pod.ref, here, resource=key))
+            limit_path = (*pod.spec_path, *at, "resources", "limits", key)
+            findings.append(finding("CC0631", pod.ref, limit_path, resource=key))
     for key in keys:
         value = limits.get(key)
         if value is None:
@@ -456,8 +470,8 @@ def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at
         ):
             count += int(value)
         else:
-            here = (*at, "resources", "limits", key)
-            findings.append(problem(pod, here, "CC0604.gpus"))
+            limit_path = (*at, "resources", "limits", key)
+            findings.append(problem(pod, limit_path, "CC0604.gpus"))
     return count
 
 
@@ -521,21 +535,21 @@ class VisibleGpus(NamedTuple):
 def share_gpus(containers: list[VisibleGpus], pod: PodMetadata, settings: Settings) -> list[Finding]:
     """Change the policies of the containers of a pod with GPUs that all of these are announced to; return findings."""
     findings: list[Finding] = []
-    for one in containers:
-        if one.name in INJECTED:
+    for container in containers:
+        if container.name in INJECTED:
             continue
-        here = pod.spec_path + one.at
-        if one.value is None:
-            findings += [finding("CC0418", pod.ref, here, container=one.name)] if one.asks else []
-        elif "\0" in one.value:
-            findings.append(finding("CC0632", pod.ref, here, container=one.name))
-        elif f"{VARIABLE}={one.value}" == ALL:
-            announce_gpus(one.policy, settings)
-            process = one.policy["OCI"]["Process"]
+        at = pod.spec_path + container.at
+        if container.value is None:
+            findings += [finding("CC0418", pod.ref, at, container=container.name)] if container.asks else []
+        elif "\0" in container.value:
+            findings.append(finding("CC0632", pod.ref, at, container=container.name))
+        elif f"{VARIABLE}={container.value}" == ALL:
+            announce_gpus(container.policy, settings)
+            process = container.policy["OCI"]["Process"]
             # the image's own value, where the pod has another, is none that the process has
             process["Env"] = [text for text in process["Env"] if text == ALL or not text.startswith(f"{VARIABLE}=")]
-        elif one.asks:
-            findings.append(finding("CC0419", pod.ref, here, container=one.name))
+        elif container.asks:
+            findings.append(finding("CC0419", pod.ref, at, container=container.name))
     return findings
 
 
@@ -561,6 +575,6 @@ def shared_gpu_notes(data: Mapping[str, Any]) -> Iterator[str]:
     for container in maps(data.get("containers")):
         if shares_gpus(container):
             name = str(mapping(dig(container, ("OCI", "Annotations"))).get(_NAME, ""))
-            own = sum(1 for one in maps(container.get("devices")) if one.get("container_path") == prefix)
-            asks = f"asks for {own}" if own else "asks for none itself"
+            gpu_count = sum(1 for device in maps(container.get("devices")) if device.get("container_path") == prefix)
+            asks = f"asks for {gpu_count}" if gpu_count else "asks for none itself"
             yield f"container {name} gets all GPUs of the pod, by {ALL}; it {asks}"

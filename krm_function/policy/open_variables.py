@@ -51,31 +51,30 @@ def opened_keys(
     namespace: of the workload, "" if it names none. key: the one that is referred to, "" for all of the object.
     variable: its name; for all of an object their prefix.
     """
-    found = _entries(references, namespace, kind, name)
-    if not isinstance(found, list):
-        return found
-    keys = (key,) if key else tuple(sorted({key for entry in found for key in entry.keys}))
+    entries = _entries(references, namespace, kind, name)
+    if not isinstance(entries, list):
+        return entries
+    keys = (key,) if key else tuple(sorted({key for entry in entries for key in entry.keys}))
     if not keys:
         return Cause("CC0672.keys")
-    for one in keys:
-        covering = [entry for entry in found if one in entry.keys or (key and not entry.keys)]
-        named = variable if key else variable + one
+    for opened_key in keys:
+        covering = [entry for entry in entries if opened_key in entry.keys or (key and not entry.keys)]
+        name_of_variable = variable if key else variable + opened_key
         if not covering:
-            return Cause("CC0672.key", {"key": one})
-        if not any(not entry.variables or named in entry.variables for entry in covering):
-            return Cause("CC0672.variable", {"variable": named})
+            return Cause("CC0672.key", {"key": opened_key})
+        if not any(not entry.variables or name_of_variable in entry.variables for entry in covering):
+            return Cause("CC0672.variable", {"variable": name_of_variable})
     return keys
 
 
 def _entries(references: References, namespace: str, kind: str, name: str) -> list[ExternalSource] | Cause | None:
-    """Return the entries for an object that the input does not have; None if there are none."""
     if not references.external or references.known(kind, namespace, name):
         return None
-    found = [entry for entry in references.external if names(entry, kind, name)]
-    here = [entry for entry in found if not entry.namespace or entry.namespace == namespace]
-    if found and not here:
-        return Cause("CC0672.namespace", {"other": found[0].namespace, "namespace": namespace or "none"})
-    return here or None
+    entries = [entry for entry in references.external if names(entry, kind, name)]
+    in_namespace = [entry for entry in entries if not entry.namespace or entry.namespace == namespace]
+    if entries and not in_namespace:
+        return Cause("CC0672.namespace", {"other": entries[0].namespace, "namespace": namespace or "none"})
+    return in_namespace or None
 
 
 def names(entry: ExternalSource, kind: str, name: str) -> bool:
@@ -109,17 +108,17 @@ def idle_findings(workloads: Iterable[Workload], references: References, where: 
     where: the object that has the entries.
     """
     used = [
-        (namespace_of(one), reference)
-        for one in workloads
-        for container in (*one.init_containers, *one.containers)
+        (namespace_of(workload), reference)
+        for workload in workloads
+        for container in (*workload.init_containers, *workload.containers)
         for reference in references_of(container)
     ]
     findings = []
     for index, entry in enumerate(references.external):
         meant = [
-            references.known(one.kind, namespace, one.name)
-            for namespace, one in used
-            if names(entry, one.kind, one.name) and entry.namespace in ("", namespace)
+            references.known(reference.kind, namespace, reference.name)
+            for namespace, reference in used
+            if names(entry, reference.kind, reference.name) and entry.namespace in ("", namespace)
         ]
         if not meant or all(meant):
             path = ("spec", "policy", "externalSources", index)
@@ -130,13 +129,20 @@ def idle_findings(workloads: Iterable[Workload], references: References, where: 
 
 def sources_of(container: Any, variables: Sequence[str], references: References, namespace: str) -> dict[str, str]:
     """Say where each open variable of a container comes from, such as `Secret db, key password`."""
-    missing = [one for one in references_of(container) if not references.known(one.kind, namespace, one.name)]
+    missing = [
+        reference
+        for reference in references_of(container)
+        if not references.known(reference.kind, namespace, reference.name)
+    ]
     out = {}
     for variable in variables:
-        own = [one for one in missing if one.variable == variable][-1:]
-        sets = [one for one in missing if not one.variable and variable.startswith(one.prefix)]
-        found = [f"{one.kind} {one.name}, key {one.key or variable.removeprefix(one.prefix)}" for one in own or sets]
-        out[variable] = " or ".join(dict.fromkeys(found)) or "a source that the pod no longer names"
+        of_variable = [reference for reference in missing if reference.variable == variable][-1:]
+        sets = [reference for reference in missing if not reference.variable and variable.startswith(reference.prefix)]
+        sources = [
+            f"{reference.kind} {reference.name}, key {reference.key or variable.removeprefix(reference.prefix)}"
+            for reference in of_variable or sets
+        ]
+        out[variable] = " or ".join(dict.fromkeys(sources)) or "a source that the pod no longer names"
     return out
 
 
@@ -161,30 +167,30 @@ def open_names(container: Any) -> list[str]:
 def open_variables(data: Mapping[str, Any], workload: Workload, references: References) -> tuple[OpenVariable, ...]:
     """Return the open variables of a workload. data: its policy data. references: the objects of the input."""
     spec = {str(entry.get("name")): entry for entry in (*workload.init_containers, *workload.containers)}
-    found = []
+    opened = []
     for container in maps(data.get("containers")):
         names = open_names(container)
         if names:
             name = str(mapping(dig(container, ("OCI", "Annotations"))).get(_NAME, ""))
             sources = sources_of(spec.get(name), names, references, namespace_of(workload))
-            found += [OpenVariable(name, variable, sources[variable]) for variable in names]
-    return tuple(found)
+            opened += [OpenVariable(name, variable, sources[variable]) for variable in names]
+    return tuple(opened)
 
 
 def open_findings(workload: Workload, variables: Sequence[OpenVariable]) -> tuple[Finding, ...]:
     """Return one warning for each container that has open variables."""
     by_container: dict[str, list[OpenVariable]] = {}
-    for one in variables:
-        by_container.setdefault(one.container, []).append(one)
+    for variable in variables:
+        by_container.setdefault(variable.container, []).append(variable)
     return tuple(
-        finding("CC0674", workload.ref, workload.spec_path, container=container, variables=open_text(found))
-        for container, found in by_container.items()
+        finding("CC0674", workload.ref, workload.spec_path, container=container, variables=open_text(opened))
+        for container, opened in by_container.items()
     )
 
 
 def open_text(variables: Sequence[OpenVariable]) -> str:
     """Write `DB_PASSWORD (Secret db, key password), DB_USER (Secret db, key user)`."""
-    return ", ".join(f"{one.name} ({one.source})" for one in variables)
+    return ", ".join(f"{variable.name} ({variable.source})" for variable in variables)
 
 
 # --- List the values of the running pod that a policy leaves to the host without any form
@@ -221,9 +227,9 @@ def unbound_values(data: Mapping[str, Any]) -> tuple[OpenVariable, ...]:
 def _of_process(container: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for entry in _texts(container, "Env"):
         name, _, value = entry.partition("=")
-        found = _TOKEN.search(value)
-        if found:
-            yield name, found[1]
+        token = _TOKEN.search(value)
+        if token:
+            yield name, token[1]
     for index, text in enumerate(_texts(container, "Args")):
         if "$(node-name)" in text:
             yield f"argument {index}", "node-name"
@@ -237,12 +243,12 @@ def unbound_findings(workload: Workload, values: Sequence[OpenVariable]) -> tupl
             workload.ref,
             workload.spec_path,
             container=container,
-            variables=open_text([one for one in values if one.container == container]),
+            variables=open_text([variable for variable in values if variable.container == container]),
         )
-        for container in dict.fromkeys(one.container for one in values)
+        for container in dict.fromkeys(variable.container for variable in values)
     )
 
 
 def _texts(container: Mapping[str, Any], key: str) -> list[str]:
-    found = dig(container, ("OCI", "Process", key))
-    return [text for text in (found if isinstance(found, list) else ()) if isinstance(text, str)]
+    words = dig(container, ("OCI", "Process", key))
+    return [text for text in (words if isinstance(words, list) else ()) if isinstance(text, str)]

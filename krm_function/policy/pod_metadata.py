@@ -101,7 +101,7 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
     spec = workload.pod_spec
     account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
     names, other_names = _names(workload, metadata, findings)
-    made = PodMetadata(
+    pod = PodMetadata(
         workload.ref,
         spec,
         workload.spec_path,
@@ -114,7 +114,7 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
         _claim_templates(workload),
         tuple(key for key in workload.annotations if key in _OF_THE_CLUSTER),
     )
-    return made, findings
+    return pod, findings
 
 
 def _names(
@@ -124,7 +124,7 @@ def _names(
     job_spec = mapping(dig(workload.object, workload.template[:-1]))
     is_indexed = job_spec.get("completionMode") == "Indexed"
     forms: list[PodName] = []
-    others: list[str] = []
+    other_patterns: list[str] = []
     for key in ("name", "generateName"):
         base, is_generated = metadata.get(key), key == "generateName"
         if not base:
@@ -137,10 +137,10 @@ def _names(
         kind, name = workload.ref.kind, str(base)
         form = pod_name(kind, name, is_generated=is_generated, is_indexed=is_indexed)
         forms.append(form)
-        others += [name_pattern(form), kata_pattern(kind, name, is_generated=is_generated)]
+        other_patterns += [name_pattern(form), kata_pattern(kind, name, is_generated=is_generated)]
         if not is_generated:
-            others.append(kata_pattern(kind, escape_regex(name)))
-    return tuple(forms[:1]), tuple(others)
+            other_patterns.append(kata_pattern(kind, escape_regex(name)))
+    return tuple(forms[:1]), tuple(other_patterns)
 
 
 def _claim_templates(workload: Workload) -> dict[str, str]:
@@ -177,12 +177,12 @@ def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
 # them.
 
 
-def problem(pod: PodMetadata, here: Path, code: str, *, of: str = "", **values: Any) -> Finding:
-    """Make the finding about `here`, a path from the pod spec.
+def problem(pod: PodMetadata, path: Path, code: str, *, of: str = "", **values: Any) -> Finding:
+    """Make the finding about `path`, counted from the pod spec.
 
     code: CC0604 or CC0601 with a variant. of: a name of the field, in place of its path.
     """
-    return finding(code, pod.ref, pod.spec_path + here, field=of or dotted(here), **values)
+    return finding(code, pod.ref, pod.spec_path + path, field=of or dotted(path), **values)
 
 
 # --- Check that a policy covers every field of a pod spec, before the generator reads the pod

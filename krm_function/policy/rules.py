@@ -56,11 +56,11 @@ def load_file(name: str) -> str:
     """
     with open(path_of(name), encoding="utf-8", newline="") as file:
         first, *lines = file.read().splitlines()
-    kept = [first]
+    lines_of_policy = [first]
     for line in lines:
-        if not line.lstrip().startswith("#") and (line or kept[-1]):
-            kept.append(line)
-    return "\n".join(kept) + "\n"
+        if not line.lstrip().startswith("#") and (line or lines_of_policy[-1]):
+            lines_of_policy.append(line)
+    return "\n".join(lines_of_policy) + "\n"
 
 
 def path_of(name: str) -> str:
@@ -102,9 +102,9 @@ def mismatch(data: Mapping[str, Any], profile: Profile) -> Cause | None:
 
 def profile_of_data(data: Mapping[str, Any]) -> Profile:
     """Return the profile that policy data name; if none, CONTRAST for data with image storages, else KATA."""
-    named = next((one for one in PROFILES.values() if one.name == data.get("profile")), None)
+    named_profile = next((profile for profile in PROFILES.values() if profile.name == data.get("profile")), None)
     bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
-    return named or (CONTRAST if bound else KATA)
+    return named_profile or (CONTRAST if bound else KATA)
 
 
 def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
@@ -112,24 +112,27 @@ def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Prof
     cause = mismatch(data, profile) or _foreign(workload, data, profile)
     if not cause:
         return ()
-    others = [one.name for one in PROFILES.values() if one.binds_images != profile.binds_images and not one.narrowed]
+    other_profiles = [
+        candidate.name
+        for candidate in PROFILES.values()
+        if candidate.binds_images != profile.binds_images and not candidate.narrowed
+    ]
     maker = "Contrast's genpolicy, and images with digests" if profile.binds_images else "the genpolicy of Kata"
-    values = {"profile": profile.name, "maker": maker, "others": " or ".join(others), **cause.values}
+    values = {"profile": profile.name, "maker": maker, "others": " or ".join(other_profiles), **cause.values}
     return (finding(cause.code, workload.ref, workload.spec_path, **values),)
 
 
 def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> Cause | None:
-    """Return why the data are not those of this pod: CC0618 with a variant, None if they are."""
     for member in MEMBERS:
         if not isinstance(data.get(member), dict):
             return Cause("CC0618.member", {"member": member})
     entries = [mapping(dig(entry, ("OCI", "Annotations"))) for entry in maps(data["containers"])]
-    if [one.get(TYPE) for one in entries] != ["sandbox", *("container" for _ in entries[1:])]:
+    if [annotations.get(TYPE) for annotations in entries] != ["sandbox", *("container" for _ in entries[1:])]:
         return Cause("CC0618.sandbox")
     added = added_init_containers(workload) if workload.made_by else ()
-    every = (*added, *workload.init_containers, *workload.containers)
-    of_the_pod = {str(one.get("name")): one.get("image") for one in every}
-    names = [one.get(NAME) for one in entries[1:]]
+    all_containers = (*added, *workload.init_containers, *workload.containers)
+    of_the_pod = {str(container.get("name")): container.get("image") for container in all_containers}
+    names = [annotations.get(NAME) for annotations in entries[1:]]
     if sorted(map(str, names)) != sorted(of_the_pod):
         return Cause("CC0618.names")
     for name, entry in zip(names, data["containers"][1:], strict=True):
@@ -144,21 +147,20 @@ def _source(entry: Mapping[str, Any]) -> str:
 
 
 def _problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Cause | None:
-    """Return what is wrong with the storages of one container, None if nothing. name: its name in the message."""
     values = {"container": name}
     if not isinstance(storages, list):
         return Cause("CC0618.storages", values)
-    found = images(storages)
+    image_storages = images(storages)
     if not profile.binds_images:
-        return Cause("CC0618.known-storage", values) if found else None
-    if not found:
+        return Cause("CC0618.known-storage", values) if image_storages else None
+    if not image_storages:
         return Cause("CC0618.no-storage", values)
-    if len(found) > 1:
-        return Cause("CC0618.more-storages", {**values, "count": len(found)})
-    member = misshapen(found[0])
+    if len(image_storages) > 1:
+        return Cause("CC0618.more-storages", {**values, "count": len(image_storages)})
+    member = misshapen(image_storages[0])
     if member:
         return Cause("CC0618.storage", {**values, "member": member})
-    if not is_bound(found[0], sandbox=sandbox):
+    if not is_bound(image_storages[0], sandbox=sandbox):
         return Cause("CC0618.sandbox-image", {"image": SANDBOX}) if sandbox else Cause("CC0618.digest", values)
     return None
 

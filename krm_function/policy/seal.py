@@ -51,11 +51,11 @@ def covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload | 
     None if one of them is about a value, which the generator could not read.
     """
     edits: list[Edit] = []
-    for found in findings:
-        parent, name = workload.at(found.path[:-1]), found.path[-1:]
-        if found.code not in NOT_COVERED or not isinstance(parent, dict) or not name or name[0] not in parent:
+    for uncovered in findings:
+        parent, name = workload.at(uncovered.path[:-1]), uncovered.path[-1:]
+        if uncovered.code not in NOT_COVERED or not isinstance(parent, dict) or not name or name[0] not in parent:
             return None
-        edits.append(Edit("remove", found.path, parent[name[0]], ABSENT, found.code, found.message))
+        edits.append(Edit("remove", uncovered.path, parent[name[0]], ABSENT, uncovered.code, uncovered.message))
     return workload.after(tuple(edits))
 
 
@@ -65,17 +65,17 @@ def further_problems(
     images: Mapping[str, ImageFacts],
     references: References,
     settings: Settings,
-    known: Sequence[Finding],
+    reported: Sequence[Finding],
 ) -> tuple[Finding, ...]:
-    """Return the errors of the containers that repeat none of the known ones.
+    """Return the errors of the containers that repeat none of those in `reported`.
 
     workload: as it stands. pod: its covered part. images: by the reference exactly as the pod names it.
     """
-    doubtful = {str(workload.at(found.path)) for found in known if found.code in OF_AN_IMAGE}
-    names = {str(each.container.get("image")) for each in workload.all_containers}
+    doubtful = {str(workload.at(error.path)) for error in reported if error.code in OF_AN_IMAGE}
+    names = {str(pod_container.container.get("image")) for pod_container in workload.all_containers}
     facts = {name: _without_doubt(images.get(name, ANY_IMAGE)) if name in doubtful else images[name] for name in names}
     _, findings = containers(pod, facts, ANY_IMAGE, references, settings)
-    return news((found for found in findings if has_errors([found])), known, workload)
+    return news((error for error in findings if has_errors([error])), reported, workload)
 
 
 def _without_doubt(image: ImageFacts) -> ImageFacts:
@@ -127,36 +127,36 @@ def seal(
     if covered is None:
         return None, tuple(findings)
     pod, problems = made_pod(covered)
-    base, wrong = base_initdata(workload, files)
-    findings += problems + wrong + _duplicate_names(pod) + images_not_locked(pod, images)
+    base, initdata_findings = base_initdata(workload, files)
+    findings += problems + initdata_findings + _duplicate_names(pod) + images_not_locked(pod, images)
     if settings.profile.image_identity:
         findings += unknown_users(pod, images)
     if findings or base is None:
         return None, (*findings, *further_problems(workload, pod, images, references, settings, findings))
     settings = settings_of_pod(settings, links=pod.spec.get("enableServiceLinks") is not False)
     pause = images.get(settings.cluster_config["pause_container_image"], PAUSE)
-    made, findings = containers(pod, images, pause, references, settings)
+    policies, findings = containers(pod, images, pause, references, settings)
     if has_errors(findings):
         return None, tuple(findings)
     if _match_patterns(rules):
-        made = bound_containers(made)
+        policies = bound_containers(policies)
     else:
-        findings = [*findings, *_pattern_findings(pod, made)]
+        findings = [*findings, *_pattern_findings(pod, policies)]
         if has_errors(findings):
             return None, tuple(findings)
-    opened, said = _opened(workload, made, references)
+    opened, notes = _opened(workload, policies, references)
     rules = with_external_sources(rules) if opened else rules
     if workload.made_by is not None:
         from krm_function.policy.controllers import controller_findings, written_by_controller
 
         of_controller = written_by_controller(workload)
-        opened, said = (*opened, *of_controller), (*said, *controller_findings(workload, of_controller))
+        opened, notes = (*opened, *of_controller), (*notes, *controller_findings(workload, of_controller))
     if not _match_patterns(rules):
         from krm_function.policy.open_variables import unbound_findings, unbound_values
 
-        opened = unbound_values({"containers": made, **settings.shared})
-        said = unbound_findings(workload, opened)
-    rego = rego_text(rules, made, settings.shared_text)
+        opened = unbound_values({"containers": policies, **settings.shared})
+        notes = unbound_findings(workload, opened)
+    rego = rego_text(rules, policies, settings.shared_text)
     too_long = _too_long(rego.encode(errors="surrogatepass"))
     if too_long:
         return None, (problem(pod, (), too_long.code, of="spec", **too_long.values),)
@@ -165,9 +165,9 @@ def seal(
     except UnicodeEncodeError:
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
     value, digest = annotation_and_digest(toml)
-    sealed = Policy({"containers": made, **settings.shared}, rego, toml, value, digest, opened)
+    sealed = Policy({"containers": policies, **settings.shared}, rego, toml, value, digest, opened)
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
-    return sealed, (*findings, *unproven_tags(pod, images), *said, *host_visible_volumes(pod), report)
+    return sealed, (*findings, *unproven_tags(pod, images), *notes, *host_visible_volumes(pod), report)
 
 
 def _covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload | None:
@@ -177,7 +177,6 @@ def _covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload |
 
 @functools.lru_cache(maxsize=1)
 def _match_patterns(rules: str) -> bool:
-    """Tell whether rules support text patterns, as the native rules do."""
     return f"$({PATTERN})" in rules
 
 
@@ -188,15 +187,14 @@ def _literal(rules: str) -> bool:
 
 
 def _opened(
-    workload: Workload, made: list[dict[str, Any]], references: References
+    workload: Workload, policies: list[dict[str, Any]], references: References
 ) -> tuple[tuple[OpenVariable, ...], tuple[Finding, ...]]:
-    """Return the open variables of a policy, and the warnings about them."""
     if not references.external:
         return (), ()
     from krm_function.policy.open_variables import open_findings, open_variables
 
-    found = open_variables({"containers": made}, workload, references)
-    return found, open_findings(workload, found)
+    opened = open_variables({"containers": policies}, workload, references)
+    return opened, open_findings(workload, opened)
 
 
 def _duplicate_names(pod: PodMetadata) -> list[Finding]:
@@ -212,14 +210,16 @@ def _duplicate_names(pod: PodMetadata) -> list[Finding]:
     return findings
 
 
-def _pattern_findings(pod: PodMetadata, made: list[dict[str, Any]]) -> list[Finding]:
+def _pattern_findings(pod: PodMetadata, policies: list[dict[str, Any]]) -> list[Finding]:
     """Return a finding for every text pattern, which other rules than the native ones never match."""
     token = f"$({PATTERN})"
     findings = []
-    for container in made[1:]:
+    for container in policies[1:]:
         run, name = container["OCI"]["Process"], container["OCI"]["Annotations"]["io.kubernetes.cri.container-name"]
-        found = [text.partition("=")[0] for text in run.get("Env", ()) if f"={token}" in text]
-        findings += [problem(pod, (), "CC0601.variable-around", container=name, variable=one) for one in found]
+        variables = [text.partition("=")[0] for text in run.get("Env", ()) if f"={token}" in text]
+        findings += [
+            problem(pod, (), "CC0601.variable-around", container=name, variable=variable) for variable in variables
+        ]
         if any(text.startswith(token) for text in run.get("Args", ())):
             findings.append(problem(pod, (), "CC0601.arguments-around", container=name))
     return findings
@@ -238,7 +238,6 @@ def _too_long(rego: bytes) -> Cause | None:
 
 
 def _has_line_above(limit: int, text: bytes) -> bool:
-    """Tell whether a line has more than `limit` bytes, without its end."""
     start = 0
     while len(text) - start > limit:
         end = text.rfind(b"\n", start, start + limit + 1)

@@ -78,7 +78,7 @@ def service_findings(
     """Return CC0684 for each Service of the workload's namespace that keeps its pods from starting."""
     if workload.pod_spec.get("enableServiceLinks") is False:
         return ()
-    near = [one for one in services if is_service(one) and _is_near(one, workload.ref.namespace)]
+    near = [service for service in services if is_service(service) and _is_near(service, workload.ref.namespace)]
     where = workload.spec_path
     return tuple(
         finding(denied.code, workload.ref, where, service=denied.service, variable=denied.variable)
@@ -94,17 +94,17 @@ def is_service(value: Any) -> bool:
 
 def _is_near(service: Mapping[str, Any], namespace: str) -> bool:
     """Tell whether a Service could be of a namespace: one of the two may have none yet."""
-    own = mapping(service.get("metadata")).get("namespace")
-    return not own or not namespace or own == namespace
+    service_namespace = mapping(service.get("metadata")).get("namespace")
+    return not service_namespace or not namespace or service_namespace == namespace
 
 
 def _address(spec: Mapping[str, Any]) -> str:
     """Return the address of a Service, "" for one that has none; a usual one of its family if the cluster chooses."""
-    given = spec.get("clusterIP")
-    if given == "None" or spec.get("type") == "ExternalName":
+    cluster_ip = spec.get("clusterIP")
+    if cluster_ip == "None" or spec.get("type") == "ExternalName":
         return ""
-    if isinstance(given, str) and given:
-        return given
+    if isinstance(cluster_ip, str) and cluster_ip:
+        return cluster_ip
     families = spec.get("ipFamilies")
     first = families[0] if isinstance(families, list) and families else "IPv4"
     return ADDRESSES.get(str(first), ADDRESSES["IPv4"])
@@ -133,13 +133,12 @@ def _patterns(data: Mapping[str, Any], *, whole: bool) -> list[re.Pattern[str]]:
 
 
 def _code(name: str, value: str, variables: Mapping[str, str]) -> str:
-    """Return which variant of CC0684 a denied variable is."""
     if name[0].isdigit():
         return "CC0684.digit"
     if value.startswith("sctp") or "_SCTP" in name:
         return "CC0684.sctp"
     return (
         "CC0684.ipv6"
-        if any(":" in one for end, one in variables.items() if end.endswith("_SERVICE_HOST"))
+        if any(":" in address for end, address in variables.items() if end.endswith("_SERVICE_HOST"))
         else "CC0684.other"
     )

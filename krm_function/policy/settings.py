@@ -235,14 +235,14 @@ KATA_4_1: dict[str, Any] = {
 
 def default_document(profile: Profile) -> dict[str, Any]:
     """Return the settings document of a profile, a new copy at each call."""
-    made: dict[str, Any] = _copy(KATA_4_1)
+    document: dict[str, Any] = _copy(KATA_4_1)
     for pointer, value in (*profile.settings, *profile.own_settings):
-        place, name = _at(made, pointer)
+        place, name = _at(document, pointer)
         place[name] = _copy(value)
     for pointer in profile.left_out:
-        place, name = _at(made, pointer)
+        place, name = _at(document, pointer)
         del place[name]
-    return made
+    return document
 
 
 def _copy(value: Any) -> Any:
@@ -273,34 +273,33 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
 
     if not isinstance(patch, list):
         raise ValueError("is no JSON Patch: a list of operations")  # noqa: TRY004 - about the text
-    made: Any = copy.deepcopy(document)
+    result: Any = copy.deepcopy(document)
     for number, operation in enumerate(patch):
         try:
-            made = JsonPatch([copy.deepcopy(operation)]).apply(made, in_place=True)
+            result = JsonPatch([copy.deepcopy(operation)]).apply(result, in_place=True)
         except JsonPatchTestFailed:
             raise ValueError(f"{_operation_name(number, operation)} finds another value") from None
-        except InvalidJsonPatch as wrong:
+        except InvalidJsonPatch as error:
             raise ValueError(
-                f"{_operation_name(number, operation)} is none of RFC 6902: {_library_message(wrong)}"
+                f"{_operation_name(number, operation)} is none of RFC 6902: {_library_message(error)}"
             ) from None
-        except (JsonPatchException, JsonPointerException) as wrong:
+        except (JsonPatchException, JsonPointerException) as error:
             raise ValueError(
-                f"{_operation_name(number, operation)} does not apply: {_library_message(wrong)}"
+                f"{_operation_name(number, operation)} does not apply: {_library_message(error)}"
             ) from None
-    return made
+    return result
 
 
 def _operation_name(number: int, operation: Any) -> str:
-    """Format an operation for a message: its number from 1, its op and its paths."""
     if not isinstance(operation, dict):
         return f"operation {number + 1}"
     words = [str(operation[key])[:200] for key in ("op", "from", "path") if isinstance(operation.get(key), str)]
     return " ".join([f"operation {number + 1}", *([f"({' '.join(words)})"] if words else [])])
 
 
-def _library_message(wrong: Exception) -> str:
+def _library_message(error: Exception) -> str:
     """Return the library's message with a lower-case first letter; it names members, never values."""
-    text = str(wrong)[:200]
+    text = str(error)[:200]
     return text[:1].lower() + text[1:]
 
 
@@ -339,10 +338,13 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
     """
     if override is None:
         return default_settings(profile), ()
-    wrong = faults(SETTINGS, override)
-    if wrong:
-        missing = [finding("CC0641", member=dotted(fault.path)) for fault in wrong if fault.kind == "missing"]
-        return default_settings(profile), (*missing, *(_ill_typed(fault) for fault in wrong if fault.kind != "missing"))
+    mismatches = faults(SETTINGS, override)
+    if mismatches:
+        missing = [finding("CC0641", member=dotted(fault.path)) for fault in mismatches if fault.kind == "missing"]
+        return default_settings(profile), (
+            *missing,
+            *(_ill_typed(fault) for fault in mismatches if fault.kind != "missing"),
+        )
     document = filled(SETTINGS, override)
     problems = _problems(document, profile)
     if problems:
@@ -358,14 +360,13 @@ def default_settings(profile: Profile = DEFAULT) -> Settings:
 
 def _ill_typed(fault: Fault) -> Finding:
     if fault.kind != "type":
-        wanted = fault.problem.removeprefix("must be ")  # valid Unicode, an integer from ... to ...
+        expected_type = fault.problem.removeprefix("must be ")  # valid Unicode, an integer from ... to ...
     else:
-        wanted = "a boolean" if isinstance(fault.spec, Flag) else expected(fault.spec)
-    return finding("CC0612.type", member=dotted(fault.path) or "the document", expected=wanted)
+        expected_type = "a boolean" if isinstance(fault.spec, Flag) else expected(fault.spec)
+    return finding("CC0612.type", member=dotted(fault.path) or "the document", expected=expected_type)
 
 
 def _problems(document: Json, profile: Profile) -> tuple[Finding, ...]:
-    """Find the values that a policy of this profile cannot have."""
     cluster, problems = document["cluster_config"], []
     if document["request_defaults"]["ExecProcessRequest"]["commands"]:
         problems.append(finding("CC0612.commands"))
@@ -440,11 +441,11 @@ def _map(**fields: Spec | Field) -> Record:
 
     It is read into a map of all fields, in this order; those that are absent have a copy of their default.
     """
-    table = {name: one if isinstance(one, Field) else Field(one, "", True) for name, one in fields.items()}
+    table = {name: spec if isinstance(spec, Field) else Field(spec, "", True) for name, spec in fields.items()}
 
-    def whole(**given: Any) -> Json:
+    def whole(**values: Any) -> Json:
         return {
-            name: given[name] if name in given else filled(field.spec, field.default) for name, field in table.items()
+            name: values[name] if name in values else filled(field.spec, field.default) for name, field in table.items()
         }
 
     return Record(table, None, False, whole)

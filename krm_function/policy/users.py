@@ -65,15 +65,15 @@ def users(passwd: str) -> Users:
 @lru_cache(maxsize=64)
 def memberships(group: str) -> Mapping[str, frozenset[int]]:
     """Parse /etc/group: user name -> groups that list it, its own-named group left out. Raises UnreadableError."""
-    found: dict[str, set[int]] = {}
+    groups_of_users: dict[str, set[int]] = {}
     for line in _lines(group, "group", LONGEST_GROUP):
         if line.startswith("#"):
             continue
         name, _, gid, members = _fields(line)
         for member in members.split(",") if members else ():
             if member != name:
-                found.setdefault(member, set()).add(numeric(gid) or 0)
-    return {member: frozenset(gids) for member, gids in found.items()}
+                groups_of_users.setdefault(member, set()).add(numeric(gid) or 0)
+    return {member: frozenset(gids) for member, gids in groups_of_users.items()}
 
 
 def numeric(text: str) -> int | None:
@@ -81,13 +81,13 @@ def numeric(text: str) -> int | None:
 
     Go stops where the number exceeds 64 bits and ignores what follows: 99999999999999999999x is out of range.
     """
-    found = _NUMBER.match(text)
-    if found is None or found.end() == found.end(1):
+    match = _NUMBER.match(text)
+    if match is None or match.end() == match.end(1):
         return None
-    value = int(found[3][:21] or "0")
-    if found.end() < len(text) and value < 1 << 64:
+    value = int(match[3][:21] or "0")
+    if match.end() < len(text) and value < 1 << 64:
         return None
-    return -value if found[1] == "-" else value
+    return -value if match[1] == "-" else value
 
 
 def _fields(line: str) -> list[str]:
@@ -134,7 +134,6 @@ class Accounts:
     __slots__ = ("groups", "usable", "users")
 
     def __init__(self, passwd: str | None, group: str | None) -> None:
-        """Parse both files; None is an absent one."""
         self.users = _table(passwd, 7, (2, 3))
         self.groups = _table(group, 4, (2,))
         self.usable = bool(self.users and self.groups)
@@ -161,7 +160,6 @@ class Accounts:
 
 @lru_cache(maxsize=64)
 def _read(passwd: str | None, group: str | None) -> Accounts:
-    """Parse the accounts of an image; cached, because each container needs them several times."""
     return Accounts(passwd, group)
 
 
@@ -218,28 +216,28 @@ def unresolved_user(image: ImageFacts, container: Mapping[str, Any], pod: Mappin
 
 
 def guest_pull_refusal(
-    found: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
+    user_identity: Identity, image: ImageFacts, container: Mapping[str, Any], pod: Mapping[str, Any]
 ) -> Cause | None:
-    """Return why guest pull cannot run a workload container, None if it can. found: its identity."""
+    """Return why guest pull cannot run a workload container, None if it can. user_identity: its own."""
     user, group = (security_value(key, container, pod) for key in ("runAsUser", "runAsGroup"))
     problems: list[str] = []
-    if found.uid not in (0, user):
-        problems.append(f"user {found.uid}")
-    if found.gid not in (0, group):
-        problems.append(f"group {found.gid}")
+    if user_identity.uid not in (0, user):
+        problems.append(f"user {user_identity.uid}")
+    if user_identity.gid not in (0, group):
+        problems.append(f"group {user_identity.gid}")
     of_groups = not problems  # the user and its group are stated, or root's
-    unnamed = _unnamed(found, pod)
+    unnamed = _unnamed(user_identity, pod)
     if unnamed:
         problems.append(f"supplementary groups {_comma_separated(unnamed)}")
     if not problems:
         return None
     # spelled out, the identity may belong to still other groups: name them as well
-    gid = found.gid if group is not None else _wanted_group(found, image)
-    wanted = {} if of_groups and gid == found.gid else {"runAsUser": found.uid}
-    if wanted and gid is not None:
-        wanted["runAsGroup"] = gid
-    unnamed = _unnamed(identity(image, {**container, **wanted}, pod), pod)
-    lacking = [f"{key}: {value}" for key, value in wanted.items() if container.get(key) != value]
+    gid = user_identity.gid if group is not None else _wanted_group(user_identity, image)
+    to_state = {} if of_groups and gid == user_identity.gid else {"runAsUser": user_identity.uid}
+    if to_state and gid is not None:
+        to_state["runAsGroup"] = gid
+    unnamed = _unnamed(identity(image, {**container, **to_state}, pod), pod)
+    lacking = [f"{key}: {value}" for key, value in to_state.items() if container.get(key) != value]
     remedies = [f"set {{{', '.join(lacking)}}} in the container's securityContext"] if lacking else []
     if gid is None:
         name = _group_of(image)
@@ -250,7 +248,7 @@ def guest_pull_refusal(
     return Cause("CC0604.unnamed", {"identity": " and ".join(problems), "remedy": " and ".join(remedies)})
 
 
-def _wanted_group(found: Identity, image: ImageFacts) -> int | None:
+def _wanted_group(user_identity: Identity, image: ImageFacts) -> int | None:
     """Return the group to suggest for a pod that names none; None if it is a name whose number is unknown.
 
     It is the group of the image's user, if the container runs as that user. genpolicy and the nodes ignore it unless
@@ -258,18 +256,17 @@ def _wanted_group(found: Identity, image: ImageFacts) -> int | None:
     """
     accounts, name = _read(image.passwd, image.group), _group_of(image)
     uid, _, _ = _of_image(image.config.get("User") or "", accounts, pause=False)
-    if not name or uid != found.uid:
-        return found.gid
+    if not name or uid != user_identity.uid:
+        return user_identity.gid
     return _number(name) if name.isdecimal() else accounts.gid_named(name)
 
 
 def _group_of(image: ImageFacts) -> str:
-    """Return the group part of the image's user: a number, a name or ""."""
     return str(image.config.get("User") or "").partition(":")[2]
 
 
-def _unnamed(found: Identity, pod: Mapping[str, Any]) -> set[int]:
-    return set(found.groups) - {found.gid} - explicit_groups(pod)
+def _unnamed(user_identity: Identity, pod: Mapping[str, Any]) -> set[int]:
+    return set(user_identity.groups) - {user_identity.gid} - explicit_groups(pod)
 
 
 def _comma_separated(groups: set[int]) -> str:
@@ -277,7 +274,6 @@ def _comma_separated(groups: set[int]) -> str:
 
 
 def _of_image(user: str, accounts: Accounts, *, pause: bool) -> tuple[int, int, set[int]]:
-    """Resolve the User of an image's config to uid, gid and groups."""
     if not user:
         return 0, 0, set()
     parts = user.split(":")
@@ -349,10 +345,10 @@ def effective_identity(image: ImageFacts, container: Mapping[str, Any], pod: Map
         if isinstance(user, int):
             uid, gid = user, _gid_of(user, image) if group is None else group
         else:
-            named = users(image.passwd or "").by_name.get(user)
-            if named is None:
+            account = users(image.passwd or "").by_name.get(user)
+            if account is None:
                 return Cause("CC0604.user-name", {"user": image.config["User"]})
-            uid, gid = named.uid, named.gid if group is None else group
+            uid, gid = account.uid, account.gid if group is None else group
         strict = pod.get("supplementalGroupsPolicy") == "Strict"
         implied = frozenset() if strict else _groups_of(user, image)
     except UnreadableError as problem:
@@ -363,9 +359,9 @@ def effective_identity(image: ImageFacts, container: Mapping[str, Any], pod: Map
         return _out_of_range("CC0604.implied-group-range" if group is None else "CC0604.group-range", gid)
     explicit = explicit_groups(pod)
     for groups, code in ((explicit, "CC0604.groups-range"), (implied, "CC0604.implied-groups-range")):
-        wrong = _first_out_of_range(groups)
-        if wrong is not None:
-            return _out_of_range(code, wrong)
+        out_of_range = _first_out_of_range(groups)
+        if out_of_range is not None:
+            return _out_of_range(code, out_of_range)
     return Identity(uid, gid, tuple(sorted({gid, *explicit, *implied})))
 
 
@@ -388,8 +384,8 @@ def unknown_users(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Fi
 
 def _is_explicit(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
     """Tell whether the pod spec alone determines the identity."""
-    named = all(security_value(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
-    return named and pod.get("supplementalGroupsPolicy") == "Strict"
+    has_both = all(security_value(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
+    return has_both and pod.get("supplementalGroupsPolicy") == "Strict"
 
 
 def _user_of(image: ImageFacts) -> int | str:
@@ -400,7 +396,6 @@ def _user_of(image: ImageFacts) -> int | str:
 
 
 def _gid_of(uid: int, image: ImageFacts) -> int:
-    """Return the primary group of a uid, 0 if it has none."""
     user = users(image.passwd or "").by_uid.get(uid)
     return user.gid if user else 0
 
@@ -408,10 +403,10 @@ def _gid_of(uid: int, image: ImageFacts) -> int:
 def _groups_of(user: int | str, image: ImageFacts) -> frozenset[int]:
     """Return the groups of the image that list a user. A number has the name of its first line in passwd."""
     if isinstance(user, int):
-        found = users(image.passwd or "").by_uid.get(user)
-        if found is None:
+        account = users(image.passwd or "").by_uid.get(user)
+        if account is None:
             return frozenset()
-        user = found.name
+        user = account.name
     return memberships(image.group or "").get(user, frozenset())
 
 
@@ -445,11 +440,11 @@ ROOT = (0, 0)
 
 
 class ImageUser(NamedTuple):
-    """The user and group that an image's configuration says. named: whether it says the user by name."""
+    """The user and group in the configuration of an image. by_name: whether it names the user."""
 
     uid: int
     gid: int
-    named: bool
+    by_name: bool
 
 
 def image_user(image: ImageFacts) -> ImageUser | None:
@@ -460,24 +455,24 @@ def image_user(image: ImageFacts) -> ImageUser | None:
     user, _, group = str(image.config.get("User") or "").partition(":")
     number = numeric(user) if user else 0
     try:
-        known = users(image.passwd or "")
+        accounts = users(image.passwd or "")
     except UnreadableError:
         return None
-    account = known.by_name.get(user) if number is None else known.by_uid.get(number)
+    account = accounts.by_name.get(user) if number is None else accounts.by_uid.get(number)
     if account is not None:
         number = account.uid
     gid = account.gid if account is not None else 0
     if group:
         named_group = numeric(group)
-        found = Accounts(None, image.group).gid_named(group) if named_group is None else named_group
-        if found is None:
+        group_id = Accounts(None, image.group).gid_named(group) if named_group is None else named_group
+        if group_id is None:
             return None
-        gid = found
+        gid = group_id
     elif image.passwd is None and number != 0:
         return None
     if number is None or not 0 <= number <= HIGHEST or not 0 <= gid <= HIGHEST:
         return None
-    return ImageUser(number, gid, named=numeric(user) is None and bool(user))
+    return ImageUser(number, gid, by_name=numeric(user) is None and bool(user))
 
 
 def with_user(
@@ -489,34 +484,34 @@ def with_user(
     """
     pod, image = mapping(workload.pod_spec.get("securityContext")), container["image"]
     facts = images.get(image)
-    own = image_user(facts) if facts else None
-    if facts is None or own is None:
+    image_account = image_user(facts) if facts else None
+    if facts is None or image_account is None:
         where = (*workload.spec_path, "securityContext")
         code = "CC0813.user" if facts else "CC0813.lock"
         unknown = finding(code, workload.ref, where, container=container["name"], image=image)
         return container, "", (unknown,) if sets_user(pod) else ()
-    stated = stated_user(own, facts, pod, always=always)
+    stated = stated_user(image_account, facts, pod, always=always)
     if not stated:
         return container, "", ()
-    said = f"; it runs as user {own.uid} and group {own.gid} of its image"
-    said += ", not as the pod's securityContext says" if sets_user(pod) else ""
-    return {**container, "securityContext": {**container["securityContext"], **stated}}, said, ()
+    note = f"; it runs as user {image_account.uid} and group {image_account.gid} of its image"
+    note += ", not as the pod's securityContext says" if sets_user(pod) else ""
+    return {**container, "securityContext": {**container["securityContext"], **stated}}, note, ()
 
 
-def stated_user(own: ImageUser, image: ImageFacts, pod: Mapping[str, Any], *, always: bool) -> dict[str, Any]:
+def stated_user(user: ImageUser, image: ImageFacts, pod: Mapping[str, Any], *, always: bool) -> dict[str, Any]:
     """Return what an injected container adds to its securityContext; {} if it runs as its image says without it.
 
-    own: the user of `image`. pod: the pod's securityContext. always: the policy profile takes no user other than root
+    user: of `image`. pod: the pod's securityContext. always: the policy profile takes no user other than root
     that the pod does not state (kata-4.1).
     """
-    ids = (own.uid, own.gid)
+    ids = (user.uid, user.gid)
     if not (always and ids != ROOT):
         if not sets_user(pod):
             return {}
-        found = effective_identity(image, {}, pod)
-        same = isinstance(found, Identity) and (found.uid, found.gid) == ids
-        unknown = own.named and pod.get("runAsUser") is None
-        if same and not (pod.get("runAsNonRoot") and (own.uid == 0 or unknown)):
+        answer = effective_identity(image, {}, pod)
+        same = isinstance(answer, Identity) and (answer.uid, answer.gid) == ids
+        unknown = user.by_name and pod.get("runAsUser") is None
+        if same and not (pod.get("runAsNonRoot") and (user.uid == 0 or unknown)):
             return {}
-    stated: dict[str, Any] = {"runAsUser": own.uid, "runAsGroup": own.gid}
-    return stated if own.uid else {**stated, "runAsNonRoot": False}
+    stated: dict[str, Any] = {"runAsUser": user.uid, "runAsGroup": user.gid}
+    return stated if user.uid else {**stated, "runAsNonRoot": False}

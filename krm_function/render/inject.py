@@ -81,7 +81,6 @@ class Injection:
     def __init__(
         self, workload: Workload, options: Generate, release: Release, images: Mapping[str, ImageFacts]
     ) -> None:
-        """Start without edits."""
         self.draft = Draft(workload)
         self.release = release
         self.findings: list[Finding] = []

@@ -46,7 +46,6 @@ class Log:
     """Findings in the order of the stages, and the plan so far."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self.findings: tuple[Finding, ...] = ()
         self.plan: tuple[Workload, ...] = ()
 

@@ -227,7 +227,6 @@ class Replacements:
     """Collects the replacements of one text."""
 
     def __init__(self, text: str, dash: int) -> None:
-        """Start with the text as it is; `dash` is how far its lists are indented from their keys."""
         self.text = text
         self.dash = dash
         self.open_end = False  # the text ends without a line end, and is to go on doing so
@@ -293,7 +292,6 @@ class BlockEdit:
     """The edit of the entries of one block collection."""
 
     def __init__(self, replacements: Replacements, collection: CollectionSpans) -> None:
-        """Prepare the edit of the entries of `place`."""
         self.replacements = replacements
         self.text = replacements.text
         self.edited, self.path, self.starts, self.ends = collection

@@ -35,7 +35,6 @@ class EditedEntry:
     __slots__ = ("child", "gap", "key", "origin", "raw")
 
     def __init__(self, key: str | None, origin: int, child: "Part") -> None:
-        """Make an entry without bytes of its own."""
         self.key = key
         self.origin = origin
         self.child = child
@@ -49,7 +48,6 @@ class EditedCollection:
     __slots__ = ("entries", "node")
 
     def __init__(self, node: Node) -> None:
-        """Start with the entries as they are."""
         self.node = node
         if node.kind == "map":
             self.entries = [EditedEntry(part[2], index, part[1]) for index, part in enumerate(node.parts)]

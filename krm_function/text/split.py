@@ -58,7 +58,6 @@ class Header:
     """Reads apiVersion, kind and name off the first lines of a piece: at `margin`, behind `opening` (a pattern)."""
 
     def __init__(self, opening: str, margin: str) -> None:
-        """Compile the two patterns."""
         second = r"\3(?:name\b|[\"'?&!*<])"
         self.first = re.compile(
             opening + r"apiVersion: ([A-Za-z][A-Za-z0-9./-]*+)\n"
@@ -143,7 +142,6 @@ class Batch:
     """Validates pieces with libyaml, many at once. Each must be able to follow the one before it."""
 
     def __init__(self) -> None:
-        """Begin with no piece."""
         self._pieces: list[str] = []
         self._size = 0
 

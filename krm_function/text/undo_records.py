@@ -116,7 +116,6 @@ class UndoRecords:
     """Collects the undo records of one edit."""
 
     def __init__(self, stored_at: str = "") -> None:
-        """Start without records; `stored_at` is the address of the string that will hold them, "" when nothing will."""
         self.stored_at = stored_at
         self.undo: Undo = []
 
