@@ -77,15 +77,15 @@ class ApiServer:
         self._budget = Budget(SECONDS, Event())
         self._bytes = 0
 
-    def get(self, path: str, what: str) -> bytes:
-        """Fetch the body of an answer. what: the name of what is asked for, for messages. Raises RefusalError."""
-        return self._answered(lambda: self._once("GET", path, what, None, MOST_ANSWER).data, what)
+    def get(self, path: str, label: str) -> bytes:
+        """Fetch the body of an answer. label: names it in messages. Raises RefusalError."""
+        return self._answered(lambda: self._once("GET", path, label, None, MOST_ANSWER).data, label)
 
-    def dry_run(self, path: str, body: bytes, what: str) -> Reply:
+    def dry_run(self, path: str, body: bytes, label: str) -> Reply:
         """Post an object that is not to be stored; path: with dryRun=All. Raises RefusalError if nothing answers."""
-        return self._answered(lambda: self._once("POST", path, what, body, MOST_POD), what)
+        return self._answered(lambda: self._once("POST", path, label, body, MOST_POD), label)
 
-    def _answered(self, ask: Callable[[], Answer], what: str) -> Answer:
+    def _answered(self, ask: Callable[[], Answer], label: str) -> Answer:
         """Ask, and once more if the answer breaks off."""
         for last in (False, True):
             try:
@@ -97,16 +97,16 @@ class ApiServer:
             except WireError as problem:
                 match problem.code:
                     case "CC1250.endless":
-                        raise RefusalError("CC1003.size", what=what, limit=_size(MOST_ANSWER)) from None
+                        raise RefusalError("CC1003.size", what=label, limit=_size(MOST_ANSWER)) from None
                     case "CC1250.silent":
                         raise RefusalError("CC1003.no-answer", error="TimeoutError") from None
                     case _:
-                        raise RefusalError("CC1003.slow", what=what, **problem.values) from None
+                        raise RefusalError("CC1003.slow", what=label, **problem.values) from None
             except LockProblem as problem:
                 raise RefusalError("CC1003.time", seconds=problem.values["seconds"]) from None
         raise AssertionError("unreachable")  # pragma: no cover
 
-    def _once(self, method: str, path: str, what: str, body: bytes | None, most: int) -> Reply:
+    def _once(self, method: str, path: str, label: str, body: bytes | None, most: int) -> Reply:
         """Ask once. body: of a dry run, whose refusal is read, too. most: bytes of the answer."""
         CURRENT.set(Wire(PACE, self._budget, 0))
         seconds = min(PACE.connect, self._budget.left)
@@ -127,9 +127,9 @@ class ApiServer:
                     return Reply(reply.status, b"")
                 most = MOST_WORDS
             else:
-                _must_be_json(reply, what)
+                _must_be_json(reply, label)
             CURRENT.set(Wire(PACE, self._budget, most))
-            data = self._read(lambda: reply.read1(CHUNK, decode_content=False), what, most)
+            data = self._read(lambda: reply.read1(CHUNK, decode_content=False), label, most)
             whole = True
             return Reply(reply.status, data)
         finally:
@@ -138,28 +138,28 @@ class ApiServer:
             else:
                 reply.close()
 
-    def _read(self, piece: Callable[[], bytes], what: str, most: int) -> bytes:
+    def _read(self, piece: Callable[[], bytes], label: str, most: int) -> bytes:
         data = bytearray()
         while part := piece():
             self._budget.check()
             data += part
             self._bytes += len(part)
             if len(data) > most:
-                raise RefusalError("CC1003.size", what=what, limit=_size(most))
+                raise RefusalError("CC1003.size", what=label, limit=_size(most))
             if self._bytes > MOST_BYTES:
                 raise RefusalError("CC1003.size-of-all", limit=_size(MOST_BYTES))
         return bytes(data)
 
 
-def _must_be_json(reply: Any, what: str) -> None:
+def _must_be_json(reply: Any, label: str) -> None:
     """Refuse an answer by its head."""
     if not 200 <= reply.status <= 299:
         status = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
-        raise RefusalError("CC1003.status", reply.status, answer=status, what=what)
+        raise RefusalError("CC1003.status", reply.status, answer=status, what=label)
     if _is_compressed(reply):
-        raise RefusalError("CC1003.compressed", what=what)
+        raise RefusalError("CC1003.compressed", what=label)
     if not _is_json(reply):
-        raise RefusalError("CC1003.type", what=what, found=_type(reply)[:LONGEST_TYPE] or "none")
+        raise RefusalError("CC1003.type", what=label, found=_type(reply)[:LONGEST_TYPE] or "none")
 
 
 def _is_compressed(reply: Any) -> bool:
@@ -222,7 +222,7 @@ class Listing(NamedTuple):
 
     version: str
     kind: str
-    what: str
+    label: str
     namespace: str = ""
 
     @property
@@ -258,7 +258,7 @@ class Lists:
             for number, value in enumerate(page.items, 1):
                 name = _name(value, number, listing)
                 if name in names:
-                    raise RefusalError("CC1003.twice", what=listing.what, name=name)
+                    raise RefusalError("CC1003.twice", what=listing.label, name=name)
                 names.add(name)
                 yield {"apiVersion": listing.version, "kind": listing.kind, **_needed(value, listing.kind)}
             if not page.token:
@@ -267,14 +267,14 @@ class Lists:
                 break
             tokens.add(page.token)
             query["continue"] = page.token
-        raise RefusalError("CC1003.endless", what=listing.what)
+        raise RefusalError("CC1003.endless", what=listing.label)
 
     def _page(self, path: str, listing: Listing) -> "_Page":
-        data = self._server.get(path, listing.what)
+        data = self._server.get(path, listing.label)
         values = sum(map(data.count, (b"{", b"[", b",")))
         self._values += values if listing.kind != "Pod" else 0
         if values > MOST_VALUES:
-            raise RefusalError("CC1003.size", what=listing.what, limit=f"{MOST_VALUES} values")
+            raise RefusalError("CC1003.size", what=listing.label, limit=f"{MOST_VALUES} values")
         if self._values > MOST_OF_ALL:
             raise RefusalError("CC1003.size-of-all", limit=f"{MOST_OF_ALL} values")
         return _parsed(data, listing)
@@ -291,20 +291,20 @@ def _parsed(data: bytes, listing: Listing) -> _Page:
     try:
         value = load_any(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise RefusalError("CC1003.encoding", what=listing.what) from None
+        raise RefusalError("CC1003.encoding", what=listing.label) from None
     except RecursionError:
-        raise RefusalError("CC1003.depth", what=listing.what) from None
+        raise RefusalError("CC1003.depth", what=listing.label) from None
     except ValueError as problem:
-        raise RefusalError("CC1003.text", what=listing.what, error=problem) from None
+        raise RefusalError("CC1003.text", what=listing.label, error=problem) from None
     head = mapping(value)
     if (head.get("apiVersion"), head.get("kind")) != (listing.version, f"{listing.kind}List"):
-        raise RefusalError("CC1003.kind", what=listing.what, wanted=f"{listing.kind}List of {listing.version}")
+        raise RefusalError("CC1003.kind", what=listing.label, wanted=f"{listing.kind}List of {listing.version}")
     items, metadata = head.get("items", ""), head.get("metadata", {})
     items = [] if items is None else items  # as Go writes a list that nobody has filled
     token = mapping(metadata).get("continue") or ""
     usable = isinstance(items, list) and isinstance(metadata, dict)
     if not usable or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
-        raise RefusalError("CC1003.items", what=listing.what)
+        raise RefusalError("CC1003.items", what=listing.label)
     return _Page(items, token)
 
 
@@ -313,22 +313,22 @@ def _name(value: Any, number: int, listing: Listing) -> str:
     metadata = mapping(mapping(value).get("metadata"))
     name = metadata.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise RefusalError("CC1003.item", what=listing.what, number=number)
+        raise RefusalError("CC1003.item", what=listing.label, number=number)
     identity = (
         value.get("apiVersion", listing.version),
         value.get("kind", listing.kind),
         metadata.get("namespace", ""),
     )
     if identity != (listing.version, listing.kind, listing.namespace):
-        raise RefusalError("CC1003.other", what=listing.what, name=name)
+        raise RefusalError("CC1003.other", what=listing.label, name=name)
     return name
 
 
 def _needed(value: dict[str, Any], kind: str) -> dict[str, Any]:
     """Return an object without what is large and compared with nothing: fields of writers, a node's images, data."""
     metadata = {key: part for key, part in value["metadata"].items() if key != "managedFields"}
-    if kind in KINDS and (who := list_writers(value["metadata"].get("managedFields"))):
-        metadata["managedFields"] = who
+    if kind in KINDS and (writers := list_writers(value["metadata"].get("managedFields"))):
+        metadata["managedFields"] = writers
     needed = {**value, "metadata": metadata}
     if kind == "Node":
         needed["status"] = {key: part for key, part in mapping(value.get("status")).items() if key != "images"}

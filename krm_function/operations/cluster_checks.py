@@ -72,9 +72,9 @@ def changed_by(
     about = None if namespace is None else mapping(dig(namespace, ("metadata", "labels")))
     names = [f"webhook {name}" for name in _webhooks(webhooks, labels, about)]
     bound = {
-        dig(one, ("spec", "policyName"))
-        for one in bindings
-        if _chosen(_constraints(one, "matchResources"), labels, about)
+        dig(binding, ("spec", "policyName"))
+        for binding in bindings
+        if _chosen(_constraints(binding, "matchResources"), labels, about)
     }
     for policy in policies:
         name = dig(policy, ("metadata", "name"))
@@ -95,9 +95,9 @@ def _constraints(value: Any, field: str) -> dict[str, Any]:
 
 def _webhooks(configurations: Sequence[Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> Iterator[str]:
     for configuration in configurations:
-        for one in maps(configuration.get("webhooks")):
-            if _asks(maps(one.get("rules"))) and _chosen(one, labels, namespace):
-                yield f"{one.get('name')} of {dig(configuration, ('metadata', 'name'))}"
+        for webhook in maps(configuration.get("webhooks")):
+            if _asks(maps(webhook.get("rules"))) and _chosen(webhook, labels, namespace):
+                yield f"{webhook.get('name')} of {dig(configuration, ('metadata', 'name'))}"
 
 
 def _asks(rules: Sequence[dict[str, Any]]) -> bool:
@@ -112,13 +112,13 @@ def _asks(rules: Sequence[dict[str, Any]]) -> bool:
 
 def _chosen(selectors: dict[str, Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> bool:
     """Tell whether both selectors of a webhook or policy may choose a pod."""
-    own = selects(mapping(selectors.get("objectSelector")), labels)
-    return own and (namespace is None or selects(mapping(selectors.get("namespaceSelector")), namespace))
+    by_labels = selects(mapping(selectors.get("objectSelector")), labels)
+    return by_labels and (namespace is None or selects(mapping(selectors.get("namespaceSelector")), namespace))
 
 
 def _texts(value: dict[str, Any], key: str) -> list[str]:
     entries = value.get(key)
-    return [one for one in entries if isinstance(one, str)] if isinstance(entries, list) else []
+    return [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
 
 
 # --- Say what an API server answered when it was asked, by dry runs, to make the pods of some workloads
@@ -178,8 +178,8 @@ class Answer(NamedTuple):
         spec = dig(self.value, ("spec",))
         if not isinstance(spec, dict):
             return None
-        kept = {key: self.workload.pod_spec[key] for key in self.without if key in self.workload.pod_spec}
-        return {**self.value, "spec": {**spec, **kept}}
+        left_out = {key: self.workload.pod_spec[key] for key in self.without if key in self.workload.pod_spec}
+        return {**self.value, "spec": {**spec, **left_out}}
 
 
 def missing_field(answer: Answer, planned: Iterable[Ref]) -> str:
@@ -187,7 +187,7 @@ def missing_field(answer: Answer, planned: Iterable[Ref]) -> str:
 
     planned: what the deployment has itself. That a RuntimeClass is absent is a finding of its own.
     """
-    kinds = {(one.kind, one.name) for one in planned}
+    kinds = {(ref.kind, ref.name) for ref in planned}
     for field, pattern in ABSENT.items():
         name = str(answer.workload.pod_spec.get(field) or "")
         kind = f"{field[0].upper()}{field[1:]}".removesuffix("Name")
@@ -218,7 +218,7 @@ def admission_findings(
                 words = mask_server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
                 unasked.setdefault((code, answer.namespace, words or answer.error), []).append(answer.workload)
     for (code, namespace, words), workloads in unasked.items():
-        names = listed([f"{one.ref.kind}/{one.ref.name}" for one in workloads])
+        names = listed([f"{workload.ref.kind}/{workload.ref.name}" for workload in workloads])
         findings.append(finding(code, None, names=names, namespace=namespace, words=words))
     return findings
 
@@ -288,7 +288,7 @@ def dry_run(
 
 def names_of(resources: Iterable[Resource]) -> list[Ref]:
     """Return what a deployment has itself, by the headers of its documents."""
-    return [Ref(one.api_version, one.kind, "", one.name) for one in resources]
+    return [Ref(resource.api_version, resource.kind, "", resource.name) for resource in resources]
 
 
 def _answers(server: ApiServer, workloads: Iterable[tuple[Workload, str]], planned: Sequence[Ref]) -> Iterator[Answer]:
@@ -337,12 +337,12 @@ class _Asked:
     def causes(self, answer: Answer) -> list[str]:
         """Name what may have changed the pod of an answer."""
         if self._lists is None:
-            self._lists = {one.kind: self._listed(one) for one in (WEBHOOKS, POLICIES, BINDINGS)}
+            self._lists = {listing.kind: self._listed(listing) for listing in (WEBHOOKS, POLICIES, BINDINGS)}
         name = answer.namespace
         if name not in self._namespaces:
             self._namespaces[name] = self._one(f"/api/v1/namespaces/{quote(name)}", f"namespace {name}")
         pod = make_pod(answer.workload, name)
-        webhooks, policies, bindings = (self._lists[one.kind] for one in (WEBHOOKS, POLICIES, BINDINGS))
+        webhooks, policies, bindings = (self._lists[listing.kind] for listing in (WEBHOOKS, POLICIES, BINDINGS))
         return changed_by(webhooks, policies, bindings, pod, self._namespaces[name])
 
     def running(self, answer: Answer) -> Running:
@@ -357,9 +357,9 @@ class _Asked:
         except RefusalError:
             return []
 
-    def _one(self, path: str, what: str) -> Any:
+    def _one(self, path: str, label: str) -> Any:
         try:
-            return _parsed(self._server.get(path, what))
+            return _parsed(self._server.get(path, label))
         except RefusalError:
             return None
 
@@ -369,9 +369,9 @@ def pods_of(kind: str, value: Any) -> Running:
     spec, status = mapping(mapping(value).get("spec")), mapping(mapping(value).get("status"))
     match kind:
         case "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController":
-            wanted, there = spec.get("replicas", 1), status.get("replicas", 0)
+            desired, count = spec.get("replicas", 1), status.get("replicas", 0)
         case "DaemonSet":
-            wanted, there = status.get("desiredNumberScheduled", 1), status.get("currentNumberScheduled", 0)
+            desired, count = status.get("desiredNumberScheduled", 1), status.get("currentNumberScheduled", 0)
         case "Pod":
             return "all" if dig(value, ("status", "phase")) else "none"
         case "CronJob":
@@ -379,9 +379,9 @@ def pods_of(kind: str, value: Any) -> Running:
         case _:
             active, done = status.get("active"), status.get("succeeded")
             return "all" if active or done else "none"
-    if not isinstance(wanted, int) or not isinstance(there, int) or not there:
+    if not isinstance(desired, int) or not isinstance(count, int) or not count:
         return "none"
-    return "all" if there >= wanted else "some"
+    return "all" if count >= desired else "some"
 
 
 # --- Services of a cluster whose variables a sealed policy denies: no new pod of the workload starts
@@ -426,10 +426,16 @@ def narrow_workloads(workloads: Iterable[tuple[Workload, str]]) -> Iterator[Narr
 def stopping_services(narrow: Narrow, services: Iterable[Any]) -> list[Finding]:
     """Return CC0684 for each Service that stops the pods of a workload. services: of its namespace and of `default`."""
     links = dig(narrow.workload.pod_spec, ("enableServiceLinks",)) is not False
-    near = [one for one in services if is_service(one) and _reaches(one, narrow.namespace, links=links)]
+    near = [service for service in services if is_service(service) and _reaches(service, narrow.namespace, links=links)]
     return [
-        finding(one.code, narrow.workload.ref, narrow.workload.spec_path, service=one.service, variable=one.variable)
-        for one in _denied(near, narrow.data)
+        finding(
+            denied.code,
+            narrow.workload.ref,
+            narrow.workload.spec_path,
+            service=denied.service,
+            variable=denied.variable,
+        )
+        for denied in _denied(near, narrow.data)
     ]
 
 
@@ -445,22 +451,22 @@ def _reaches(service: Any, namespace: str, *, links: bool) -> bool:
 def cluster_services(server: ApiServer, workloads: Iterable[tuple[Workload, str]]) -> list[Finding]:
     """Return the Services of the cluster that stop pods of some workloads: sealed, each with its namespace."""
     lists = Lists(server)
-    narrow = [one for one in narrow_workloads(workloads) if NAMESPACE.fullmatch(one.namespace)]
+    narrow = [item for item in narrow_workloads(workloads) if NAMESPACE.fullmatch(item.namespace)]
     services: dict[str, list[Any]] = {}
     findings: list[Finding] = []
-    for namespace in sorted({API_SERVER[0], *(one.namespace for one in narrow)}) if narrow else ():
+    for namespace in sorted({API_SERVER[0], *(item.namespace for item in narrow)}) if narrow else ():
         try:
             services[namespace] = list(lists.objects(listing_of("v1", "Service", namespace)))
         except RefusalError as problem:
-            near = [one.workload.ref for one in narrow if one.namespace == namespace]
+            near = [item.workload.ref for item in narrow if item.namespace == namespace]
             names = ", ".join(sorted({f"{ref.kind}/{ref.name}" for ref in near}))
             answer = str(problem.values.get("answer") or problem.values.get("error") or problem.code)
             if names:
                 findings.append(finding("CC1135", names=names, answer=answer, namespace=namespace))
-    for one in narrow:
-        near = [*services.get(one.namespace, ()), *services.get(API_SERVER[0], ())]
+    for item in narrow:
+        near = [*services.get(item.namespace, ()), *services.get(API_SERVER[0], ())]
         unique = {id(service): service for service in near}.values()
-        findings += [one.workload.placed(found) for found in stopping_services(one, unique)]
+        findings += [item.workload.placed(stopped) for stopped in stopping_services(item, unique)]
     return findings
 
 
@@ -494,18 +500,18 @@ class Live(NamedTuple):
         findings = compare_live(output, read.objects, read.classes.objects, references, read.pods)
         if read.server is not None:
             refs = {reference(value) for value in read.objects}
-            placed = [(one, _namespace(output, one.ref, refs)) for one in output.workloads]
-            findings += dry_run(read.server, placed, self.refs, references)
-            findings += cluster_services(read.server, placed)
+            located = [(workload, _namespace(output, workload.ref, refs)) for workload in output.workloads]
+            findings += dry_run(read.server, located, self.refs, references)
+            findings += cluster_services(read.server, located)
         classes = read.classes.objects is not None
         line = described(output, read.context, classes=classes, pods=read.pods.count, beside=beside)
         return (*findings, *read.classes.findings), line
 
 
-def _namespace(output: Rendered, ref: Ref, there: set[Ref]) -> str:
+def _namespace(output: Rendered, ref: Ref, refs: set[Ref]) -> str:
     """Return the namespace in which the pods of a workload are made: where it is, or would be."""
-    placed = output.placed(ref)
-    return next((one for one in placed if one in there), placed[0]).namespace
+    places = output.placed(ref)
+    return next((place for place in places if place in refs), places[0]).namespace
 
 
 # --- The functions of `Cluster`
@@ -544,9 +550,9 @@ def planned_pods(rendered: renders.Rendered, resources: Sequence[Resource], serv
     workloads = [workload for workload in rendered.plan if workload.digest and workload.ref not in broken]
     values = [*(item.value for item in parse_output(resources).objects()), *rendered.added]
     namespaces = sorted({workload.ref.namespace for workload in workloads if workload.ref.namespace}) or ["default"]
-    placed = [(workload, workload.ref.namespace or namespaces[0]) for workload in workloads]
+    located = [(workload, workload.ref.namespace or namespaces[0]) for workload in workloads]
     planned = [*names_of(resources), *map(reference, values)]
-    return [*dry_run(server, placed, planned, References(values)), *cluster_services(server, placed)]
+    return [*dry_run(server, located, planned, References(values)), *cluster_services(server, located)]
 
 
 def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
@@ -554,7 +560,7 @@ def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
     kinds = config.generate.kinds if config else SHIPPED
     parsed = parse_output(resources)
     values = [item.value for item in parsed.objects()]
-    workloads = [one for resource in parsed.parsed for one in select(resource.value, kinds=kinds).workloads]
+    workloads = [workload for resource in parsed.parsed for workload in select(resource.value, kinds=kinds).workloads]
     manifests = {reference(value): value for value in values if read_emitted_manifest(value) is not None}
     output = Rendered(workloads, manifests, make_classes(values, config), kinds)
     references = References(values)
@@ -566,6 +572,6 @@ def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
         read_cluster_objects(
             output.namespaces,
             lambda objects: RunningPods(objects, references, output.refs, kinds),
-            sorted({(one.ref.api_version, one.ref.kind) for one in workloads if one.made_by}),
+            sorted({(item.ref.api_version, item.ref.kind) for item in workloads if item.made_by}),
         ),
     )

@@ -165,13 +165,13 @@ def containers(pod: Any) -> Iterator[Container]:
     """Yield the statuses of a pod's containers, init containers first."""
     status = mapping(mapping(pod).get("status"))
     for key in ("initContainerStatuses", "containerStatuses"):
-        for one in maps(status.get(key)):
-            state, inside = next(iter(mapping(one.get("state")).items()), ("", {}))
-            last = mapping(mapping(one.get("lastState")).get("terminated"))
+        for container in maps(status.get(key)):
+            state, inside = next(iter(mapping(container.get("state")).items()), ("", {}))
+            last = mapping(mapping(container.get("lastState")).get("terminated"))
             within = mapping(inside)
             yield Container(
-                str(one.get("name") or ""),
-                str(one.get("image") or ""),
+                str(container.get("name") or ""),
+                str(container.get("image") or ""),
                 state,
                 str(within.get("reason") or ""),
                 " ".join(str(within.get("message") or "").split()),
@@ -179,8 +179,8 @@ def containers(pod: Any) -> Iterator[Container]:
                 str(last.get("reason") or ""),
                 " ".join(str(last.get("message") or "").split()),
                 _number(last.get("exitCode")),
-                _number(one.get("restartCount")),
-                one.get("ready") is True,
+                _number(container.get("restartCount")),
+                container.get("ready") is True,
             )
 
 
@@ -205,14 +205,14 @@ def admission(evidence: Evidence) -> list[Finding]:
 def scheduling(evidence: Evidence) -> list[Finding]:
     """Return why the scheduler found no node."""
     status = mapping(mapping(evidence.pod).get("status"))
-    condition = next((one for one in maps(status.get("conditions")) if one.get("type") == "PodScheduled"), {})
+    condition = next((entry for entry in maps(status.get("conditions")) if entry.get("type") == "PodScheduled"), {})
     if condition.get("status") == "True" or dig(evidence.pod, ("spec", "nodeName")):
         return []
     if condition.get("reason") == "SchedulingGated":
         return [finding("CC1161.gated", evidence.ref, ("spec", "schedulingGates"))]
     told = str(condition.get("message") or "")
     if not told:
-        told = next((one.message for one in evidence.pod_events if one.reason == "FailedScheduling"), "")
+        told = next((event.message for event in evidence.pod_events if event.reason == "FailedScheduling"), "")
     if not told:
         return []
     reasons = _reasons(" ".join(told.split()))
@@ -231,40 +231,42 @@ def refused_by_node(evidence: Evidence) -> list[Finding]:
     if status.get("phase") != "Failed" or not reason:
         return []
     cause = cause_of(reason, REFUSED)
-    said = quoted(" ".join(str(status.get("message") or "").split())) or "nothing more"
-    return [finding(cause.code, evidence.ref, ("status",), reason=reason, said=said)] if cause else []
+    message = quoted(" ".join(str(status.get("message") or "").split())) or "nothing more"
+    return [finding(cause.code, evidence.ref, ("status",), reason=reason, said=message)] if cause else []
 
 
 def images(evidence: Evidence) -> list[Finding]:
     """Return which image cannot be had, on the node or in the VM."""
     out = []
-    for one in containers(evidence.pod):
-        if one.state == "waiting" and PULLS.search(one.reason):
+    for container in containers(evidence.pod):
+        if container.state == "waiting" and PULLS.search(container.reason):
             # a back-off has no words of the registry; the event before it does
             words = next(
                 (
                     e.message
                     for e in evidence.pod_events
-                    if "Failed to pull image" in e.message and one.image in e.message
+                    if "Failed to pull image" in e.message and container.image in e.message
                 ),
                 "",
             )
-            message = f"{one.reason}: {one.message} {words}"
+            message = f"{container.reason}: {container.message} {words}"
             cause = cause_of(message, IMAGES)
             if cause:
-                out.append(finding(cause.code, evidence.ref, (), image=one.image, container=one.name))
+                out.append(finding(cause.code, evidence.ref, (), image=container.image, container=container.name))
     return out
 
 
 def created(evidence: Evidence) -> list[Finding]:
     """Return why the runtime could not make the VM or a container in it, denials by the policy left out."""
-    for one in containers(evidence.pod):
-        message = one.message if one.state == "waiting" else ""
-        if one.reason == "CreateContainerConfigError" or (one.reason == "CreateContainerError" and _missing(message)):
-            return [_config(evidence, one.name, message)]
-        if one.reason in ("CreateContainerError", "RunContainerError") and message and not DENIED.search(message):
+    for container in containers(evidence.pod):
+        message = container.message if container.state == "waiting" else ""
+        if container.reason == "CreateContainerConfigError" or (
+            container.reason == "CreateContainerError" and _missing(message)
+        ):
+            return [_config(evidence, container.name, message)]
+        if container.reason in ("CreateContainerError", "RunContainerError") and message and not DENIED.search(message):
             if GUEST_PULL.search(message):
-                return [finding("CC1163.guest", evidence.ref, (), image=one.image, container=one.name)]
+                return [finding("CC1163.guest", evidence.ref, (), image=container.image, container=container.name)]
             return _told(evidence, message, SANDBOX)
     latest = next(
         (e for e in evidence.pod_events if e.reason in (*SANDBOX_REASONS, "FailedMount", "Failed", "Started")), None
@@ -297,19 +299,19 @@ def _config(evidence: Evidence, container: str, message: str) -> Finding:
 def own_process(evidence: Evidence) -> list[Finding]:
     """Return which container runs in its VM and ends, or does not become ready, by its own doing."""
     out = []
-    for one in containers(evidence.pod):
-        if one.name == INITIALIZER or DENIED.search(one.message) or DENIED.search(one.last_message):
+    for container in containers(evidence.pod):
+        if container.name == INITIALIZER or DENIED.search(container.message) or DENIED.search(container.last_message):
             continue
-        ended = one.state == "terminated" and one.exit != 0
-        if ended or (one.state == "waiting" and one.reason == "CrashLoopBackOff"):
-            reason, code = (one.reason, one.exit) if ended else (one.last_reason, one.last_exit)
+        ended = container.state == "terminated" and container.exit != 0
+        if ended or (container.state == "waiting" and container.reason == "CrashLoopBackOff"):
+            reason, code = (container.reason, container.exit) if ended else (container.last_reason, container.last_exit)
             variant = "CC1169.oom" if reason == "OOMKilled" else "CC1169.exit"
-            out.append(finding(variant, evidence.ref, (), container=one.name, exit=code))
-        elif one.state == "running" and not one.ready:
+            out.append(finding(variant, evidence.ref, (), container=container.name, exit=code))
+        elif container.state == "running" and not container.ready:
             probe = next((e for e in evidence.pod_events if e.reason == "Unhealthy"), None)
             if probe and not DENIED.search(probe.message):
                 name = probe.message.partition(" ")[0].lower()
-                out.append(finding("CC1169.probe", evidence.ref, (), container=one.name, probe=name))
+                out.append(finding("CC1169.probe", evidence.ref, (), container=container.name, probe=name))
     return out
 
 
@@ -352,26 +354,39 @@ def sealed_policy(evidence: Evidence) -> Sealed | None:
     except (ValueError, KeyError):
         return None
     references = References(evidence.objects)
-    tried = [(one, check_workload(one, references)) for one in _as_made(evidence)]
-    workload, checked = min(tried, key=lambda one: len(one[1].changed))
+    tried = [(workload, check_workload(workload, references)) for workload in _as_made(evidence)]
+    workload, checked = min(tried, key=lambda attempt: len(attempt[1].changed))
     return Sealed(workload, checked, digest(toml), data)
 
 
 def denied_requests(evidence: Evidence) -> list[tuple[str, str]]:
     """Return kind of request, and of what, for each that the policy denies by the latest words of the cluster."""
-    messages = [(one.name, text) for one in containers(evidence.pod) for text in (one.message, one.last_message)]
+    messages = [
+        (container.name, text)
+        for container in containers(evidence.pod)
+        for text in (container.message, container.last_message)
+    ]
     failed = ("Failed", "FailedCreatePodSandBox", "Unhealthy", "FailedPostStartHook", "FailedPreStopHook", "BackOff")
-    messages += [("", one.message) for one in evidence.pod_events if one.reason in failed]
+    messages += [("", event.message) for event in evidence.pod_events if event.reason in failed]
     out: dict[tuple[str, str], None] = {}
     for name, message in messages:
         match = DENIED.search(message)
         if match:
             inside = NAMED.search(message)
             sandbox = "start sandbox" in message or '"sandbox' in message or "pod sandbox" in message
-            who = name or (inside[1] if inside else "")
-            out[(match[1], f"container {who}" if who else "the sandbox" if sandbox else "a container")] = None
-    known = {kind for kind, what in out if what != "a container"}
-    return [(kind, what) for kind, what in out if what != "a container" or kind not in known]
+            name_of_container = name or (inside[1] if inside else "")
+            out[
+                (
+                    match[1],
+                    f"container {name_of_container}"
+                    if name_of_container
+                    else "the sandbox"
+                    if sandbox
+                    else "a container",
+                )
+            ] = None
+    named_kinds = {kind for kind, target in out if target != "a container"}
+    return [(kind, target) for kind, target in out if target != "a container" or kind not in named_kinds]
 
 
 def denials(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
@@ -381,9 +396,9 @@ def denials(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
         return []
     differing = [*differences(evidence, sealed), *services(evidence, sealed)] if sealed else []
     out = []
-    for kind, what in denied:
+    for kind, target in denied:
         code = "CC1164.exec" if kind in COMMANDS else "CC1164.known" if differing else "CC1164.unknown"
-        out.append(finding(code, evidence.ref, (), kind=kind, what=what))
+        out.append(finding(code, evidence.ref, (), kind=kind, what=target))
     return [*out, *differing]
 
 
@@ -401,11 +416,11 @@ def differences(evidence: Evidence, sealed: Sealed) -> Iterator[Finding]:
 def services(evidence: Evidence, sealed: Sealed) -> list[Finding]:
     """Return the Services whose variables the policy denies."""
     links = dig(evidence.pod, ("spec", "enableServiceLinks")) is not False
-    seen = [one for one in evidence.services if is_service(one) and (links or _is_api_server(one))]
+    seen = [service for service in evidence.services if is_service(service) and (links or _is_api_server(service))]
     whole = profile_of_data(sealed.data).narrowed
     return [
-        finding(one.code, evidence.ref, ("spec",), service=one.service, variable=one.variable)
-        for one in denied_services(seen, sealed.data, whole=whole)
+        finding(denied.code, evidence.ref, ("spec",), service=denied.service, variable=denied.variable)
+        for denied in denied_services(seen, sealed.data, whole=whole)
     ]
 
 
@@ -415,10 +430,10 @@ def vm_differences(evidence: Evidence, sealed: Sealed) -> list[Finding]:
     pod = Pod(sealed.workload, sealed.checked, count if isinstance(count, int) else 0, sealed.workload.ref)
     out: dict[str, Finding] = {}
     for manifest in evidence.manifests:
-        found = [one for one in check_pod(pod, None, manifest) if one.code == ID_BLOCK]
-        if not found:
+        problems = [problem for problem in check_pod(pod, None, manifest) if problem.code == ID_BLOCK]
+        if not problems:
             return []
-        field = found[0].message.partition(": ")[2]
+        field = problems[0].message.partition(": ")[2]
         out.setdefault(field, finding("CC1166.block", evidence.ref, ("spec",), field=field, by=""))
     return list(out.values())
 
@@ -433,7 +448,7 @@ def _as_made(evidence: Evidence) -> Iterator[Workload]:
     pod, template = evidence.pod, {key: evidence.pod.get(key) for key in ("metadata", "spec")}
     if evidence.owners:
         origin = evidence.owners[-1]
-        yield from (place_in_owner(pod, one) for one in workloads_of(origin, (), reference(origin)))
+        yield from (place_in_owner(pod, item) for item in workloads_of(origin, (), reference(origin)))
         return
     yield Workload(pod, (), reference(pod), ())
     owner = controller_of(pod)
@@ -478,11 +493,17 @@ SHORT = 16  # digits of a digest in a sentence
 
 def initializer(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
     """Return why the pod's initializer has not ended."""
-    one = next((each for each in containers(evidence.pod) if each.name == INITIALIZER), None)
-    if one is None:
+    container = next((status for status in containers(evidence.pod) if status.name == INITIALIZER), None)
+    if container is None:
         return []
-    failed = one.exit if one.state == "terminated" else one.last_exit if one.reason == "CrashLoopBackOff" else 0
-    waits = one.state == "running"
+    failed = (
+        container.exit
+        if container.state == "terminated"
+        else container.last_exit
+        if container.reason == "CrashLoopBackOff"
+        else 0
+    )
+    waits = container.state == "running"
     if not waits and not failed:
         return []
     code, values = _cause(evidence, sealed.digest if sealed else "")
@@ -496,18 +517,18 @@ def _cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
     where = f"namespace {evidence.ref.namespace}" if evidence.ref.namespace else "what was looked at"
     values: dict[str, Any] = {"digest": digest[:SHORT], "where": where}
     coordinators = [
-        one
-        for one in evidence.objects
-        if reference(one).kind == "Pod" and dig(one, ("metadata", "labels", POD_ROLE)) == "coordinator"
+        pod
+        for pod in evidence.objects
+        if reference(pod).kind == "Pod" and dig(pod, ("metadata", "labels", POD_ROLE)) == "coordinator"
     ]
-    idle = next((reference(one).name for one in coordinators if not is_ready(one)), "")
-    if evidence.manifests and not any(digest in mapping(one.get("Policies")) for one in evidence.manifests):
+    idle = next((reference(pod).name for pod in coordinators if not is_ready(pod)), "")
+    if evidence.manifests and not any(digest in mapping(manifest.get("Policies")) for manifest in evidence.manifests):
         return "CC1167.not-in-manifest", values
     if idle:
         return "CC1167.not-ready", {**values, "name": idle}
     if not evidence.manifests:
         return "CC1167.unknown", values
-    many = sum(reference(one).kind == "Pod" for one in evidence.objects) > 1
+    many = sum(reference(value).kind == "Pod" for value in evidence.objects) > 1
     return ("CC1167.set" if coordinators or not many else "CC1167.no-coordinator"), values
 
 
@@ -548,14 +569,16 @@ def why(evidence: Evidence) -> list[Finding]:
 def _started(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
     """Return why the VM did not come up, with what of the pod explains it."""
     causes = created(evidence)
-    if sealed and any(one.code == "CC1166" for one in causes):
+    if sealed and any(cause.code == "CC1166" for cause in causes):
         return [*causes, *vm_differences(evidence, sealed)]
     return causes
 
 
 def _suspects(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
     """Return what will keep the pod from starting though nothing has said so yet; not of one whose containers run."""
-    if sealed is None or any(one.state == "running" or one.restarts for one in containers(evidence.pod)):
+    if sealed is None or any(
+        container.state == "running" or container.restarts for container in containers(evidence.pod)
+    ):
         return []
     return [*differences(evidence, sealed), *services(evidence, sealed), *vm_differences(evidence, sealed)]
 
@@ -580,7 +603,9 @@ def state_of(evidence: Evidence) -> str:
         return "there is no pod" if not evidence.pod_events else "the pod is gone"
     phase = str(mapping(evidence.pod.get("status")).get("phase") or "no phase")
     waiting = [
-        f"{one.name} {one.reason or one.state or 'waiting'}" for one in containers(evidence.pod) if not one.ready
+        f"{container.name} {container.reason or container.state or 'waiting'}"
+        for container in containers(evidence.pod)
+        if not container.ready
     ]
     return f"{phase}{', ' if waiting else ''}{', '.join(waiting)}"
 
@@ -608,8 +633,8 @@ def diagnosis_text(ref: Ref, state: str, causes: Sequence[Finding]) -> str:
 def diagnosis_json(ref: Ref, state: str, causes: Sequence[Finding]) -> str:
     """Write `{"version": 1, "pod": {...}, "state": ..., "causes": [{"code", "message", "remedy", "path"}]}`."""
     told = [
-        {"code": one.code, "message": on_one_line(one.message), "remedy": one.hint, "path": dotted(one.path)}
-        for one in causes
+        {"code": cause.code, "message": on_one_line(cause.message), "remedy": cause.hint, "path": dotted(cause.path)}
+        for cause in causes
     ]
     pod = {"kind": ref.kind, "namespace": ref.namespace, "name": on_one_line(ref.name)}
     return json.dumps({"version": 1, "pod": pod, "state": on_one_line(state), "causes": told}, indent=2) + "\n"

@@ -57,16 +57,17 @@ def events(objects: Iterable[Any]) -> Iterator[Event]:
 
 
 def about(value: Any, all_events: Iterable[Event]) -> list[Event]:
-    """Return the events about an object, the latest first; those of an earlier one of its name are none."""
+    """Return the events about an object, the latest first; without those of an earlier object of its name."""
     metadata = mapping(mapping(value).get("metadata"))
     names = (value.get("kind"), metadata.get("namespace") or "", metadata.get("name"))
     uid = metadata.get("uid")
     chosen = [
-        one
-        for one in all_events
-        if (one.kind, one.namespace or names[1], one.name) == names and (not uid or not one.uid or one.uid == uid)
+        event
+        for event in all_events
+        if (event.kind, event.namespace or names[1], event.name) == names
+        and (not uid or not event.uid or event.uid == uid)
     ]
-    return sorted(chosen, key=lambda one: one.time, reverse=True)
+    return sorted(chosen, key=lambda event: event.time, reverse=True)
 
 
 # --- Find the pod that is meant among some objects, and what belongs to it: its owners, their events, its namespace
@@ -108,45 +109,49 @@ def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | F
     kind, space, name = _parsed(address, namespace)
     if not kind:
         return finding("CC1172.address", address=address)
-    every = tuple(events(objects))
-    named = [value for value in objects if _is(value, kind, space, name)]
+    all_events = tuple(events(objects))
+    matches = [value for value in objects if _is(value, kind, space, name)]
     spaces = sorted(
-        {reference(one).namespace for one in named} | {one.namespace for one in _of(every, kind, space, name)}
+        {reference(match).namespace for match in matches}
+        | {event.namespace for event in _of(all_events, kind, space, name)}
     )
     if len(spaces) > 1:
         return finding("CC1172.several", address=address, namespaces=", ".join(spaces))
-    if not named and not spaces:
+    if not matches and not spaces:
         return finding("CC1172.absent", address=address)
-    if not named:
-        told = sorted(_of(every, kind, space, name), key=lambda one: one.time, reverse=True)
+    if not matches:
+        told = sorted(_of(all_events, kind, space, name), key=lambda one: one.time, reverse=True)
         ref = Ref("v1" if kind == "Pod" else "", kind, spaces[0], name)
         return _with_surroundings(Evidence(ref, None, (), tuple(told), ()), objects)
-    known = index_controllers(objects)
-    value = named[0]
+    controllers = index_controllers(objects)
+    value = matches[0]
     if kind != "Pod":
-        below = [one for one in objects if _is(one, "Pod", "", "") and value in _owners(one, known)]
+        below = [event for event in objects if _is(event, "Pod", "", "") and value in _owners(event, controllers)]
         pod = _worst(below)
         if pod is None:
-            made = [one for one in objects if value in _owners(one, known)]
-            parts = (*made, value)
-            told = [event for one in parts for event in about(one, every)]
+            children = [pod for pod in objects if value in _owners(pod, controllers)]
+            parts = (*children, value)
+            told = [event for part in parts for event in about(part, all_events)]
             return _with_surroundings(Evidence(reference(value), None, parts, (), tuple(told)), objects)
         value = pod
-    owners = tuple(_owners(value, known))
-    told = [event for one in owners for event in about(one, every)]
-    found = Evidence(reference(value), value, owners, tuple(about(value, every)), tuple(told))
-    return _with_surroundings(found, objects)
+    owners = tuple(_owners(value, controllers))
+    told = [event for owner in owners for event in about(owner, all_events)]
+    evidence = Evidence(reference(value), value, owners, tuple(about(value, all_events)), tuple(told))
+    return _with_surroundings(evidence, objects)
 
 
-def _with_surroundings(found: Evidence, objects: Sequence[Any]) -> Evidence:
-    space = found.ref.namespace
+def _with_surroundings(evidence: Evidence, objects: Sequence[Any]) -> Evidence:
+    space = evidence.ref.namespace
     services = [
-        one
-        for one in objects
-        if reference(one).kind == "Service"
-        and (reference(one).namespace in ("", space) or (reference(one).namespace, reference(one).name) == _API_SERVER)
+        service
+        for service in objects
+        if reference(service).kind == "Service"
+        and (
+            reference(service).namespace in ("", space)
+            or (reference(service).namespace, reference(service).name) == _API_SERVER
+        )
     ]
-    return found._replace(services=tuple(services), manifests=tuple(_manifests(objects)), objects=tuple(objects))
+    return evidence._replace(services=tuple(services), manifests=tuple(_manifests(objects)), objects=tuple(objects))
 
 
 _API_SERVER = ("default", "kubernetes")
@@ -180,21 +185,21 @@ def _is(value: Any, kind: str, namespace: str, name: str) -> bool:
     return ref.kind == kind and (not namespace or ref.namespace == namespace) and (not name or ref.name == name)
 
 
-def _of(every: Sequence[Event], kind: str, namespace: str, name: str) -> list[Event]:
+def _of(all_events: Sequence[Event], kind: str, namespace: str, name: str) -> list[Event]:
     return [
-        one
-        for one in every
-        if (one.kind, one.name) == (kind, name) and (not namespace or one.namespace in ("", namespace))
+        event
+        for event in all_events
+        if (event.kind, event.name) == (kind, name) and (not namespace or event.namespace in ("", namespace))
     ]
 
 
-def _owners(value: Any, known: Mapping[Any, Any]) -> list[Any]:
+def _owners(value: Any, controllers: Mapping[Any, Any]) -> list[Any]:
     """Return the controllers of an object that are known, nearest first."""
-    found: list[Any] = []
-    while (owner := controller_of(value)) is not None and owner in known and len(found) < len(known):
-        value = known[owner]
-        found.append(value)
-    return found
+    owners: list[Any] = []
+    while (owner := controller_of(value)) is not None and owner in controllers and len(owners) < len(controllers):
+        value = controllers[owner]
+        owners.append(value)
+    return owners
 
 
 def _worst(pods: Sequence[Any]) -> Any:
@@ -206,7 +211,7 @@ def _worst(pods: Sequence[Any]) -> Any:
 def is_ready(pod: Any) -> bool:
     """Tell whether a pod serves, or has done its work."""
     status = mapping(mapping(pod).get("status"))
-    conditions = {one.get("type"): one.get("status") for one in maps(status.get("conditions"))}
+    conditions = {condition.get("type"): condition.get("status") for condition in maps(status.get("conditions"))}
     return status.get("phase") == "Succeeded" or (
         status.get("phase") == "Running" and conditions.get("Ready") == "True"
     )

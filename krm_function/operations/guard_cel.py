@@ -58,10 +58,10 @@ def is_text(value: str, condition: str) -> str:
 
 def sentence(words: str, *values: str) -> str:
     """Write a sentence with a value in the place of each `{}`."""
-    first, *others = words.split("{}")
+    first, *rest = words.split("{}")
     parts = [text(first)]
-    for value, more in zip(values, others, strict=True):
-        parts += [f"string({value})", *([text(more)] if more else [])]
+    for value, words_after in zip(values, rest, strict=True):
+        parts += [f"string({value})", *([text(words_after)] if words_after else [])]
     return " + ".join(parts)
 
 
@@ -100,7 +100,7 @@ LIST, MAP = "[]", "{}"
 
 
 def _paths(*written: str) -> tuple[Pattern, ...]:
-    return tuple(tuple(one.replace("[]", ".[]").replace("{}", ".{}").split(".")) for one in written)
+    return tuple(tuple(path.replace("[]", ".[]").replace("{}", ".{}").split(".")) for path in written)
 
 
 _RAY = ("headGroupSpec.template.spec", "workerGroupSpecs[].template.spec")
@@ -143,7 +143,7 @@ REFUSED_PLACES: Mapping[str, Mapping[str, tuple[Pattern, ...]]] = {
 
 Places = Mapping[str, tuple[Pattern, ...]]  # group/Kind -> paths from the object; () is the object itself
 Rule = dict[str, Any]
-GROUPS = frozenset(known[0].rpartition("/")[0] for known in KINDS.values())  # of Kubernetes itself
+GROUPS = frozenset(entry[0].rpartition("/")[0] for entry in KINDS.values())  # of Kubernetes itself
 
 
 class Guarded(NamedTuple):
@@ -158,18 +158,24 @@ class Guarded(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def guarded(kinds: Kinds) -> Guarded:
-    """Return what is known of all kinds with pods."""
+def find_guarded(kinds: Kinds) -> Guarded:
+    """Find the pods of all kinds that have some, and the refused places."""
     pods: dict[str, tuple[Pattern, ...]] = {
-        _key(known[0].rpartition("/")[0], kind): known[1:] for kind, known in KINDS.items()
+        _key(place[0].rpartition("/")[0], kind): place[1:] for kind, place in KINDS.items()
     }
     findings = []
-    for known in _sealed_kinds(kinds):
-        paths = tuple(dict.fromkeys(tuple(step.replace("*", LIST) for step in one.path) for one in known.templates))
+    for kind_of_pod in _sealed_kinds(kinds):
+        paths = tuple(
+            dict.fromkeys(
+                tuple(step.replace("*", LIST) for step in template.path) for template in kind_of_pod.templates
+            )
+        )
         deep = [path for path in paths if path.count(LIST) > 1]
-        findings += [finding("CC1370", kind=known.kind, group=known.group, place=_written(path)) for path in deep]
-        if left := tuple(path for path in paths if path not in deep):
-            pods[_key(known.group, known.kind)] = left
+        findings += [
+            finding("CC1370", kind=kind_of_pod.kind, group=kind_of_pod.group, place=_written(path)) for path in deep
+        ]
+        if shallow := tuple(path for path in paths if path not in deep):
+            pods[_key(kind_of_pod.group, kind_of_pod.kind)] = shallow
     classes: dict[str, tuple[Pattern, ...]] = {}
     reasons: dict[str, str] = {}
     for group, of in REFUSED_PLACES.items():
@@ -184,9 +190,9 @@ def guarded(kinds: Kinds) -> Guarded:
 def _sealed_kinds(kinds: Kinds) -> list[PodKind]:
     """Return the kinds of catalogue and configuration whose pods are sealed, in the order of their names."""
     groups = {group for groups in CATALOGUED.values() for group in groups}
-    every = {key: known for group in groups for key, known in of_group(group).items()}
-    every.update(kinds.configured)
-    return [known for _, known in sorted(every.items()) if not known.refused]
+    kinds_by_key = {key: pod_kind for group in groups for key, pod_kind in of_group(group).items()}
+    kinds_by_key.update(kinds.configured)
+    return [pod_kind for _, pod_kind in sorted(kinds_by_key.items()) if not pod_kind.refused]
 
 
 def _key(group: str, kind: str) -> str:
@@ -212,8 +218,8 @@ def maps_at(value: str, places: Places) -> str:
 def _maps(value: str, path: Pattern) -> str:
     if MAP in path:
         of, below = _cut(value, path, MAP)
-        each = f"m.map(k, {_at('m[k]', below)})"
-        return f"[{of}.orValue({{}})].map(m, type(m) == map ? {each} : [])[0]"
+        templates = f"m.map(k, {_at('m[k]', below)})"
+        return f"[{of}.orValue({{}})].map(m, type(m) == map ? {templates} : [])[0]"
     if LIST in path:
         of, below = _cut(value, path, LIST)
         return f"{a_list(of)}.map(e, {_at('e', below)})"
@@ -232,9 +238,9 @@ def _at(value: str, path: Pattern) -> str:
 def rules(places: Iterable[str], scope: str = "Namespaced") -> list[Rule]:
     """Return the rules by which an API server asks for objects of these kinds (group/Kind); of pods, new ones only."""
     by_version: dict[str, list[str]] = {}
-    for kind, known in KINDS.items():
+    for kind, places_of_kind in KINDS.items():
         if kind != "Pod":
-            by_version.setdefault(known[0], []).append(f"{kind.lower()}s")
+            by_version.setdefault(places_of_kind[0], []).append(f"{kind.lower()}s")
     changed = ["CREATE", "UPDATE"]
     custom = sorted({key.partition("/")[0] for key in places} - GROUPS)
     return [
@@ -279,22 +285,22 @@ CONDITIONS = {
 }
 
 
-def pod_variables(known: Guarded) -> dict[str, str]:
+def pod_variables(guarded: Guarded) -> dict[str, str]:
     """Return the variables about an object: its kind, its pods, those before, and whether they are judged."""
     return {
         "it": "dyn(object)",
         "was": "dyn(oldObject)",
         "kind": 'request.kind.group + "/" + request.kind.kind',
-        "pods": maps_at("variables.it", known.pods),
-        "before": f'request.operation == "CREATE" ? [] : {maps_at("variables.was", known.pods)}',
+        "pods": maps_at("variables.it", guarded.pods),
+        "before": f'request.operation == "CREATE" ? [] : {maps_at("variables.was", guarded.pods)}',
         "judged": 'request.operation == "CREATE" || variables.pods != variables.before',
     }
 
 
 def refuse(offenders: str, plain: str, words: str, *values: str) -> Json:
     """Return a validation. offenders: a variable with a list. words: with `{}` for values. plain: if these fail."""
-    said = {"message": plain, "messageExpression": sentence(words, *values)}
-    return {"expression": f"variables.{offenders}.size() == 0", **said, "reason": "Forbidden"}
+    messages = {"message": plain, "messageExpression": sentence(words, *values)}
+    return {"expression": f"variables.{offenders}.size() == 0", **messages, "reason": "Forbidden"}
 
 
 def policy(

@@ -62,9 +62,9 @@ def applied_by(live: Any) -> Host:
     return next((host for field, key, host in MARKS if dig(live, ("metadata", field, key)) is not None), "kubectl")
 
 
-def applied_together(every: Iterable[Any]) -> Host:
+def applied_together(objects: Iterable[Any]) -> Host:
     """Return who applies what is not there yet: whoever applies the first of the others that has a mark."""
-    return next((host for host in map(applied_by, every) if host != "kubectl"), "kubectl")
+    return next((host for host in map(applied_by, objects) if host != "kubectl"), "kubectl")
 
 
 # --- Name the fields of an object that a cluster has otherwise or no longer: what it has in addition is not looked at
@@ -101,9 +101,9 @@ def _kept(ours: Any, theirs: Any) -> bool:
 
 
 def differing_classes(
-    workloads: Iterable[Workload], wanted: Mapping[str, RuntimeClass], live: Mapping[str, Any]
+    workloads: Iterable[Workload], rendered: Mapping[str, RuntimeClass], live: Mapping[str, Any]
 ) -> Iterator[Finding]:
-    """Return the findings about the classes that some workloads name. wanted: as the render made them, if it is known.
+    """Return the findings about the classes that some workloads name. rendered: as the render made them, if known.
 
     live: the objects of the cluster by name.
     """
@@ -113,11 +113,11 @@ def differing_classes(
             yield finding("CC1120.no-runtime-class", ref, names=_addresses(users))
             continue
         yield from check_handler(ref, (), value)
-        there = parse_runtime_class_object(value).runtime_class
-        if name in wanted and (fields := differing_class_fields(wanted[name], there)):
+        live_class = parse_runtime_class_object(value).runtime_class
+        if name in rendered and (fields := differing_class_fields(rendered[name], live_class)):
             yield finding("CC1120.runtime-class", ref, fields=", ".join(fields))
         for workload in users:
-            yield from _admission(workload, there)
+            yield from _admission(workload, live_class)
 
 
 def differing_planned_classes(
@@ -137,13 +137,13 @@ def differing_planned_classes(
         if value is None:
             findings.append(finding("CC0319.absent", ref, names=_addresses(users)))
             continue
-        there = classes[name] = parse_runtime_class_object(value).runtime_class
+        live_class = classes[name] = parse_runtime_class_object(value).runtime_class
         planned = users[0].scheduled
-        fields = differing_class_fields(planned, there) if planned is not None else []
+        fields = differing_class_fields(planned, live_class) if planned is not None else []
         if fields:
             findings.append(finding("CC0319.differs", ref, fields=", ".join(fields)))
         if fields or planned is None:
-            findings += [problem for workload in users for problem in _admission(workload, there)]
+            findings += [problem for workload in users for problem in _admission(workload, live_class)]
     return classes, findings
 
 
@@ -187,7 +187,7 @@ def _ref(name: str) -> Ref:
 
 
 def _addresses(workloads: Iterable[Workload]) -> str:
-    return listed([f"{one.ref.kind}/{one.ref.name}" for one in workloads])
+    return listed([f"{workload.ref.kind}/{workload.ref.name}" for workload in workloads])
 
 
 # --- Find what a cluster has left of an earlier render: pods, and workloads that would make some
@@ -209,7 +209,7 @@ def earlier(objects: Iterable[Any], old: Collection[str], classes: Collection[st
     for value in objects:
         ref = reference(value)
         templates = [dig(value, path) for path in SHIPPED.paths(ref, value)]
-        if not _has_ended(ref.kind, value) and any(_is_earlier(one, old, classes) for one in templates):
+        if not _has_ended(ref.kind, value) and any(_is_earlier(template, old, classes) for template in templates):
             out.append(ref)
     return out
 
@@ -237,7 +237,9 @@ def _has_ended(kind: str, value: Any) -> bool:
         case "Job":
             conditions = dig(status, ("conditions",))
             listed = conditions if isinstance(conditions, list) else []
-            return any(dig(one, ("type",)) in OVER and dig(one, ("status",)) == "True" for one in listed)
+            return any(
+                dig(condition, ("type",)) in OVER and dig(condition, ("status",)) == "True" for condition in listed
+            )
         case _:
             return False
 
@@ -291,14 +293,14 @@ class Rendered(NamedTuple):
     @property
     def namespaces(self) -> list[str]:
         """Where the cluster has the workloads and manifests; `default` if no object names one."""
-        refs = [*(one.ref for one in self.workloads), *self.manifests]
+        refs = [*(workload.ref for workload in self.workloads), *self.manifests]
         return sorted({ref.namespace for ref in refs if ref.namespace}) or ["default"]
 
     @property
     def refs(self) -> frozenset[Ref]:
         """What its workloads and manifests may be in the cluster."""
-        every = (*(one.ref for one in self.workloads), *self.manifests)
-        return frozenset(placed for ref in every for placed in self.placed(ref))
+        refs = (*(workload.ref for workload in self.workloads), *self.manifests)
+        return frozenset(possible for ref in refs for possible in self.placed(ref))
 
     def placed(self, ref: Ref) -> list[Ref]:
         """Return what an object of the output may be in the cluster: without a namespace, it may be in each."""
@@ -326,20 +328,20 @@ def compare_live(
     live = {reference(value): value for value in objects} | dict(pods.bare)
 
     def there(ref: Ref) -> Any:
-        return next((live[one] for one in output.placed(ref) if one in live), None)
+        return next((live[place] for place in output.placed(ref) if place in live), None)
 
-    others = applied_together(value for value in map(there, output.refs) if value is not None)
+    host = applied_together(value for value in map(there, output.refs) if value is not None)
     findings: list[Finding] = []
     for workload in output.workloads:
         value = there(workload.ref)
         if value is not None or not _is_local(workload.object):
-            findings += _workload(workload, value, references, others)
+            findings += _workload(workload, value, references, host)
     for ref, value in output.manifests.items():
-        if (found := there(ref)) is not None or not _is_local(value):
-            findings += _manifest(ref, str(read_emitted_manifest(value)), found, others)
-    differing = {one for found in findings if found.ref is not None for one in output.placed(found.ref)}
+        if (copy := there(ref)) is not None or not _is_local(value):
+            findings += _manifest(ref, str(read_emitted_manifest(value)), copy, host)
+    differing = {ref for problem in findings if problem.ref is not None for ref in output.placed(problem.ref)}
     findings += _beside(output, [*objects, *pods.strays.values()], pods, differing)
-    reported = {one for found in findings if found.ref is not None for one in output.placed(found.ref)}
+    reported = {ref for problem in findings if problem.ref is not None for ref in output.placed(problem.ref)}
     findings += pods.findings(output.refs, reported)
     return [*findings, *(differing_classes(output.workloads, output.classes, classes) if classes is not None else ())]
 
@@ -359,8 +361,8 @@ def described(output: Rendered, context: str, *, classes: bool, pods: int = 0, b
     if beside:
         parts.append(f"{beside} of whose policies belong to workloads that the cluster alone has")
     if classes:
-        known = output.classes.keys() >= {one.runtime_class for one in output.workloads}
-        parts.append("their RuntimeClasses" if known else "that their RuntimeClasses admit them")
+        has_all = output.classes.keys() >= {workload.runtime_class for workload in output.workloads}
+        parts.append("their RuntimeClasses" if has_all else "that their RuntimeClasses admit them")
     return f"compared with the cluster of context {context}: {', '.join(parts)}\n"
 
 
@@ -369,10 +371,12 @@ def sealed_in_the_cluster(objects: Iterable[Any], kinds: Kinds) -> set[str]:
 
     What a controller made of one of them is none of its own: an old ReplicaSet has the policy of an earlier render.
     """
-    every = list(objects)
-    by_owner = index_controllers(every, kinds)
-    own = [value for value in every if not find_owners(value, by_owner)]
-    return {read_sealed_digest(workload) for value in own for workload in select(value, kinds=kinds).workloads} - {""}
+    values = list(objects)
+    by_owner = index_controllers(values, kinds)
+    owners = [value for value in values if not find_owners(value, by_owner)]
+    return {read_sealed_digest(workload) for value in owners for workload in select(value, kinds=kinds).workloads} - {
+        ""
+    }
 
 
 def _is_local(value: Any) -> bool:
@@ -384,53 +388,53 @@ def _short_digest(text: str) -> str:
     return sha256(text.encode("utf-8")).hexdigest()[:SHORT]
 
 
-def _workload(workload: Workload, value: Any, references: References, others: Host) -> list[Finding]:
-    """Compare one workload with the one in the cluster, of the same kind and name. others: who applies the others."""
+def _workload(workload: Workload, value: Any, references: References, other_host: Host) -> list[Finding]:
+    """Compare one workload with the one in the cluster, of the same kind and name. other_host: applies the others."""
     ref, wanted_class = workload.ref, workload.runtime_class
     if value is None:
-        return [finding("CC1120.absent", ref, apply=APPLY[others])]
-    there = Workload(value, (), ref, workload.template, made_by=workload.made_by)
+        return [finding("CC1120.absent", ref, apply=APPLY[other_host])]
+    live = Workload(value, (), ref, workload.template, made_by=workload.made_by)
     host = applied_by(value)
     repair = REPAIR[host]
-    if not there.runtime_class:
+    if not live.runtime_class:
         return [finding("CC1120.no-class", ref, wanted=wanted_class, repair=repair)]
-    if there.runtime_class != wanted_class:
-        return [finding("CC1120.class", ref, found=there.runtime_class, wanted=wanted_class, repair=repair)]
-    ours, theirs = (one.annotations.get(INITDATA) for one in (workload, there))
+    if live.runtime_class != wanted_class:
+        return [finding("CC1120.class", ref, found=live.runtime_class, wanted=wanted_class, repair=repair)]
+    ours, theirs = (side.annotations.get(INITDATA) for side in (workload, live))
     try:
-        wanted = from_annotation(str(ours))
+        ours_toml = from_annotation(str(ours))
         if theirs is None:
-            return [finding("CC1120.no-policy", ref, wanted=digest(wanted)[:SHORT], repair=repair)]
-        found = from_annotation(str(theirs))
-        if wanted == found:
-            return _changed(workload, there, digest(wanted)[:SHORT], references, repair)
-        data = [read_policy_data(decode_toml(toml).data[POLICY]) for toml in (wanted, found)]
+            return [finding("CC1120.no-policy", ref, wanted=digest(ours_toml)[:SHORT], repair=repair)]
+        theirs_toml = from_annotation(str(theirs))
+        if ours_toml == theirs_toml:
+            return _changed(workload, live, digest(ours_toml)[:SHORT], references, repair)
+        data = [read_policy_data(decode_toml(toml).data[POLICY]) for toml in (ours_toml, theirs_toml)]
         fields = ", ".join(compare_policies(data[0], data[1])) or "what is not in its containers"
     except (ValueError, KeyError):
         return [finding("CC1120.unreadable", ref, repair=repair)]
-    digests = [digest(toml)[:SHORT] for toml in (wanted, found)]
+    digests = [digest(toml)[:SHORT] for toml in (ours_toml, theirs_toml)]
     return [finding("CC1120.policy", ref, wanted=digests[0], found=digests[1], fields=fields, apply=APPLY[host])]
 
 
-def _changed(ours: Workload, there: Workload, wanted: str, references: References, repair: str) -> list[Finding]:
+def _changed(ours: Workload, live: Workload, policy: str, references: References, repair: str) -> list[Finding]:
     """Return what was changed in a pod that still has this output's policy, as one finding; and what else is wrong.
 
     Its own policy shows what somebody added. Only this output shows what was taken away, and other numbers of vCPUs.
     """
-    checked = check_workload(there, references)
+    checked = check_workload(live, references)
     fields = list(checked.changed)
-    if not fields and (paths := changed_fields(_template(ours), _template(there))):
+    if not fields and (paths := changed_fields(_template(ours), _template(live))):
         fields = [format_paths(paths)]
-    counts = [vcpus(one) for one in (ours, there)]
+    counts = [vcpus(side) for side in (ours, live)]
     if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
         fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
-    others = [found for found in checked.findings if found.code != PODS]
+    problems = [problem for problem in checked.findings if problem.code != PODS]
     if not fields:
-        return others
-    writer = find_last_writer(there.object)
+        return problems
+    writer = find_last_writer(live.object)
     variant = "CC1120.pod-by" if writer else "CC1120.pod"
-    said = finding(variant, there.ref, wanted=wanted, fields=", ".join(fields), repair=repair, writer=writer)
-    return [said, *others]
+    change = finding(variant, live.ref, wanted=policy, fields=", ".join(fields), repair=repair, writer=writer)
+    return [change, *problems]
 
 
 def _template(workload: Workload) -> Any:
@@ -439,14 +443,14 @@ def _template(workload: Workload) -> Any:
     return {"metadata": metadata, "spec": workload.pod_spec}
 
 
-def _manifest(ref: Ref, ours: str, value: Any, others: Host) -> Iterator[Finding]:
+def _manifest(ref: Ref, ours: str, value: Any, host: Host) -> Iterator[Finding]:
     if value is None:
-        yield finding("CC1120.absent", ref, apply=APPLY[others])
+        yield finding("CC1120.absent", ref, apply=APPLY[host])
     elif (theirs := read_emitted_manifest(value) or "") != ours:
-        wanted, found = _short_digest(ours), _short_digest(theirs)
+        our_digest, their_digest = _short_digest(ours), _short_digest(theirs)
         fields = describe_difference(ours, theirs)
         apply = APPLY[applied_by(value)]
-        yield finding("CC1120.manifest", ref, wanted=wanted, found=found, fields=fields, apply=apply)
+        yield finding("CC1120.manifest", ref, wanted=our_digest, found=their_digest, fields=fields, apply=apply)
 
 
 def _beside(
@@ -460,8 +464,8 @@ def _beside(
     differing: workloads with a finding already, which is about all that their controllers made, too.
     """
     texts = [read_emitted_manifest(value) for value in (*objects, *output.manifests.values())]
-    known = {digest for text in texts if text is not None for digest in _policies(text)}
-    known -= set(map(read_sealed_digest, output.workloads))
+    elsewhere = {digest for text in texts if text is not None for digest in _policies(text)}
+    elsewhere -= set(map(read_sealed_digest, output.workloads))
     for value, copy in zip(objects, find_copies(objects, output.kinds, pods.controllers), strict=True):
         if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None:
             continue
@@ -469,7 +473,7 @@ def _beside(
         if owners and (reference(value).kind == "Pod" or reference(owners[-1]) in differing):
             continue
         for workload in select(value, kinds=output.kinds).workloads:
-            if workload.ref.whole not in output.refs and read_sealed_digest(workload) not in known:
+            if workload.ref.whole not in output.refs and read_sealed_digest(workload) not in elsewhere:
                 yield finding("CC1120.unknown", workload.ref, found=workload.runtime_class)
 
 

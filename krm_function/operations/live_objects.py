@@ -46,17 +46,16 @@ class ClusterObjects(NamedTuple):
 def read_cluster_objects(
     namespaces: Iterable[str],
     taker: Callable[[tuple[Any, ...]], TakesPods],
-    more: Iterable[tuple[str, str]] = (),
+    custom: Iterable[tuple[str, str]] = (),
 ) -> ClusterObjects:
     """Read the objects of the current context. Never raises.
 
-    more: apiVersion and kind of the custom resources that are read as well. taker: makes, of all other objects, what
-    takes the pods.
+    custom: apiVersion and kind of further custom resources. taker: makes the receiver of pods from the other objects.
     """
-    names, others = list(namespaces), list(more)
+    names, custom_kinds = list(namespaces), list(custom)
 
     def read(lists: Lists) -> tuple[tuple[Any, ...], TakesPods, ClusterClasses]:
-        objects = tuple(_objects(lists, names, others))
+        objects = tuple(_objects(lists, names, custom_kinds))
         pods = taker(objects)
         for name in names:
             for pod in lists.objects(listing_of("v1", "Pod", name)):
@@ -68,11 +67,11 @@ def read_cluster_objects(
     return ClusterObjects(objects, pods, classes, asked.context, asked.findings, asked.server)
 
 
-def _objects(lists: Lists, namespaces: Iterable[str], more: Iterable[tuple[str, str]]) -> Iterator[Any]:
+def _objects(lists: Lists, namespaces: Iterable[str], custom: Iterable[tuple[str, str]]) -> Iterator[Any]:
     """Yield each object but the pods as `kubectl get -o yaml` has it."""
     kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
     for namespace in namespaces:
-        for version, kind in (*kinds, *more, CONFIG_MAP):
+        for version, kind in (*kinds, *custom, CONFIG_MAP):
             yield from lists.objects(listing_of(version, kind, namespace))
 
 
@@ -85,7 +84,7 @@ def runtime_classes(lists: Lists) -> ClusterClasses:
     """Return the RuntimeClasses; without the right to list them, which fewer users have, None and a finding."""
     classes = Listing("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
     try:
-        return ClusterClasses({one["metadata"]["name"]: one for one in lists.objects(classes)})
+        return ClusterClasses({value["metadata"]["name"]: value for value in lists.objects(classes)})
     except RefusalError as problem:
         if problem.status != FORBIDDEN:
             raise
@@ -146,18 +145,18 @@ BESIDE = (("v1", "Event"), ("v1", "Service"), CONFIG_MAP)
 API_SERVER = ("default", "kubernetes")  # its Service gives variables to every pod
 
 
-def read_namespaces(namespaces: Sequence[str], more: Collection[tuple[str, str]] = ()) -> ClusterObjects:
+def read_namespaces(namespaces: Sequence[str], custom: Collection[tuple[str, str]] = ()) -> ClusterObjects:
     """Read the workloads, events, Services and manifests of some namespaces. Never raises.
 
-    more: apiVersion and kind of custom resources to list as well.
+    custom: apiVersion and kind of further custom resources.
     """
     asked = ask_cluster(
-        lambda lists: tuple(one for name in namespaces for one in _namespace_objects(lists, name, more))
+        lambda lists: tuple(value for name in namespaces for value in _namespace_objects(lists, name, custom))
     )
     return ClusterObjects(asked.answer, context=asked.context, findings=asked.findings)
 
 
-def _namespace_objects(lists: Lists, namespace: str, more: Collection[tuple[str, str]]) -> Iterator[Any]:
+def _namespace_objects(lists: Lists, namespace: str, custom: Collection[tuple[str, str]]) -> Iterator[Any]:
     def listed(version: str, kind: str) -> Iterator[Any]:
         try:
             yield from lists.objects(listing_of(version, kind, namespace))
@@ -166,17 +165,17 @@ def _namespace_objects(lists: Lists, namespace: str, more: Collection[tuple[str,
                 raise
 
     kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
-    custom = set(more)
+    kinds_of_owners = set(custom)
     for version, kind in (POD, *kinds, *BESIDE):
         for value in listed(version, kind):
-            custom |= _custom_owners(value)
+            kinds_of_owners |= _custom_owners(value)
             yield value
-    for version, kind in sorted(custom):
+    for version, kind in sorted(kinds_of_owners):
         yield from listed(version, kind)
     if namespace != API_SERVER[0]:
         try:
-            there = lists.objects(listing_of("v1", "Service", API_SERVER[0]))
-            yield from (one for one in there if one["metadata"]["name"] == API_SERVER[1])
+            services = lists.objects(listing_of("v1", "Service", API_SERVER[0]))
+            yield from (service for service in services if service["metadata"]["name"] == API_SERVER[1])
         except RefusalError as problem:
             if problem.status != FORBIDDEN:
                 raise
@@ -185,5 +184,7 @@ def _namespace_objects(lists: Lists, namespace: str, more: Collection[tuple[str,
 def _custom_owners(value: Any) -> set[tuple[str, str]]:
     """Return apiVersion and kind of the owners of an object that are custom resources of the catalogue."""
     owners = maps(dig(value, ("metadata", OWNERS)))
-    named = {(str(one.get("apiVersion") or ""), str(one.get("kind") or "")) for one in owners}
-    return {(version, kind) for version, kind in named if kind not in KINDS and SHIPPED.of(Ref(version, kind, "", ""))}
+    owner_kinds = {(str(owner.get("apiVersion") or ""), str(owner.get("kind") or "")) for owner in owners}
+    return {
+        (version, kind) for version, kind in owner_kinds if kind not in KINDS and SHIPPED.of(Ref(version, kind, "", ""))
+    }

@@ -56,12 +56,12 @@ class Engine(NamedTuple):
 
 
 @contextmanager
-def rego_engine(named: str, policy: str, data: Any) -> Iterator[tuple[Ask | None, str, tuple[Finding, ...]]]:
+def rego_engine(wish: str, policy: str, data: Any) -> Iterator[tuple[Ask | None, str, tuple[Finding, ...]]]:
     """Yield how to ask a policy, what the engine is called, and what is wrong. It works inside the block.
 
-    named: `opa`, `regorus`, a path, or "" for the first that is on PATH. data: the policy_data of the policy.
+    wish: `opa`, `regorus`, a path, or "" for the first that is on PATH. data: the policy_data of the policy.
     """
-    program = _found(named)
+    program = _found(wish)
     if isinstance(program, Finding):
         yield None, "", (program,)
         return
@@ -76,19 +76,19 @@ def rego_engine(named: str, policy: str, data: Any) -> Iterator[tuple[Ask | None
         yield engine.ask, program.kind, ()
 
 
-def _found(named: str) -> Engine | Finding:
+def _found(wish: str) -> Engine | Finding:
     """Return the engine that is meant."""
-    if os.sep in named:
-        if not os.path.isfile(named):
-            return finding("CC0909.engine-file", option="--engine", program=named)
-        if not os.access(named, os.X_OK):
-            return finding("CC0909.engine-mode", option="--engine", program=named)
-        kind: Kind = "regorus" if "regorus" in os.path.basename(named) else "opa"
-        return Engine(kind, os.path.abspath(named), kind)
+    if os.sep in wish:
+        if not os.path.isfile(wish):
+            return finding("CC0909.engine-file", option="--engine", program=wish)
+        if not os.access(wish, os.X_OK):
+            return finding("CC0909.engine-mode", option="--engine", program=wish)
+        kind: Kind = "regorus" if "regorus" in os.path.basename(wish) else "opa"
+        return Engine(kind, os.path.abspath(wish), kind)
     for name in KINDS:
-        if named in ("", name) and (path := shutil.which(name)):
+        if wish in ("", name) and (path := shutil.which(name)):
             return Engine(name, os.path.abspath(path), name)
-    return finding("CC1006.none", names=named or " or ".join(KINDS))
+    return finding("CC1006.none", names=wish or " or ".join(KINDS))
 
 
 class _Evaluation:
@@ -180,10 +180,10 @@ def _capabilities(told: bytes) -> str:
     """Return OPA's capabilities with the agent's builtins alone. Raises Unanswered."""
     try:
         capabilities = json.loads(told)
-        kept = [one for one in capabilities["builtins"] if _permitted(one["name"])]
+        permitted = [builtin for builtin in capabilities["builtins"] if _permitted(builtin["name"])]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unanswered("it does not tell its capabilities") from None
-    return json.dumps({**capabilities, "builtins": kept, "allow_net": []})
+    return json.dumps({**capabilities, "builtins": permitted, "allow_net": []})
 
 
 def _permitted(name: str) -> bool:

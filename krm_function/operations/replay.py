@@ -74,10 +74,10 @@ def judge(values: list[Any], state: dict[str, Any]) -> Verdict:
         return Verdict(False, state)
     ops = value.get("ops") or []
     try:
-        after = applied(state, ops)
+        new_state = applied(state, ops)
     except ValueError as problem:
         return Verdict(False, state, problem=str(problem))
-    return Verdict(True, after, changed=after != state)
+    return Verdict(True, new_state, changed=new_state != state)
 
 
 def applied(state: dict[str, Any], ops: Any) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _applied(value: Any, steps: list[str], op: dict[str, Any]) -> dict[str, Any]
         case "replace" if not rest and present and "value" in op:
             return {**value, key: op["value"]}
         case "remove" if not rest and present:
-            return {name: kept for name, kept in value.items() if name != key}
+            return {name: member for name, member in value.items() if name != key}
         case _:
             raise ValueError("an operation does not apply to the state")
 
@@ -135,8 +135,8 @@ def replay(requests: tuple[Request, ...], ask: Ask, explain: Explain) -> Iterato
             reasons: tuple[Reason, ...] = ()
             if not verdict.allowed:
                 explained += 1
-                more = explained <= EXPLAINED
-                reasons = explain(request, state, verdict.problem) if more else (NOT_ASKED,)
+                in_full = explained <= EXPLAINED
+                reasons = explain(request, state, verdict.problem) if in_full else (NOT_ASKED,)
             yield Judged(request, verdict.allowed, reasons)
             state = verdict.state
             if verdict.changed:
@@ -149,21 +149,21 @@ NOT_ASKED = Reason("", f"not looked into: the conditions of the first {EXPLAINED
 
 
 def _verdicts(requests: tuple[Request, ...], state: dict[str, Any], ask: Ask) -> Iterator[Verdict]:
-    inputs = tuple(one.input for one in requests)
+    inputs = tuple(request.input for request in requests)
     # OPA takes `with input as data.…` for no input in a comprehension of a query; with a variable it does not
     chosen = [f"{CHOSEN} := data.{PREFIX}requests[{n}]" for n in range(len(requests))]
     terms = tuple(
-        f"[{VALUE} | {choose}; {VALUE} := {PACKAGE}{one.kind} with input as {CHOSEN}]"
-        for choose, one in zip(chosen, requests, strict=True)
+        f"[{VALUE} | {choose}; {VALUE} := {PACKAGE}{request.kind} with input as {CHOSEN}]"
+        for choose, request in zip(chosen, requests, strict=True)
     )
     last = f"[{VALUE} | {chosen[-1]}; {VALUE} := {PACKAGE}{PREFIX}input with input as {CHOSEN}]"
     try:
         *answers, echo = ask(Question((*terms, last), state, requests=inputs, module=ECHO))
-        together: list[list[Any]] | None = [one[0] for one in answers] if echo == [[inputs[-1]]] else None
+        together: list[list[Any]] | None = [answer[0] for answer in answers] if echo == [[inputs[-1]]] else None
     except Unanswered:  # an error of one is an error of all
         together = None
     if together is None:
-        yield from (judge(_alone(one, state, ask), state) for one in requests)
+        yield from (judge(_alone(request, state, ask), state) for request in requests)
     else:
         yield from (judge(values, state) for values in together)
 
@@ -202,7 +202,7 @@ def shown(value: Any) -> str:
 
 def listed(value: Any) -> str:
     """Write the members of a list, or `none`."""
-    members = [shown(one) for one in value] if isinstance(value, list) else []
+    members = [shown(member) for member in value] if isinstance(value, list) else []
     return short(", ".join(members)) if members else "none"
 
 
@@ -229,10 +229,10 @@ TOKENS = ("$(default_caps)", "$(privileged_caps)")
 
 
 class Compared(NamedTuple):
-    """What a condition looks at. input: the request. wanted: its container in policy_data. keys: what does not hold."""
+    """What a condition looks at. input: the request. sealed: its container in policy_data. keys: what does not hold."""
 
     input: Any
-    wanted: Any
+    sealed: Any
     state: dict[str, Any]
     common: Any
     statement: str
@@ -241,7 +241,7 @@ class Compared(NamedTuple):
 
 def differences(row: Condition, compared: Compared) -> Iterator[str]:  # noqa: C901 (one case for each word of `says`)
     """Yield sentences, at least one."""
-    asked, sealed = at(compared.input, row.field), at(compared.wanted, row.policy) if row.policy else None
+    asked, sealed = at(compared.input, row.field), at(compared.sealed, row.policy) if row.policy else None
     sentences: Iterable[str]
     match row.says:
         case "value":
@@ -289,8 +289,8 @@ def _elements(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
         elif isinstance(dig(asked, (key,)), str):
             name = variable_name(dig(asked, (key,)))
             names = {variable_name(text) for text in sealed} if isinstance(sealed, list) else set()
-            other = "has another value than in the policy" if name in names else "is not in the policy"
-            yield f"variable {name} {other}"
+            difference = "has another value than in the policy" if name in names else "is not in the policy"
+            yield f"variable {name} {difference}"
         else:
             yield f"number {key + 1 if isinstance(key, int) else shown(key)}: not in the policy"
 
@@ -309,7 +309,7 @@ def _arguments(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
 
 def _mount(mount: Any, sealed: list[dict[str, Any]]) -> str:
     place = dig(mount, ("destination",))
-    same = [one for one in sealed if one.get("destination") == place]
+    same = [entry for entry in sealed if entry.get("destination") == place]
     if not same:
         return f"a mount at {shown(place)} that the policy does not have"
     of_policy = same[0]
@@ -333,12 +333,12 @@ def _storages(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
     for storage in _chosen(sealed if missing else asked, compared.keys):
         driver = dig(storage, ("driver",))
         if missing:
-            what = (
+            missing_part = (
                 f"image {shown(dig(storage, ('source',)))}" if driver == PULLED else f"volume of driver {shown(driver)}"
             )
-            yield f"the request lacks the {what} of the policy, or has it twice"
+            yield f"the request lacks the {missing_part} of the policy, or has it twice"
         elif driver == PULLED:
-            yield _image(storage, [other for other in wanted_all if other.get("driver") == PULLED])
+            yield _image(storage, [storage for storage in wanted_all if storage.get("driver") == PULLED])
         else:
             place = shown(dig(storage, ("mount_point",)))
             yield f"a volume of driver {shown(driver)} at {place} that the policy does not have"
@@ -371,14 +371,14 @@ def _required(row: Condition, asked: Any, sealed: Any, compared: Compared) -> It
         names = {variable_name(text) for text in _list(asked)}
         yield from (
             f"variable {shown(n)} of the pod is missing"
-            for n in _list(dig(compared.wanted, ("required_variables",)))
+            for n in _list(dig(compared.sealed, ("required_variables",)))
             if n not in names
         )
     elif row.field == "OCI.Mounts":
         places = {mount.get("destination") for mount in maps(asked)}
         yield from (
             f"the mount at {shown(n)} is missing"
-            for n in _list(dig(compared.wanted, ("required_mounts",)))
+            for n in _list(dig(compared.sealed, ("required_mounts",)))
             if n not in places
         )
     else:
@@ -390,11 +390,11 @@ def _required(row: Condition, asked: Any, sealed: Any, compared: Compared) -> It
 def _state(row: Condition, asked: Any, compared: Compared) -> str:
     if row.field == "container_id":
         return _life(row, asked, compared.state.get(asked) if isinstance(asked, str) else None)
-    before = compared.state.get(row.policy)
+    earlier = compared.state.get(row.policy)
     if row.policy == "network_namespace":
         paths = [entry.get("Path") for entry in maps(asked) if entry.get("Type") == "network"]
         asked = paths[0] if len(paths) == 1 else None
-    return f"the node says {shown(asked)}; an earlier request said {shown(before)}"
+    return f"the node says {shown(asked)}; an earlier request said {shown(earlier)}"
 
 
 def _life(row: Condition, asked: Any, container: Any) -> str:
@@ -412,9 +412,9 @@ def _life(row: Condition, asked: Any, container: Any) -> str:
     return f"{name} is that of a container which is {shown(phase)}" if phase else f"{name} is known"
 
 
-def _sets(asked: list[str], sealed: list[str], what: str) -> Iterator[str]:
-    yield from (f"{what} {shown(name)} is not in the policy" for name in asked if name not in sealed)
-    yield from (f"{what} {shown(name)} of the policy is not in the request" for name in sealed if name not in asked)
+def _sets(asked: list[str], sealed: list[str], kind: str) -> Iterator[str]:
+    yield from (f"{kind} {shown(name)} is not in the policy" for name in asked if name not in sealed)
+    yield from (f"{kind} {shown(name)} of the policy is not in the request" for name in sealed if name not in asked)
 
 
 def _capabilities(value: Any, common: Any) -> list[str]:
@@ -429,7 +429,7 @@ def _chosen(value: Any, keys: tuple[Any, ...]) -> list[Any]:
 
 
 def _texts(value: Any, field: str) -> list[str]:
-    return [one[field] for one in maps(value) if isinstance(one.get(field), str)]
+    return [entry[field] for entry in maps(value) if isinstance(entry.get(field), str)]
 
 
 def _list(value: Any) -> list[Any]:
@@ -498,8 +498,8 @@ def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], p
         return (Reason(field, f"{UNTOLD}: {why}", remedy=remedy),)
     best = min((failed for failed in told), key=len)
     reasons = list(_reasons(best, sealed, request, state, index, (field, remedy)))
-    more = [Reason("", f"and {len(reasons) - MOST} more")] if len(reasons) > MOST else []
-    return (*reasons[:MOST], *more)
+    rest = [Reason("", f"and {len(reasons) - MOST} more")] if len(reasons) > MOST else []
+    return (*reasons[:MOST], *rest)
 
 
 def _failed(
@@ -628,10 +628,10 @@ def _pod(row: Condition, workload: Workload, sealed_container: Any) -> str:
     if row.pod in ("metadata.name", "metadata.namespace"):
         return row.pod
     name = dig(sealed_container, ("OCI", "Annotations", f"{ANNOTATION}container-name"))
-    own = next((one.field for one in workload.all_containers if one.name == name), "")
-    if "{container}" in row.pod and not own:
+    field = next((entry.field for entry in workload.all_containers if entry.name == name), "")
+    if "{container}" in row.pod and not field:
         return ""
-    container = f"spec.{own}[name={name}]"
+    container = f"spec.{field}[name={name}]"
     below = row.pod.format(container=container)
     return f"{dotted(workload.template_path)}.{below}" if workload.template_path else below
 
@@ -667,7 +667,7 @@ class Replay(NamedTuple):
     engine: str
     log: Log
     pods: tuple[Replayed, ...]
-    others: int
+    other_pods: int
     unknown: int
     denials: tuple[Denial, ...]
     contradicted: tuple[Denial, ...]
@@ -694,21 +694,21 @@ def replay_json(replay: Replay) -> str:
     """Write `{"version": 1, "pods": [{"requests": …, "denied": [{"reasons": …}]}], "log": {…}}` and a newline."""
     pods = [
         {
-            "namespace": one.pod.namespace,
-            "name": one.pod.name,
-            "requests": len(one.judged),
-            "denied": [_data(judged) for judged in one.judged if not judged.allowed],
+            "namespace": pod.pod.namespace,
+            "name": pod.pod.name,
+            "requests": len(pod.judged),
+            "denied": [_data(judged) for judged in pod.judged if not judged.allowed],
         }
-        for one in replay.pods
+        for pod in replay.pods
     ]
     log = {
         "lines": replay.log.lines,
         "requests": len(replay.log.requests),
-        "otherPods": replay.others,
+        "otherPods": replay.other_pods,
         "unknownPod": replay.unknown,
         "notReadable": [{"line": line, "problem": problem} for line, problem in replay.log.unreadable],
-        "denialsWithoutRequest": [one._asdict() for one in replay.denials],
-        "denialsOfAllowedRequests": [one._asdict() for one in replay.contradicted],
+        "denialsWithoutRequest": [denial._asdict() for denial in replay.denials],
+        "denialsOfAllowedRequests": [denial._asdict() for denial in replay.contradicted],
     }
     whole = {"version": 1, "workload": _ref(replay.ref), "policy": replay.digest, "engine": replay.engine}
     return json.dumps(_visible({**whole, "pods": pods, "log": log}), indent=2, ensure_ascii=False) + "\n"
@@ -754,29 +754,29 @@ def _by_kind(denials: tuple[Denial, ...]) -> Iterator[str]:
 
 
 def _counts(replay: Replay) -> Iterator[str]:
-    own = sum(len(one.judged) for one in replay.pods)
+    asked = sum(len(pod.judged) for pod in replay.pods)
     parts = [
         _many(replay.log.lines, "line"),
-        f"{_many(own, 'request')} of this workload's pods" if own else "no request",
+        f"{_many(asked, 'request')} of this workload's pods" if asked else "no request",
     ]
-    if replay.others:
-        parts.append(f"{_many(replay.others, 'request')} of other pods, not looked at")
+    if replay.other_pods:
+        parts.append(f"{_many(replay.other_pods, 'request')} of other pods, not looked at")
     if replay.unknown:
         parts.append(f"{_many(replay.unknown, 'request')} of a pod that the log does not tell, not looked at")
     yield f"log: {'; '.join(parts)}"
     for problem, count in Counter(problem for _, problem in replay.log.unreadable).items():
-        numbers = [line for line, said in replay.log.unreadable if said == problem]
+        numbers = [line for line, reason in replay.log.unreadable if reason == problem]
         yield f"not readable: {_many(count, 'request')}, {problem}: {_lines(numbers)}"
 
 
 def _lines(numbers: list[int]) -> str:
     shown = ", ".join(str(number) for number in numbers[:NUMBERS])
-    more = f" and {len(numbers) - NUMBERS} more" if len(numbers) > NUMBERS else ""
-    return f"line{'s' * (len(numbers) > 1)} {shown}{more}"
+    rest = f" and {len(numbers) - NUMBERS} more" if len(numbers) > NUMBERS else ""
+    return f"line{'s' * (len(numbers) > 1)} {shown}{rest}"
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _data(judged: Judged) -> dict[str, Any]:

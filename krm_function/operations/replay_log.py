@@ -238,9 +238,9 @@ def _too_deep(value: Any) -> bool:
     for _ in range(NESTING):
         level = [
             part
-            for one in level
-            if isinstance(one, dict | list)
-            for part in (one.values() if isinstance(one, dict) else one)
+            for parent in level
+            if isinstance(parent, dict | list)
+            for part in (parent.values() if isinstance(parent, dict) else parent)
         ]
         if not level:
             return False
@@ -283,11 +283,11 @@ def meant(pods: tuple[Pod, ...], workload: Workload, name: str = "") -> tuple[Po
         return tuple(pod for pod in pods if name in (pod.name, f"{pod.namespace}/{pod.name}"))
     if len(pods) == 1:
         return pods
-    own = workload.ref
+    ref = workload.ref
     return tuple(
         pod
         for pod in pods
-        if (pod.name == own.name or pod.name.startswith(f"{own.name}-")) and own.namespace in ("", pod.namespace)
+        if (pod.name == ref.name or pod.name.startswith(f"{ref.name}-")) and ref.namespace in ("", pod.namespace)
     )
 
 
@@ -302,6 +302,6 @@ def text(value: Any) -> str:
 
 
 def _pod(requests: list[Request]) -> Pod:
-    named = next((one for one in requests if note(one, "sandbox-name")), None)
-    namespace, name = (note(named, "sandbox-namespace"), note(named, "sandbox-name")) if named else ("", "")
+    first = next((request for request in requests if note(request, "sandbox-name")), None)
+    namespace, name = (note(first, "sandbox-namespace"), note(first, "sandbox-name")) if first else ("", "")
     return Pod(namespace, name, tuple(requests))

@@ -117,7 +117,7 @@ def words(text: str) -> frozenset[str]:
 def _opened(line: str) -> int:
     """Return how many brackets a line leaves open."""
     bare = _unquoted(line)
-    return sum((one in OPENING) - (one in CLOSING) for one in bare)
+    return sum((character in OPENING) - (character in CLOSING) for character in bare)
 
 
 def _unquoted(line: str) -> str:
@@ -396,7 +396,7 @@ def terms(probes: Iterable[Probe]) -> tuple[str, ...]:
 
 
 def _qualified(probe: Probe) -> Probe:
-    return probe._replace(term=PACKAGE + probe.term, inner=tuple(_qualified(one) for one in probe.inner))
+    return probe._replace(term=PACKAGE + probe.term, inner=tuple(_qualified(condition) for condition in probe.inner))
 
 
 class _Maker:
@@ -410,26 +410,26 @@ class _Maker:
     def of(self, body: Body, depth: int) -> tuple[Probe, ...]:
         """Return the conditions of a body, each a call with the body's parameters."""
         probes: list[Probe] = []
-        before: list[tuple[int, str, frozenset[str]]] = []  # number, statement, the names that it gives a value
+        earlier: list[tuple[int, str, frozenset[str]]] = []  # number, statement, the names that it gives a value
         chosen: set[str] = set()  # names of `some`
         for number, statement in enumerate(body.statements):
-            needed = _needed(statement, before)
+            needed = _needed(statement, earlier)
             prelude = [text for _, text, _ in needed]
             needs = tuple(index for index, _, _ in needed)
-            if every := EVERY.fullmatch(statement):
-                probe = Probe(body.name, statement, self._every(body, prelude, every.groups()), True, needs, ())
+            if quantifier := EVERY.fullmatch(statement):
+                probe = Probe(body.name, statement, self._every(body, prelude, quantifier.groups()), True, needs, ())
             else:
                 term = self._rule(body, [*prelude, statement])
                 probe = Probe(body.name, statement, term, False, needs, self._inner(body, prelude, statement, depth))
             probes.append(probe)
             if assigned := ASSIGNED.fullmatch(statement):
-                before.append((number, statement, frozenset((assigned[1],))))
+                earlier.append((number, statement, frozenset((assigned[1],))))
             elif some := SOME.fullmatch(statement):
                 names = frozenset(some[1].split(", "))
                 chosen |= names
-                before.append((number, statement, names))
+                earlier.append((number, statement, names))
             elif words(statement) & chosen and "(" not in statement:
-                before.append((number, statement, words(statement) & chosen))
+                earlier.append((number, statement, words(statement) & chosen))
         return tuple(probes)
 
     def _inner(self, body: Body, prelude: list[str], statement: str, depth: int) -> tuple[Probe, ...]:
@@ -458,15 +458,15 @@ class _Maker:
         name = probe.term.partition("(")[0]
         called = f"{name}({', '.join(values)})" if values else name
         term = self._rule(body, [*prelude, f"{PREFIX}found := {called}"], f"{PREFIX}found")
-        inner = tuple(self._wrapped(body, prelude, one, values) for one in probe.inner)
+        inner = tuple(self._wrapped(body, prelude, condition, values) for condition in probe.inner)
         return probe._replace(term=term, inner=inner)
 
     def _every(self, body: Body, prelude: list[str], parts: tuple[str, ...]) -> str:
         first, second, domain, block = parts
         key, value = (first, second) if second else ("_", first)
         key = f"{PREFIX}key" if key == "_" else key
-        each = self._rule(body._replace(parameters=(*body.parameters, key, value)), [*prelude, *block.split("\n")])
-        listed = f"[{key} | some {key}, {value} in {domain}; not {each}]"
+        holds = self._rule(body._replace(parameters=(*body.parameters, key, value)), [*prelude, *block.split("\n")])
+        listed = f"[{key} | some {key}, {value} in {domain}; not {holds}]"
         # a list that is not there is no empty one: then the condition is undefined as well
         exists = f"{PREFIX}domain := {domain}"
         return self._rule(body, [*prelude, exists, f"{PREFIX}found := {listed}"], f"{PREFIX}found")
@@ -481,12 +481,12 @@ class _Maker:
         return called
 
 
-def _needed(statement: str, before: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, str, frozenset[str]]]:
+def _needed(statement: str, earlier: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, str, frozenset[str]]]:
     """Return the statements before one whose values it needs, in their order."""
     names_used, seen = set(words(statement)), 0
     while len(names_used) > seen:
         seen = len(names_used)
-        for _, text, names in before:
+        for _, text, names in earlier:
             if names & names_used:
                 names_used |= words(text)
-    return [one for one in before if one[2] & names_used]
+    return [entry for entry in earlier if entry[2] & names_used]

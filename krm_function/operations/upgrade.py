@@ -21,11 +21,11 @@ from krm_function.report.findings import on_one_line
 
 
 class PlatformChange(NamedTuple):
-    """One platform that workloads are on. before, after: its handlers. measured: its reference values are others."""
+    """One platform that workloads are on. old, new: its handlers. measured: its reference values are others."""
 
     name: str
-    before: str
-    after: str
+    old: str
+    new: str
     measured: bool
     workloads: tuple[Ref, ...]
 
@@ -37,8 +37,8 @@ class Change(NamedTuple):
     after, "" where a release names none that is known.
     """
 
-    before: str
-    after: str
+    old: str
+    new: str
     platforms: tuple[PlatformChange, ...]
     images: tuple[str, ...]
     profiles: tuple[str, str]
@@ -48,39 +48,47 @@ class Change(NamedTuple):
     @property
     def handlers(self) -> Mapping[str, str]:
         """The handlers of the present release, with those that take their place."""
-        return {one.before: one.after for one in self.platforms if one.before != one.after}
+        return {platform.old: platform.new for platform in self.platforms if platform.old != platform.new}
 
 
 def change_between(
-    before: Release, after: Release, workloads: Sequence[tuple[Ref, str]], coordinator: Ref | None
+    old: Release, new: Release, workloads: Sequence[tuple[Ref, str]], coordinator: Ref | None
 ) -> tuple[Change, list[Finding]]:
     """Compare two releases. workloads: each with the name of its platform."""
     findings: list[Finding] = []
     platforms = []
     for name in sorted({platform for _, platform in workloads}):
         refs = tuple(ref for ref, platform in workloads if platform == name)
-        if name not in after.platforms:
-            known = ", ".join(sorted(after.platforms)) or "none"
-            findings += [finding("CC1377", ref, version=after.version, name=name, known=known) for ref in refs]
-        elif name in before.platforms:
-            old, new = before.platforms[name], after.platforms[name]
-            platforms.append(PlatformChange(name, old.handler, new.handler, _values(old) != _values(new), refs))
-    images = tuple(sorted(_other_images(before, after)))
-    profiles = [profile_of(one)[0] for one in (before, after)]
+        if name not in new.platforms:
+            offered = ", ".join(sorted(new.platforms)) or "none"
+            findings += [finding("CC1377", ref, version=new.version, name=name, known=offered) for ref in refs]
+        elif name in old.platforms:
+            old_platform, new_platform = old.platforms[name], new.platforms[name]
+            platforms.append(
+                PlatformChange(
+                    name,
+                    old_platform.handler,
+                    new_platform.handler,
+                    _values(old_platform) != _values(new_platform),
+                    refs,
+                )
+            )
+    images = tuple(sorted(_other_images(old, new)))
+    profiles = [profile_of(release)[0] for release in (old, new)]
     names = tuple(profile.name if profile else "" for profile in profiles)
     change = Change(
-        before.version,
-        after.version,
+        old.version,
+        new.version,
         tuple(platforms),
         images,
         (names[0], names[1]),
         tuple(ref for ref, _ in workloads),
         coordinator,
     )
-    moved = images or change.handlers or any(one.measured for one in platforms)
-    if not findings and not (workloads and moved):
+    differs = images or change.handlers or any(platform.measured for platform in platforms)
+    if not findings and not (workloads and differs):
         code = "CC1378.same" if workloads else "CC1378.nothing"
-        findings.append(finding(code, before=before.version, after=after.version))
+        findings.append(finding(code, before=old.version, after=new.version))
     if workloads and coordinator is None:
         findings.append(finding("CC1380"))
     return change, findings
@@ -90,9 +98,9 @@ def _values(of: PlatformRelease) -> tuple[object, ...]:
     return of.snp, of.tdx, of.rtmr0_by_vcpu
 
 
-def _other_images(before: Release, after: Release) -> Iterator[str]:
-    for name in before.images.keys() | after.images.keys():
-        if before.images.get(name) != after.images.get(name):
+def _other_images(old: Release, new: Release) -> Iterator[str]:
+    for name in old.images.keys() | new.images.keys():
+        if old.images.get(name) != new.images.get(name):
             yield name
 
 
@@ -221,7 +229,7 @@ class Wave(NamedTuple):
     """One wave. commands: for each host; those of `every` are the same for all. notes: by host."""
 
     name: str
-    what: str
+    task: str
     commands: Mapping[HostName, Sequence[str]]
     gates: tuple[Gate, ...]
     notes: Mapping[HostName, str] = NO_NOTES
@@ -231,7 +239,7 @@ class Places(NamedTuple):
     """The words of the call for the commands. Words in capitals are the reader's to replace.
 
     paths: the input. config: the options --config. configured: the paths of these. generate, release, lock: files of
-    the configuration. next_release: the file of --to. before: that of --from. coordinator_file: where the coordinator
+    the configuration. next_release: the file of --to. earlier: that of --from. coordinator_file: where the coordinator
     stands. label: of the coordinator's own object, "" if others have it too. emits: the output has RuntimeClasses.
     """
 
@@ -243,7 +251,7 @@ class Places(NamedTuple):
     lock: str
     next_release: str
     namespace: str
-    before: str = "earlier-release.yaml"
+    earlier: str = "earlier-release.yaml"
     coordinator_file: str = "resources/coordinator.yml"
     directory: str = "OVERLAY"
     chart: str = "CHART"
@@ -265,14 +273,14 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
     check = f"contrast-krm check rendered.yaml --cluster {places.config}"
     yield Wave(
         "render",
-        f"render once more with {change.before}, then with {change.after}; the manifest keeps the earlier policies and "
+        f"render once more with {change.old}, then with {change.new}; the manifest keeps the earlier policies and "
         "reference values beside the new ones; nothing is applied",
         of_each(
             ("render", "deployed.yaml"),
             (
                 f"contrast-krm manifest keep deployed.yaml --in {places.generate}",
                 *(
-                    (f"cp {places.release} {places.before}", f"cp {places.next_release} {places.release}")
+                    (f"cp {places.release} {places.earlier}", f"cp {places.next_release} {places.release}")
                     if places.next_release != places.release
                     else ()
                 ),
@@ -289,7 +297,11 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
             Gate("contrast-krm diff --policy deployed.yaml rendered.yaml", "0 weaker"),
         ),
     )
-    runtimes = [f"runtime-{one.name.removesuffix('-gpu')}.yml" for one in change.platforms if one.before != one.after]
+    runtimes = [
+        f"runtime-{platform.name.removesuffix('-gpu')}.yml"
+        for platform in change.platforms
+        if platform.old != platform.new
+    ]
     files = [name for name in dict.fromkeys(runtimes) if name[8:-4] in PLATFORMS]
     installed = [
         command
@@ -302,7 +314,7 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
     plan = f"contrast-krm plan rendered.yaml {places.config} --cluster"
     yield Wave(
         "runtime",
-        f"install the runtime of {change.after} on the nodes, beside the one that is there"
+        f"install the runtime of {change.new} on the nodes, beside the one that is there"
         if files
         else "nothing: the handlers are the same",
         of_each(tuple(installed)),
@@ -377,8 +389,8 @@ def _alone(host: Host, change: Change, places: Places) -> bool:
 
 def _coordinator(change: Change, places: Places, hosts: Mapping[HostName, Host], check: str) -> Wave:
     if change.coordinator is None:
-        what = "that of the deployment that has it: upgrade it there first"
-        return Wave("coordinator", what, dict.fromkeys(hosts, ()), ())
+        task = "that of the deployment that has it: upgrade it there first"
+        return Wave("coordinator", task, dict.fromkeys(hosts, ()), ())
     ready = f"kubectl rollout status statefulset/{change.coordinator.name} --namespace {places.namespace}"
     commands: dict[HostName, Sequence[str]] = {}
     notes: dict[HostName, str] = {}
@@ -447,7 +459,7 @@ def _filled(text: str, change: Change, places: Places, out: str = "") -> str:
         namespace=places.namespace,
         lock=places.lock,
         label=places.label,
-        version=change.after,
+        version=change.new,
         out=out,
         arguments=" ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in places.configured),
         coordinator=f"{coordinator.namespace or places.namespace}/{coordinator.name}" if coordinator else "",
@@ -510,10 +522,10 @@ def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], li
     nowhere = [] if cluster.nodes is None else sorted(handlers - _known(cluster.nodes))
     early = []
     if nowhere and seen["runtime"].state == "open":
-        early.append(finding("CC1379.runtime", begun[0], after=change.after, names=listed(nowhere)))
+        early.append(finding("CC1379.runtime", begun[0], after=change.new, names=listed(nowhere)))
     if seen["classes"].state == "open":
         names = listed(sorted(handlers - set(cluster.classes or ())))
-        early.append(finding("CC1379.classes", begun[0], after=change.after, names=names))
+        early.append(finding("CC1379.classes", begun[0], after=change.new, names=names))
     return seen, early
 
 
@@ -551,7 +563,7 @@ def _there(change: Change, classes: Iterable[str] | None) -> Seen:
 def _runs(change: Change, objects: Sequence[Any], namespace: str) -> dict[Ref, tuple[int, int]]:
     """Return how many templates and pods of each workload have an old handler, and how many a new one."""
     old, new = change.handlers.keys(), set(change.handlers.values())
-    found: dict[Ref, tuple[int, int]] = {}
+    runs: dict[Ref, tuple[int, int]] = {}
     names = {(ref.kind, ref.namespace or namespace, ref.name): ref for ref in change.workloads}
     by_owner = index_controllers(objects)
     for value in objects:
@@ -562,9 +574,9 @@ def _runs(change: Change, objects: Sequence[Any], namespace: str) -> dict[Ref, t
             continue
         for path in template_paths(ref.kind, value):
             name = dig(value, (*path, "spec", "runtimeClassName"))
-            before = found.get(owner, (0, 0))
-            found[owner] = (before[0] + (name in old), before[1] + (name in new))
-    return found
+            counts = runs.get(owner, (0, 0))
+            runs[owner] = (counts[0] + (name in old), counts[1] + (name in new))
+    return runs
 
 
 def _is_over(kind: str, value: Any) -> bool:
@@ -577,12 +589,12 @@ def _rolled_out(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> See
     """Return whether some workloads are of the new release alone."""
     if runs is None or not of:
         return Seen("unknown", "the cluster does not show it" if of else "")
-    there = {ref: runs[ref] for ref in of if ref in runs}
-    old = sorted(str(ref) for ref, (before, _) in there.items() if before)
+    present = {ref: runs[ref] for ref in of if ref in runs}
+    old = sorted(str(ref) for ref, (old_count, _) in present.items() if old_count)
     if old:
         return Seen("open", f"of the present release: {listed(old)}")
-    if len(there) < len(of):
-        return Seen("open", f"not there: {listed(sorted(str(ref) for ref in of - there.keys()))}")
+    if len(present) < len(of):
+        return Seen("open", f"not there: {listed(sorted(str(ref) for ref in of - present.keys()))}")
     return Seen("done", "all are of the next release")
 
 
@@ -616,7 +628,7 @@ def upgrade_text(change: Change, planned: Sequence[Wave], seen: Mapping[str, See
         "HOST, NAME, OVERLAY, CHART and other words in capitals are yours to replace; nothing of this was run."
     )
     for number, wave in enumerate(planned, 1):
-        lines += ["", f"wave {number}: {wave.name}", f"  {wave.what}"]
+        lines += ["", f"wave {number}: {wave.name}", f"  {wave.task}"]
         state = seen.get(wave.name)
         if state is not None and (state.state != "unknown" or state.text):
             lines.append(f"  now: {state.state}{f', {state.text}' if state.text else ''}")
@@ -634,7 +646,7 @@ def upgrade_json(change: Change, planned: Sequence[Wave], seen: Mapping[str, See
         {
             "wave": number,
             "name": wave.name,
-            "what": wave.what,
+            "what": wave.task,
             "commands": {host: [*commands] for host, commands in wave.commands.items()},
             "notes": dict(wave.notes),
             "before": [{"command": gate.command, "answer": gate.answer} for gate in wave.gates],
@@ -645,18 +657,18 @@ def upgrade_json(change: Change, planned: Sequence[Wave], seen: Mapping[str, See
     ]
     data = {
         "version": 1,
-        "from": change.before,
-        "to": change.after,
+        "from": change.old,
+        "to": change.new,
         "profiles": {"from": change.profiles[0], "to": change.profiles[1]},
         "platforms": [
             {
-                "name": one.name,
-                "from": one.before,
-                "to": one.after,
-                "otherReferenceValues": one.measured,
-                "workloads": [f"{ref.kind}/{ref}" for ref in one.workloads],
+                "name": platform.name,
+                "from": platform.old,
+                "to": platform.new,
+                "otherReferenceValues": platform.measured,
+                "workloads": [f"{ref.kind}/{ref}" for ref in platform.workloads],
             }
-            for one in change.platforms
+            for platform in change.platforms
         ],
         "images": [*change.images],
         "coordinator": f"{change.coordinator.kind}/{change.coordinator}" if change.coordinator else None,
@@ -669,14 +681,14 @@ def upgrade_json(change: Change, planned: Sequence[Wave], seen: Mapping[str, See
 def _heading(change: Change) -> str:
     count = len(change.workloads)
     whose = "with their coordinator" if change.coordinator else "whose coordinator is elsewhere"
-    return f"from release {change.before} to {change.after}: {count} workload{'' if count == 1 else 's'} {whose}"
+    return f"from release {change.old} to {change.new}: {count} workload{'' if count == 1 else 's'} {whose}"
 
 
 def _platforms(change: Change) -> Iterator[str]:
     rows = [("PLATFORM", "HANDLER NOW", "HANDLER NEXT", "REFERENCE VALUES", "WORKLOADS")]
-    for one in change.platforms:
-        values = "others" if one.measured else "the same"
-        rows.append((one.name, one.before, one.after, values, str(len(one.workloads))))
+    for platform in change.platforms:
+        values = "others" if platform.measured else "the same"
+        rows.append((platform.name, platform.old, platform.new, values, str(len(platform.workloads))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     yield from ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 

@@ -12,7 +12,7 @@ import pytest
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS, REFUSED
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.workload import INITDATA
-from krm_function.operations.guard_cel import field, guarded
+from krm_function.operations.guard_cel import field, find_guarded
 from tests import quick_yaml as yaml
 from tests.hosts.running import EXAMPLES, called
 
@@ -59,7 +59,7 @@ def test_with_warn_nothing_is_refused() -> None:
 
 
 def test_every_kind_that_a_render_seals_is_guarded() -> None:
-    known = guarded(SHIPPED)
+    known = find_guarded(SHIPPED)
     groups = {(group, kind) for kind, of in CATALOGUED.items() for group in of}
     wanted = {*(f"{version.rpartition('/')[0]}/{kind}" for kind, (version, *_) in KINDS.items())}
     assert set(known.pods) == wanted | {f"{group}/{kind}" for group, kind in groups}

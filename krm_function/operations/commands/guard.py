@@ -33,7 +33,7 @@ from krm_function.operations.guard_cel import (
     binding,
     ephemeral_containers,
     field,
-    guarded,
+    find_guarded,
     is_text,
     maps_at,
     pod_variables,
@@ -57,9 +57,9 @@ NAME = "sealed-containers"
 def add_arguments(parser: Parser) -> None:
     """Add configuration, what is printed, output, findings."""
     add_config(parser)
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--warn", action="store_true", help="warn, and write into the audit log, but refuse nothing")
-    what.add_argument(
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--warn", action="store_true", help="warn, and write into the audit log, but refuse nothing")
+    mode.add_argument(
         "--sealed",
         metavar="FILE",
         action="append",
@@ -89,8 +89,8 @@ def run(options: Namespace) -> int:
 def _policies(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
     """Return the policies for the kinds that are known with the configuration."""
     kinds, findings = configured_kinds(options.config)
-    made = guard(kinds, warn=options.warn)
-    return made.objects, (*findings, *made.findings)
+    policies = guard(kinds, warn=options.warn)
+    return policies.objects, (*findings, *policies.findings)
 
 
 def _sealed(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
@@ -132,13 +132,13 @@ IS_EXCEPTED = is_text(EXCEPTION, 't.trim() != ""')
 MAY = f'authorizer.group("{DOMAIN}").resource("{RESOURCE}").namespace(request.namespace).check("{VERB}").allowed()'
 
 
-def confidential_namespaces(known: Guarded) -> Json:
+def confidential_namespaces(guarded: Guarded) -> Json:
     """Return the policy."""
     reasons = f'.map(p, {EXCEPTION}.orValue(""))'
     user = "request.userInfo.username"
     of_kubernetes = f'{user}.startsWith("{ACCOUNTS}") || {user} == "{MANAGER}"'
     variables = {
-        **pod_variables(known),
+        **pod_variables(guarded),
         "plain": f"variables.judged ? variables.pods.filter(p, !{is_text(CLASS, IS_CONTRAST)}) : []",
         "open": f"variables.plain.filter(p, !{IS_EXCEPTED})",
         "excepted": f"variables.plain.filter(p, {IS_EXCEPTED})",
@@ -162,7 +162,7 @@ def confidential_namespaces(known: Guarded) -> Json:
             *("request.userInfo.username", "request.namespace"),
         ),
     ]
-    matched = {"namespaceSelector": {"matchLabels": {LABEL: CONFIDENTIAL}}, "resourceRules": rules(known.pods)}
+    matched = {"namespaceSelector": {"matchLabels": {LABEL: CONFIDENTIAL}}, "resourceRules": rules(guarded.pods)}
     return policy("confidential-namespaces", matched, variables, validations)
 
 
@@ -204,8 +204,8 @@ UNPINNED = f"!{is_text('c.?image', 't.contains(' + text('@sha256:') + ')')}"
 
 def containers(pod: str) -> str:
     """Write the init containers and containers of a pod."""
-    init, more = (a_list(field(pod, ("spec", name))) for name in ("initContainers", "containers"))
-    return f"({init} + {more})"
+    init, running = (a_list(field(pod, ("spec", name))) for name in ("initContainers", "containers"))
+    return f"({init} + {running})"
 
 
 def classes(maps: str, path: str, condition: str) -> str:
@@ -213,25 +213,25 @@ def classes(maps: str, path: str, condition: str) -> str:
     return f'{maps}.map(p, {path}.orValue("")).filter(t, type(t) == string && {condition})'
 
 
-def sealed_pods(known: Guarded) -> Json:
+def sealed_pods(guarded: Guarded) -> Json:
     """Return the policy."""
     judged = "variables.judged ? "
     unpinned = f"{containers('p')}.exists(c, {UNPINNED})"
     variables = {
-        **pod_variables(known),
+        **pod_variables(guarded),
         "unresolved": f"{judged}{classes('variables.pods', CLASS, IS_UNRESOLVED)} : []",
-        "asked": classes(maps_at("variables.it", known.classes), "p.?runtimeClassName", IS_CONTRAST),
+        "asked": classes(maps_at("variables.it", guarded.classes), "p.?runtimeClassName", IS_CONTRAST),
         "askedBefore": 'request.operation == "CREATE" ? [] : '
-        + classes(maps_at("variables.was", known.classes), "p.?runtimeClassName", IS_CONTRAST),
+        + classes(maps_at("variables.was", guarded.classes), "p.?runtimeClassName", IS_CONTRAST),
         "inVain": "variables.asked.filter(t, !(t in variables.askedBefore))",
         "confidential": f"{judged}variables.pods.filter(p, {is_text(CLASS, IS_HANDLER)}) : []",
         "unsealed": f"variables.confidential.filter(p, !{IS_SEALED})",
         "unpinned": f"variables.confidential.filter(p, {IS_SEALED} && {unpinned})",
         "debugged": f"variables.confidential.filter(p, {a_list('p.?spec.?ephemeralContainers')}.size() > 0)",
         "step": _step(),
-        "reason": _reason(known),
+        "reason": _reason(guarded),
     }
-    matched = [*rules((*known.pods, *known.classes), "*"), ephemeral_containers()]
+    matched = [*rules((*guarded.pods, *guarded.classes), "*"), ephemeral_containers()]
     return policy("sealed-pods", {"resourceRules": matched}, variables, _validations())
 
 
@@ -281,10 +281,10 @@ def _step() -> str:
     return "".join(cases) + text(STEPS["kubectl"])
 
 
-def _reason(known: Guarded) -> str:
+def _reason(guarded: Guarded) -> str:
     """Write why no render seals the pods of a refused kind, and what to do."""
     by_reason: dict[str, list[str]] = {}
-    for key, reason in known.reasons.items():
+    for key, reason in guarded.reasons.items():
         by_reason.setdefault(reason, []).append(key)
     cases = [f"variables.kind in {texts(keys)} ? {text(reason)} : " for reason, keys in by_reason.items()]
     return "".join(cases) + '""'
@@ -307,7 +307,7 @@ REPLACED: dict[str, str | int | None] = {"+": "-", "/": "_", "=": "."}  # what a
 MOST = 200_000  # bytes of a ConfigMap, below what `kubectl apply` writes into an annotation
 PARAMETERS = {"apiVersion": "v1", "kind": "ConfigMap"}
 KEY = f"t.substring(t.size() - {END})" + "".join(
-    f".replace({text(one)}, {text(str(new))})" for one, new in REPLACED.items()
+    f".replace({text(word)}, {text(str(new))})" for word, new in REPLACED.items()
 )
 LINES = f'variables.sealed[{KEY}].split("\\n")'  # one list for all containers, as CEL counts what each text costs
 DIGEST = '(string(c.image).contains("@") ? string(c.image).split("@", 2)[1] : "")'
@@ -330,7 +330,10 @@ def config_maps(workloads: Iterable[Workload], name: str) -> tuple[Json, ...]:
     for workload in workloads:
         initdata = workload.annotations.get(INITDATA)
         if isinstance(initdata, str) and len(initdata) >= LEAST:
-            lines = [line_of(one.name, str(one.container.get("image", ""))) for one in workload.all_containers]
+            lines = [
+                line_of(container.name, str(container.container.get("image", "")))
+                for container in workload.all_containers
+            ]
             data = by_namespace.setdefault(workload.ref.namespace, {})
             data[key_of(initdata)] = "".join(dict.fromkeys(lines))
     return tuple(
@@ -357,13 +360,13 @@ def _config_map(name: str, namespace: str, data: dict[str, str]) -> Json:
     return {**PARAMETERS, "metadata": metadata, "data": data}
 
 
-def sealed_containers(known: Guarded) -> Json:
+def sealed_containers(guarded: Guarded) -> Json:
     """Return the policy. Its parameters are the ConfigMaps of the object's namespace, one after the other."""
     has_lines = is_text(SEALED, f"t.size() >= {LEAST} && {KEY} in variables.sealed")
     strange = f"[{LINES}].exists(lines, {containers('p')}.exists(c, {IS_STRANGE}))"
     names = f"[{LINES}].map(lines, {containers('p')}.filter(c, {IS_STRANGE}).map(c, c.name).join(' '))[0]"
     variables = {
-        **pod_variables(known),
+        **pod_variables(guarded),
         "sealed": "params.?data.orValue({})",
         "listed": f"variables.judged ? variables.pods.filter(p, {is_text(CLASS, IS_HANDLER)} && {has_lines}) : []",
         "strange": f"variables.listed.filter(p, {is_text(SEALED, strange)})",
@@ -376,7 +379,7 @@ def sealed_containers(known: Guarded) -> Json:
         "that adds it away from the pod, or change the input, and render again",
         "variables.names[0]",
     )
-    return policy("sealed-containers", {"resourceRules": rules(known.pods)}, variables, [validation], PARAMETERS)
+    return policy("sealed-containers", {"resourceRules": rules(guarded.pods)}, variables, [validation], PARAMETERS)
 
 
 # --- The command `guard`: admission policies by which an API server refuses honest mistakes at the door
@@ -396,12 +399,12 @@ class Guard(NamedTuple):
 
 def guard(kinds: Kinds, *, warn: bool = False) -> Guard:
     """Return the policies, each with its binding, and the role of exceptions. warn: they warn and refuse nothing."""
-    known = guarded(kinds)
+    kinds_with_pods = find_guarded(kinds)
     objects: list[Json] = []
     for admission_policy, parameters in (
-        (sealed_pods(known), None),
-        (sealed_containers(known), SELECTOR),
-        (confidential_namespaces(known), None),
+        (sealed_pods(kinds_with_pods), None),
+        (sealed_containers(kinds_with_pods), SELECTOR),
+        (confidential_namespaces(kinds_with_pods), None),
     ):
         objects += [admission_policy, binding(admission_policy, parameters, warn=warn)]
-    return Guard((*objects, role_of_exceptions()), known.findings)
+    return Guard((*objects, role_of_exceptions()), kinds_with_pods.findings)

@@ -47,36 +47,44 @@ def run(options: Namespace) -> int:
     if config is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
     if config.generate.manifest.keep == "none":
-        wrong = finding("CC0734.keep", config.generate.ref, ("spec", "manifest", "keep"))
-        return print_findings((*findings, wrong), options.format, options.report)
-    before = render(inputs.resources, config, findings)
+        refusal = finding("CC0734.keep", config.generate.ref, ("spec", "manifest", "keep"))
+        return print_findings((*findings, refusal), options.format, options.report)
+    with_earlier = render(inputs.resources, config, findings)
     manifest = config.generate.manifest._replace(keep="none")
-    after = render(inputs.resources, config._replace(generate=config.generate._replace(manifest=manifest)), findings)
-    told: tuple[Finding, ...] = tuple(one for one in after.findings if one.severity != "info")
-    if before.failed or after.failed:
+    pruned = render(inputs.resources, config._replace(generate=config.generate._replace(manifest=manifest)), findings)
+    told: tuple[Finding, ...] = tuple(problem for problem in pruned.findings if problem.severity != "info")
+    if with_earlier.failed or pruned.failed:
         return print_findings(told, options.format, options.report)
-    kept, left = (mapping(decode(one.manifest).get("Policies")) for one in (before, after))
+    all_policies, own_policies = (
+        mapping(decode(rendered.manifest).get("Policies")) for rendered in (with_earlier, pruned)
+    )
     if options.cluster:
-        told += _left_in_the_cluster(after, kept.keys() - left.keys())
+        told += _left_in_the_cluster(pruned, all_policies.keys() - own_policies.keys())
     if not has_errors(told):
-        write_out(after.manifest)
-    summary = f"pruned {len(kept) - len(left)} of {len(kept)} policies\n" if not has_errors(told) else ""
+        write_out(pruned.manifest)
+    summary = (
+        f"pruned {len(all_policies) - len(own_policies)} of {len(all_policies)} policies\n"
+        if not has_errors(told)
+        else ""
+    )
     return print_findings(told, options.format, options.report, summary)
 
 
-def _left_in_the_cluster(after: Any, old: set[str]) -> tuple[Any, ...]:
+def _left_in_the_cluster(pruned: Any, old: set[str]) -> tuple[Any, ...]:
     """Return CC0733 for what is left of the earlier render, or why the cluster does not say."""
     from krm_function.operations.live_objects import read_namespaces
 
-    texts = [text for text in after.texts if text is not None]
-    workloads = [one for text in texts for one in select(parse(text).value).workloads]
-    names = sorted({one.ref.namespace or "default" for one in workloads})
-    read = read_namespaces(names, {(one.ref.api_version, one.ref.kind) for one in workloads if one.made_by})
+    texts = [text for text in pruned.texts if text is not None]
+    workloads = [workload for text in texts for workload in select(parse(text).value).workloads]
+    names = sorted({workload.ref.namespace or "default" for workload in workloads})
+    read = read_namespaces(
+        names, {(workload.ref.api_version, workload.ref.kind) for workload in workloads if workload.made_by}
+    )
     if read.objects is None or has_errors(read.findings):
         return read.findings
-    found = earlier(read.objects, old, {one.runtime_class for one in workloads})
-    if not found:
+    refs = earlier(read.objects, old, {workload.runtime_class for workload in workloads})
+    if not refs:
         return ()
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    named = ", ".join(f"{ref.kind}/{ref.namespace}/{ref.name}" for ref in found[:NAMED])
-    return (finding("CC0733", count=len(found), names=named + more),)
+    and_more = f" and {len(refs) - NAMED} more" if len(refs) > NAMED else ""
+    addresses = ", ".join(f"{ref.kind}/{ref.namespace}/{ref.name}" for ref in refs[:NAMED])
+    return (finding("CC0733", count=len(refs), names=addresses + and_more),)

@@ -93,7 +93,7 @@ def run(options: Namespace) -> int:
         _contradicted(log, replayed) if len(by_pod.pods) == 1 else (),
     )
     write_out((replay_json(outcome) if options.output == "json" else replay_text(outcome)).encode("utf-8"))
-    allowed = all(one.allowed for pod in outcome.pods for one in pod.judged)
+    allowed = all(request.allowed for pod in outcome.pods for request in pod.judged)
     code = print_findings(findings, options.format, options.report)
     return exit_code_of_differences(
         code, differ=not allowed or bool(outcome.denials or outcome.contradicted or log.unreadable)
@@ -124,7 +124,7 @@ def _chosen(by_pod: Sorted, workload: Workload, name: str) -> tuple[tuple[Pod, .
 
 def _contradicted(log: Log, replayed: list[Replayed]) -> tuple[Denial, ...]:
     """Return the denials whose request, the last one of the kind before them, is allowed."""
-    judged = [one for pod in replayed for one in pod.judged]
+    judged = [request for pod in replayed for request in pod.judged]
     last: dict[str, bool] = {}
     contradicted, position = [], 0
     for denial in log.denials:
@@ -141,4 +141,4 @@ def _without_request(log: Log) -> tuple[Denial, ...]:
     first: dict[str, int] = {}
     for request in log.requests:
         first.setdefault(request.kind, request.line)
-    return tuple(one for one in log.denials if first.get(one.kind, one.line) >= one.line)
+    return tuple(denial for denial in log.denials if first.get(denial.kind, denial.line) >= denial.line)

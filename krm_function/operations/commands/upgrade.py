@@ -86,25 +86,31 @@ def run(options: Namespace) -> int:
     """Print the plan. Raises FileProblem."""
     inputs = read_inputs(options.paths)
     config, findings = configured(options, inputs)
-    after, problems = _release(options.to)
-    before, wrong = _release(options.before) if options.before else (config and config.release, [])
+    following, problems = _release(options.to)
+    present, present_problems = _release(options.before) if options.before else (config and config.release, [])
     prepared = prepare(inputs.resources, config, findings, live=True)
-    found = (*(one for one in prepared.log.located(config) if one.severity == "error"), *wrong, *problems)
-    if config is None or before is None or after is None or has_errors(found):
-        return print_findings(found, options.format, options.report)
+    errors = (
+        *(problem for problem in prepared.log.located(config) if problem.severity == "error"),
+        *present_problems,
+        *problems,
+    )
+    if config is None or present is None or following is None or has_errors(errors):
+        return print_findings(errors, options.format, options.report)
     workloads, coordinator = _workloads(prepared, config)
-    change, told = change_between(before, after, workloads, coordinator)
+    change, told = change_between(present, following, workloads, coordinator)
     if has_errors(told):
-        return print_findings((*found, *told), options.format, options.report)
+        return print_findings((*errors, *told), options.format, options.report)
     places, directories = places_of(options, inputs, config, change)
     hosts = list(options.host) or found_hosts(directories, inputs.resources)
     cluster, asked = _cluster(options, inputs, change, places)
     seen, early = progress(change, cluster)
     planned = waves(change, places, hosts)
     form = upgrade_json if options.output == "json" else upgrade_text
-    again = f"contrast-krm upgrade rendered.yaml {places.config} --from {places.before} --to {places.release} --cluster"
+    again = (
+        f"contrast-krm upgrade rendered.yaml {places.config} --from {places.earlier} --to {places.release} --cluster"
+    )
     write_out(form(change, planned, seen, again).encode("utf-8"))
-    return print_findings((*found, *told, *asked, *early), options.format, options.report)
+    return print_findings((*errors, *told, *asked, *early), options.format, options.report)
 
 
 def _release(path: str) -> tuple[Release | None, list[Finding]]:
@@ -114,8 +120,8 @@ def _release(path: str) -> tuple[Release | None, list[Finding]]:
     releases = []
     for document in documents:
         if isinstance(document.value, dict) and document.value.get("kind") == "ContrastRelease":
-            release, wrong = parse_release(document)
-            findings += wrong
+            release, release_problems = parse_release(document)
+            findings += release_problems
             releases += [release] if release else []
     if not has_errors(findings) and len(releases) != 1:
         findings.append(
@@ -129,10 +135,10 @@ def _workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any, str]
     injected = prepared.injected
     if injected is None:
         return [], None
-    named = [(workload.ref.whole, workload.platform) for workload in injected.workloads if workload.platform]
+    platforms = [(workload.ref.whole, workload.platform) for workload in injected.workloads if workload.platform]
     chosen = next((workload.ref.whole for workload in injected.workloads if workload.is_chosen), None)
     spaces = config.generate.namespace
-    return [(_placed(ref, spaces), platform) for ref, platform in dict(named).items()], chosen and _placed(
+    return [(_placed(ref, spaces), platform) for ref, platform in dict(platforms).items()], chosen and _placed(
         chosen, spaces
     )
 
@@ -175,13 +181,20 @@ GROUPS: tuple[tuple[str, HostName], ...] = (("argoproj.io/", "argo-cd"), (".tool
 
 def found_hosts(directories: Sequence[str], resources: Sequence[Resource]) -> list[HostName]:
     """Return the hosts in the order of the table of hosts."""
-    found = {*_of_files(directories), *_of_resources(resources)}
-    return [name for name in HOSTS if name in found] or [*HOSTS]
+    used = {*_of_files(directories), *_of_resources(resources)}
+    return [name for name in HOSTS if name in used] or [*HOSTS]
 
 
 def directory_with(names: Sequence[str], directories: Sequence[str]) -> str:
     """Return the first directory that has a file of one of these names, "" if none has."""
-    return next((one for one in directories if any(os.path.isfile(os.path.join(one, name)) for name in names)), "")
+    return next(
+        (
+            directory
+            for directory in directories
+            if any(os.path.isfile(os.path.join(directory, name)) for name in names)
+        ),
+        "",
+    )
 
 
 def _of_files(directories: Sequence[str]) -> Iterator[HostName]:
@@ -210,12 +223,18 @@ def _of_resources(resources: Sequence[Resource]) -> Iterator[HostName]:
 
 def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change) -> tuple[Places, list[str]]:
     """Return the words of a call, and the directories that it names."""
-    named = [*options.config, *options.paths]
-    directories = [one if os.path.isdir(one) else os.path.dirname(one) or "." for one in named if one != "-"]
+    paths_of_call = [*options.config, *options.paths]
+    directories = [
+        path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths_of_call if path != "-"
+    ]
     files = {
-        str(one.value.get("kind")): one.file for one in from_files(options.config)[0] if isinstance(one.value, dict)
+        str(document.value.get("kind")): document.file
+        for document in from_files(options.config)[0]
+        if isinstance(document.value, dict)
     }
-    files |= {one.kind: one.file for one in inputs.resources if one.file and one.kind not in files}
+    files |= {
+        resource.kind: resource.file for resource in inputs.resources if resource.file and resource.kind not in files
+    }
     spaces = sorted({ref.namespace for ref in change.workloads if ref.namespace})
     holder = _object(inputs, change.coordinator)
     quoted = [shlex.quote(path) for path in options.config]
@@ -231,7 +250,7 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
         directory=shlex.quote(directory_with((*KUSTOMIZATIONS, KPTFILE), directories)) if directories else "OVERLAY",
         chart=shlex.quote(directory_with((CHART,), directories) or "CHART"),
         label=_label(inputs, holder[0]) if holder else "",
-        before=shlex.quote(options.before) if options.before else "earlier-release.yaml",
+        earlier=shlex.quote(options.before) if options.before else "earlier-release.yaml",
         emits=config.generate.runtime_classes == "emit",
     )
     if holder and holder[1]:
@@ -251,18 +270,18 @@ def _object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:
     if ref is None:
         return None
     return next(
-        (one for one in _values(inputs) if (at := reference(one[0])).kind == ref.kind and at.name == ref.name), None
+        (item for item in _values(inputs) if (at := reference(item[0])).kind == ref.kind and at.name == ref.name), None
     )
 
 
 def _label(inputs: Inputs, holder: Any) -> str:
     """Return a label that the coordinator's own object has, and no other workload; "" if there is none."""
-    others: Sequence[Any] = [
+    other_labels: Sequence[Any] = [
         mapping(dig(value, ("metadata", "labels")))
         for value, _ in _values(inputs)
         if reference(value).kind in KINDS and reference(value) != reference(holder)
     ]
     for key, value in mapping(dig(holder, ("metadata", "labels"))).items():
-        if isinstance(value, str) and not any(labels.get(key) == value for labels in others):
+        if isinstance(value, str) and not any(labels.get(key) == value for labels in other_labels):
             return f"{key}={value}"
     return ""
