@@ -73,8 +73,8 @@ def _outputs(options: Namespace) -> dict[str, str]:
         first = {"--in-place": new_objects_file(options.paths)}
     else:
         first = {"--output": getattr(options, "output", "")}
-    more = {"--manifest": getattr(options, "manifest", ""), "--report": options.report}
-    return first | {option: path for option, path in more.items() if path}
+    written = {"--manifest": getattr(options, "manifest", ""), "--report": options.report}
+    return first | {option: path for option, path in written.items() if path}
 
 
 def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
@@ -263,18 +263,17 @@ def attestation_findings(
 
 
 def _manifests(resources: Iterable[Resource]) -> list[bytes]:
-    """Return the manifests in an output, as `contrast-krm manifest` prints them."""
     items = (item for resource in resources if EMITTED in resource.text for item in resource.objects)
     texts = (read_emitted_manifest(item.value) for item in items)
     return [text.encode("utf-8") for text in texts if text is not None]
 
 
 def _as_attested(statement: Statement, files_read: FilesRead) -> Finding:
-    left = dict.fromkeys(one.role for one in statement.materials if one.role not in files_read.files)
+    unread = dict.fromkeys(material.role for material in statement.materials if material.role not in files_read.files)
     return finding(
         "CC1335.signed" if statement.signed else "CC1335.unsigned",
         file=files_read.file,
         version=statement.version,
         compared=", ".join(("output", *files_read.files)),
-        left=", ".join(left) or "nothing",
+        left=", ".join(unread) or "nothing",
     )

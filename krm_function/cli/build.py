@@ -59,7 +59,6 @@ def _program_files() -> Iterator[Member]:
 
 
 def _program_metadata(program: Distribution) -> Iterator[Member]:
-    """Yield the metadata by which the copy knows its own name, and the license."""
     directory = f"{PROGRAM.replace('-', '_')}-{program.version}.dist-info"
     for name in OWN_METADATA:
         source = str(program.locate_file(f"{directory}/{name}"))
@@ -68,7 +67,6 @@ def _program_metadata(program: Distribution) -> Iterator[Member]:
 
 
 def _needed(program: Distribution) -> list[str]:
-    """Return the names of all distributions that are needed, directly or not."""
     needed: dict[str, None] = {}
     waiting = [program]
     while waiting:
@@ -93,12 +91,10 @@ def _needed(program: Distribution) -> list[str]:
 
 
 def _normalised(name: str) -> str:
-    """Return a name as PEP 503 compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _files(installed: Distribution) -> Iterator[Member]:
-    """Yield the files of an installed distribution, without its scripts."""
     if not installed.files:
         raise NotCopied(f"{installed.name} does not say which files it has; install it with pip")
     for file in installed.files:

@@ -131,7 +131,6 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
 
 
 def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> KnownNodes:
-    """Return the nodes of a source that an option names."""
     nodes, problems = read
     if not nodes and not problems:
         problems = [finding("CC0909.no-node", option=option)]
@@ -139,7 +138,6 @@ def _named(option: str, source: str, read: tuple[list[Node], list[Finding]]) -> 
 
 
 def _from(resources: Iterable[Resource]) -> tuple[list[Node], list[Finding]]:
-    """Return the nodes among some resources; what is no Node is left alone."""
     nodes: list[Node] = []
     findings: list[Finding] = []
     for resource in resources:

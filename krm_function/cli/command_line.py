@@ -129,7 +129,6 @@ def every_parser() -> Parser:
 
 
 def _program(names: Iterable[str], *, whole: bool = False) -> Parser:
-    """Make the parser of the program with some of its commands. whole: with the arguments of each."""
     parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(run=_run_without_command, parser=parser)
@@ -155,7 +154,6 @@ def _add_commands(parser: Parser, names: Iterable[str], *, whole: bool) -> None:
 
 
 def _declare(parser: Parser, name: str) -> None:
-    """Give a parser the arguments of a command, and its help."""
     command = load_command(name)
     parser.description = f"{_sentence(SUMMARIES[name])}. {command.DESCRIPTION}".rstrip()
     parser.epilog = "\n".join(f"{PROGRAM} {below}: {SUMMARIES[below]}" for below in _below(name)) or None
@@ -172,7 +170,6 @@ def _sentence(summary: str) -> str:
 
 
 def _run_without_command(options: argparse.Namespace) -> int:
-    """Run `--version`, or nothing at all."""
     if not options.version:
         return _print_usage(options)
     write_out(f"{PROGRAM} {__version__}\n".encode())

@@ -73,8 +73,8 @@ def from_files_and_resources(
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """Return the configuration in the files that the operator named, then that in the input. As `from_files`."""
     documents, findings = from_files(paths, variable, read)
-    more, problems = from_resources(resources)
-    return documents + more, findings + problems
+    from_input, problems = from_resources(resources)
+    return documents + from_input, findings + problems
 
 
 def _may_be_config(text: str) -> bool:
@@ -87,13 +87,13 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
     documents: list[ConfigDocument] = []
     findings: list[Finding] = []
     for resource in resources:
-        named = is_config(resource.api_version) or resource.kind in CONFIG_KINDS
-        if not named and (resource.certain or not _may_be_config(resource.text)):
+        in_header = is_config(resource.api_version) or resource.kind in CONFIG_KINDS
+        if not in_header and (resource.certain or not _may_be_config(resource.text)):
             continue
         try:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
-            if named:  # a broken document of another kind is a finding of the render
+            if in_header:  # a broken document of another kind is a finding of the render
                 findings.append(as_configuration(yaml_finding(problem, resource)))
             continue
         ref = reference(document.value)
@@ -103,10 +103,10 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
     return documents, tuple(findings)
 
 
-def as_configuration(found: Finding) -> Finding:
+def as_configuration(problem: Finding) -> Finding:
     """Turn a YAML problem in a configuration file into a configuration error: the same message, exit code 2."""
-    error = finding("CC0910", problem=found.message, remedy=found.hint)
-    return error._replace(line=found.line, column=found.column, file=found.file, origin=found.origin)
+    error = finding("CC0910", problem=problem.message, remedy=problem.hint)
+    return error._replace(line=problem.line, column=problem.column, file=problem.file, origin=problem.origin)
 
 
 # --- The kinds with pod templates that configuration files add, for commands that need nothing else of a

@@ -24,8 +24,8 @@ from krm_function.text.split import split_stream
 
 def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
     """Return the files that hold a kind: those that a kustomization lists, else those of the directory."""
-    named = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
-    wired = [name for name in named if _has(directory, name, kind)]
+    names = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
+    wired = [name for name in names if _has(directory, name, kind)]
     return wired or [name for name in yaml_files(directory) if _has(directory, name, kind)]
 
 
@@ -74,7 +74,6 @@ def resource_files(directory: str, host: HostName, chart: str, text: str) -> lis
 
 
 def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Iterator[FoundFile]:
-    """Yield the files that a kustomization lists, those of other kustomizations below it included."""
     for name in names:
         path = os.path.join(directory, name)
         if not os.path.isdir(path):

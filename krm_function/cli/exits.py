@@ -58,7 +58,7 @@ class Terminated(BaseException):
 
 def exit_code(findings: Iterable[Finding], *, printed: bool = True) -> int:
     """Return the code of a call with these findings. printed: whether they could be written to standard error."""
-    errors = [found.code for found in findings if found.severity == "error"]
+    errors = [problem.code for problem in findings if problem.severity == "error"]
     if not printed:
         return ENVIRONMENT
     if any(code.startswith(OF_CONFIGURATION) for code in errors):

@@ -55,7 +55,7 @@ def check_resources(
     specs = [options_in(document) for document in documents]
     if alone and not any(spec and spec.get("mode") != "check" for spec in specs):
         config = None
-    problems = tuple(found for found in unmet if found.code != NO_RELEASE)
+    problems = tuple(problem for problem in unmet if problem.code != NO_RELEASE)
     if has_errors(problems):
         return Verdict(problems)
     verdict = check_output(resources, None, with_namespace(config, namespace), as_function=True)
@@ -64,22 +64,22 @@ def check_resources(
 
 def print_verdict(
     verdict: "Verdict",
-    before: tuple[Finding, ...] = (),
+    earlier: tuple[Finding, ...] = (),
     form: Form = TEXT,
     report: str = "",
     *,
     in_results: bool = False,
 ) -> int:
-    """Print a verdict after the findings `before`; the exit code. in_results: as of `print_findings`.
+    """Print a verdict after the `earlier` findings; the exit code. in_results: as of `print_findings`.
 
     A function prints no summary if all workloads are right; it prints one if there are none, or if something was not
     checked.
     """
     from krm_function.check.check_output import list_beside_summary
 
-    every = (*before, *verdict.findings)
-    findings = list_beside_summary(every, form.name)
-    complete = verdict.workloads and len(findings) == len(every)
+    all_findings = (*earlier, *verdict.findings)
+    findings = list_beside_summary(all_findings, form.name)
+    complete = verdict.workloads and len(findings) == len(all_findings)
     summary = "" if complete or has_errors(findings) else verdict.summary
     return print_findings(findings, form, report, summary, in_results=in_results)
 
@@ -135,10 +135,10 @@ def run_function(
     del source
     documents, findings = from_resources(decoded.resources)
     if config_files:
-        named, problems = from_files(config_files)
-        documents, findings = documents + named, findings + problems
-    options, more = _function_config(decoded.function_config)
-    documents, findings = documents + options, findings + more
+        from_options, problems = from_files(config_files)
+        documents, findings = documents + from_options, findings + problems
+    options, config_problems = _function_config(decoded.function_config)
+    documents, findings = documents + options, findings + config_problems
     if options and wants_check(options[0]):
         verdict = check_resources(decoded.resources, documents, options[0], namespace)
         all_findings = (*findings, *verdict.findings)
@@ -157,7 +157,7 @@ def run_function(
 
 def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:
     """Tell whether the caller shows the results, so that standard error need not repeat them."""
-    if all(found.severity == "info" for found in findings):
+    if all(problem.severity == "info" for problem in findings):
         return False
     return called_by_kpt(resources)
 

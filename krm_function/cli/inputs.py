@@ -79,9 +79,13 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
 
     Raises EmptyProblem for an empty standard input, and where all files are empty; one among others may be.
     """
-    named = [path for path in paths if path != "-"]
-    raw = [(one.path, read_file(one.path, one.root)) for one in find_files(named)] if named else []
-    if not named or "-" in paths:
+    files = [path for path in paths if path != "-"]
+    raw = (
+        [(input_file.path, read_file(input_file.path, input_file.root)) for input_file in find_files(files)]
+        if files
+        else []
+    )
+    if not files or "-" in paths:
         raw.append(("", read_in()))
         if blank(raw[-1][1]):
             raise EmptyProblem("")
@@ -108,7 +112,6 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
 
 
 def _decoded(text: Source, file: str) -> "Stream | DecodedList":
-    """Cut a ResourceList into its items, any other text into documents."""
     if LIST in text.text:
         from krm_function.hosts.functions import cut_list
         from krm_function.krm.resource_list import is_resource_list
@@ -159,9 +162,9 @@ def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> 
     chosen = [select(document) for document in documents]
     return RenderedOutput(
         tuple(value for document in documents for _, value in objects(document)),
-        tuple(workload for one in chosen for workload in one.workloads),
-        tuple(skipped.ref for one in chosen for skipped in one.skipped),
-        (*findings, *(found for one in chosen for found in one.findings)),
+        tuple(workload for selection in chosen for workload in selection.workloads),
+        tuple(skipped.ref for selection in chosen for skipped in selection.skipped),
+        (*findings, *(problem for selection in chosen for problem in selection.findings)),
     )
 
 
@@ -170,10 +173,12 @@ def manifest_among(output: RenderedOutput) -> tuple[str, tuple[Finding, ...]]:
 
     "" with a finding if there is none, or it cannot be told which one counts.
     """
-    found = {reference(value): text for value in output.values if (text := read_emitted_manifest(value)) is not None}
-    if not found:
+    manifests = {
+        reference(value): text for value in output.values if (text := read_emitted_manifest(value)) is not None
+    }
+    if not manifests:
         return "", (finding("CC1106.not-emitted"),)
-    last = last_of([text.encode("utf-8") for text in found.values()])
+    last = last_of([text.encode("utf-8") for text in manifests.values()])
     if last is None:
-        return "", (finding("CC0108.manifests", count=len(found)),)
+        return "", (finding("CC0108.manifests", count=len(manifests)),)
     return last.decode("utf-8"), ()

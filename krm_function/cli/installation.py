@@ -132,7 +132,6 @@ def _complete(directory: str, library: str, findings: list[Finding], *, changed:
 
 
 def _copy(directory: str, files: Sequence[Member], fill: Callable[[str, Sequence[Member]], None]) -> str:
-    """Make a directory of these files below `lib`, unless it is there; its name."""
     name = f"{PROGRAM}-{__version__}-{_digest(files)}"
     place = os.path.join(directory, "lib", name)
     if os.path.isdir(place):
@@ -145,7 +144,6 @@ def _copy(directory: str, files: Sequence[Member], fill: Callable[[str, Sequence
 
 
 def _fill_with_code(place: str, files: Sequence[Member]) -> None:
-    """Copy files, and compile the modules among them."""
     import py_compile
     import shutil
 
@@ -176,7 +174,6 @@ def _fill_with_bundle(place: str, files: Sequence[Member]) -> None:
 
 
 def _digest(files: Sequence[Member]) -> str:
-    """Return a digest of the names and bytes of a copy, and of the Python that it is compiled for."""
     digest = hashlib.sha256(sys.implementation.cache_tag.encode())
     for file in files:
         with open(file.source, "rb") as source:
@@ -207,7 +204,6 @@ def _exchange(target: str, create: Callable[[str], None], python: str) -> list[F
 
 
 def _try(trial: str, python: str) -> list[Finding]:
-    """Run it, with nothing in its environment."""
     if os.path.isabs(python) and not os.path.exists(python):
         return [finding("CC1321", python=python)]
     try:
@@ -235,7 +231,6 @@ def _link(path: str, target: str) -> bool:
 
 
 def _remove_others(directory: str, current: str) -> None:
-    """Remove the copies of earlier installs."""
     import shutil
 
     for name in os.listdir(directory):

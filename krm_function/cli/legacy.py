@@ -41,12 +41,11 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
 
 
 def _named(arguments: Sequence[str]) -> list[str]:
-    """Return the files of the `--config FILE` arguments."""
     if not arguments:
         return []
     from krm_function.cli.parser import Parser
 
     parser = Parser(prog="contrast-krm", add_help=False)
     parser.add_argument("--config", action="append", default=[])
-    named: list[str] = parser.parse_args(arguments).config
-    return named
+    files: list[str] = parser.parse_args(arguments).config
+    return files

@@ -53,7 +53,7 @@ def unstated_users(
     for image, use in uses:
         container = mapping(use.workload.at(use.path[:-1]))
         entry = entries.get(str(image)) or next(
-            (one for name, one in entries.items() if name.startswith(f"{image}@")), None
+            (known_entry for name, known_entry in entries.items() if name.startswith(f"{image}@")), None
         )
         if entry is None or use.path[-1] != "image" or container.get("name") in CONTAINERS:
             continue
@@ -89,7 +89,7 @@ class LookedUp(NamedTuple):
     entries: dict[str, dict[str, Any]]
     pinned: PinnedFiles = PinnedFiles()
     findings: tuple[Finding, ...] = ()
-    found: int = 0
+    total: int = 0
     fetched: int = 0
 
 
@@ -103,7 +103,7 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
     gc.enable()  # which the command line switches off for renders; this may take minutes
     asked = [task.asked(image) for image in task.images]
     with _progress(len(asked), shown=not options.quiet) as progress:
-        run = resolve_all(asked, opened, task.known, limits, options.jobs, progress)
+        run = resolve_all(asked, opened, task.facts, limits, options.jobs, progress)
     new = [
         Pin(image, digest)
         for image, digest in zip(task.images, run.digests, strict=True)
@@ -112,7 +112,7 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
     findings: list[Finding] = []
     pinned = pinned_files(options, new, task.resources)
     for use, about_image in zip(task.images.values(), run.findings, strict=True):
-        findings += [use.place(one) for one in about_image if one.code != NOT_PINNED]
+        findings += [use.place(about) for about in about_image if about.code != NOT_PINNED]
     findings += [task.images[pin.image].place(unwritten(pin)) for pin in new if pin.image not in pinned.done]
     looked_up = {
         str(image._replace(digest=digest))
@@ -176,7 +176,6 @@ def check_lock(task: Task, *, prune: bool) -> list[Finding]:
 
 
 def _problem(image: Image, entries: Mapping[str, dict[str, Any]], *, sizes: bool) -> str:
-    """Return the code of what is wrong with the lock about one image, or ""."""
     if not image.pinned:
         return "CC1216.tag"
     entry = entries.get(str(image))

@@ -85,7 +85,6 @@ def locked(directory: str) -> Iterator[DirectoryLock]:
 
 
 def _wait(descriptor: int) -> DirectoryLock:
-    """Try until it works or the time is up. Raises OSError for a file system without such locks."""
     start = time.monotonic()
     while True:
         try:
@@ -147,28 +146,28 @@ def known_entries(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Fi
 class WrittenLock(NamedTuple):
     """kept: entries that no resource needs. waited: seconds for other runs. With an error, nothing was written."""
 
-    kept: int = 0
+    unused: int = 0
     waited: float = 0
     findings: tuple[Finding, ...] = ()
 
 
 def write_lock(
-    file: LockFile, entries: Mapping[str, Mapping[str, Any]], others: Sequence[NewFile] = (), *, prune: bool
+    file: LockFile, entries: Mapping[str, Mapping[str, Any]], further: Sequence[NewFile] = (), *, prune: bool
 ) -> WrittenLock:
     """Write the lock: to what the file has by now, the entries that it lacks are added.
 
-    others: files to write after it. prune: drop the entries that the file had when it was read and that no resource
+    further: files to write after it. prune: drop the entries that the file had when it was read and that no resource
     needs; an entry that another run has added since stays.
     Raises FileProblem, and YamlError for a document that cannot be edited.
     """
     if not file.path:
         write_out(new_lock(entries).encode("utf-8"))
-        write_files(others)
+        write_files(further)
         return WrittenLock()
     if is_stream(file.path):
-        write_files([NewFile(file.path, new_lock(entries).encode("utf-8")), *others])
+        write_files([NewFile(file.path, new_lock(entries).encode("utf-8")), *further])
         return WrittenLock()
-    before = _names(file)
+    old_names = _names(file)
     with locked(os.path.dirname(file.path) or ".") as lock:
         if lock.timed_out:
             return WrittenLock(waited=lock.waited, findings=(_timed_out(file.path, lock),))
@@ -177,24 +176,23 @@ def write_lock(
             return WrittenLock(waited=lock.waited, findings=tuple(findings))
         if lock.unguarded:
             findings.append(finding("CC1213", file=file.path, lock=file.path, problem=lock.unguarded))
-        dropped = [name for name in before if name not in entries] if prune else ()
-        write_files([*_changed(now, entries, dropped), *others])
-    kept = 0 if prune else sum(name not in entries for name in before)
-    return WrittenLock(kept, lock.waited, tuple(findings))
+        dropped = [name for name in old_names if name not in entries] if prune else ()
+        write_files([*_changed(now, entries, dropped), *further])
+    unused = 0 if prune else sum(name not in entries for name in old_names)
+    return WrittenLock(unused, lock.waited, tuple(findings))
 
 
 def _changed(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> list[NewFile]:
-    """Return the lock's file, if it changes."""
     if file.lock is None:
         return [NewFile(file.path, new_lock(entries).encode("utf-8"))]
-    before = read_file(file.path)
-    stream = decode_stream(before, file.path)
+    old = read_file(file.path)
+    stream = decode_stream(old, file.path)
     texts = [
         updated_lock(resource.text, entries, dropped) if resource.line == file.lock.line else resource.text
         for resource in stream.resources
     ]
     data = encode_stream(stream, texts)
-    return [NewFile(file.path, data)] if data != before else []
+    return [NewFile(file.path, data)] if data != old else []
 
 
 def _timed_out(path: str, lock: DirectoryLock) -> Finding:
@@ -226,9 +224,9 @@ class Use(NamedTuple):
     path: Path
     workload: Workload
 
-    def place(self, found: Finding) -> Finding:
+    def place(self, problem: Finding) -> Finding:
         """Place a finding about the image here."""
-        return self.workload.placed(found._replace(ref=self.workload.ref, path=self.path))
+        return self.workload.placed(problem._replace(ref=self.workload.ref, path=self.path))
 
 
 class Needed(NamedTuple):
@@ -245,7 +243,6 @@ def needed(resources: Sequence[Resource], config: Config | None, *, refused_too:
 
 
 def _rendered(resources: Sequence[Resource], config: Config, *, refused_too: bool) -> Needed:
-    """Find the images of the workloads with what a render injects and replaces."""
     log, read, injected = prepare(resources, config, without=SETTLED)
     forged = find_unproven(read, config, rendered=False, seals=False)
     log.add(forged)
@@ -268,11 +265,11 @@ def _as_they_stand(resources: Sequence[Resource]) -> Needed:
         if not resource.may_have_pods and resource.kind != "List":
             continue
         try:
-            given = resource.given()
+            original = resource.given()
         except YamlError as problem:
             findings.append(yaml_finding(problem, resource))
             continue
-        selection = select(given.value, given)
+        selection = select(original.value, original)
         findings += selection.findings
         for workload in selection.workloads:
             type_problems = type_findings(workload)
@@ -305,10 +302,9 @@ def _uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, .
 
 
 def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """Yield every image of a pod: containers, init containers, image volumes."""
-    for each in workload.all_containers:
-        image = each.container.get("image")
-        yield (*each.path, "image"), image if isinstance(image, str) else ""
+    for container in workload.all_containers:
+        image = container.container.get("image")
+        yield (*container.path, "image"), image if isinstance(image, str) else ""
     for index, volume in enumerate(maps(workload.pod_spec.get("volumes"))):
         image = mapping(volume.get("image")).get("reference")
         if isinstance(image, str):
@@ -370,15 +366,15 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
 
 
 def plain_files(
-    options: Namespace, pins: Sequence[Pin], elsewhere: Collection[Image], others: Sequence[str]
+    options: Namespace, pins: Sequence[Pin], elsewhere: Collection[Image], excluded: Sequence[str]
 ) -> PinnedFiles:
     """Return the files of --write-files. Raises FileProblem.
 
-    elsewhere: images that another file pins already. others: files that are not of these, though they stand among them.
+    elsewhere: images that another file pins already. excluded: files among them that are not plain files of the user.
     """
-    left_out = {os.path.realpath(path) for path in others if path}
+    left_out = {os.path.realpath(path) for path in excluded if path}
     files: list[NewFile] = []
-    made: set[Pin] = set()
+    done: set[Pin] = set()
     findings: list[Finding] = []
     lines: list[str] = []
     for file in find_files(options.write_files):
@@ -386,17 +382,17 @@ def plain_files(
             continue
         try:
             source = decode(read_file(file.path, file.root))
-            text, here = pin_in_file(source.text, pins)
+            text, pinned = pin_in_file(source.text, pins)
         except YamlError as problem:
             findings.append(yaml_finding(problem, file.path))
             continue
         files += [NewFile(file.path, encode(text, source.bom))] if text != source.text else []
-        made |= here
-        lines += [pin_line(file.path, pin) for pin in pins if pin in here]
+        done |= pinned
+        lines += [pin_line(file.path, pin) for pin in pins if pin in pinned]
     into = " ".join(options.write_files)
     cause = Cause("CC1215.files", {})
-    findings += [_left(pin, cause, into) for pin in pins if pin not in made and pin.image not in elsewhere]
-    return PinnedFiles(tuple(files), frozenset(pin.image for pin in made), tuple(findings), "".join(lines))
+    findings += [_left(pin, cause, into) for pin in pins if pin not in done and pin.image not in elsewhere]
+    return PinnedFiles(tuple(files), frozenset(pin.image for pin in done), tuple(findings), "".join(lines))
 
 
 def pin_line(file: str, pin: Pin) -> str:
@@ -460,17 +456,17 @@ def chosen_images(
 
     names: of the command line, none for all. in_input: references there. released: those that the release pins.
     """
-    own = [image for image in images if str(image) in in_input]
-    facts = {image for image in own if is_contrast_image(str(image)) or str(image) in released}
-    able = [image for image in own if image.tag and image not in facts]
+    in_use = [image for image in images if str(image) in in_input]
+    facts = {image for image in in_use if is_contrast_image(str(image)) or str(image) in released}
+    able = [image for image in in_use if image.tag and image not in facts]
     if not names:
         return Upgrade(frozenset(able))
     findings = []
     for name in dict.fromkeys(names):
-        meant = [image for image in own if _is_meant(name, image)]
+        meant = [image for image in in_use if _is_meant(name, image)]
         if not any(image in able for image in meant):
-            findings.append(_says_nothing(name, meant, own, facts))
-    return Upgrade(frozenset(one for one in able if any(_is_meant(name, one) for name in names)), tuple(findings))
+            findings.append(_says_nothing(name, meant, in_use, facts))
+    return Upgrade(frozenset(image for image in able if any(_is_meant(name, image) for name in names)), tuple(findings))
 
 
 def _is_meant(name: str, image: Image) -> bool:
@@ -481,40 +477,39 @@ def _is_meant(name: str, image: Image) -> bool:
     return any(fnmatchcase(text, name) for text in tails)
 
 
-def _says_nothing(name: str, meant: Sequence[Image], own: Sequence[Image], facts: Collection[Image]) -> Finding:
+def _says_nothing(name: str, meant: Sequence[Image], in_use: Sequence[Image], facts: Collection[Image]) -> Finding:
     if any(image in facts for image in meant):
         return finding("CC1241.release", option="--upgrade", image=name)
     if meant:
         return finding("CC1241.no-tag", option="--upgrade", image=name)
-    near = nearest(name, [str(one._replace(tag="", digest="")).rpartition("/")[2] for one in own])
-    known = near or ", ".join(sorted({str(one) for one in own})) or "none"
-    return finding("CC1241.unknown", option="--upgrade", image=name, known=known)
+    near = nearest(name, [str(image._replace(tag="", digest="")).rpartition("/")[2] for image in in_use])
+    candidates = near or ", ".join(sorted({str(image) for image in in_use})) or "none"
+    return finding("CC1241.unknown", option="--upgrade", image=name, known=candidates)
 
 
 def with_tags(
-    entries: Mapping[str, dict[str, Any]], known: Mapping[str, dict[str, Any]], asked: Collection[str]
+    entries: Mapping[str, dict[str, Any]], all_entries: Mapping[str, dict[str, Any]], asked: Collection[str]
 ) -> dict[str, dict[str, Any]]:
     """Return entries that say of a digest by which other tag it is known, where nobody has asked for its own tag.
 
-    known: the entries of all locks by reference. asked: references whose tag was looked up.
+    all_entries: of all locks, by reference. asked: references whose tag was looked up.
     """
-    made = {}
+    tagged = {}
     for name, entry in entries.items():
         image = parse_image(name)
         found_as = ""
-        if name in known:
-            found_as = known[name].get(FOUND_AS, "")
+        if name in all_entries:
+            found_as = all_entries[name].get(FOUND_AS, "")
         elif isinstance(image, Image):
-            tags = other_tags(image, known)
-            found_as = min((_first_tag(image, tag, known) for tag in tags), default="")
+            tags = other_tags(image, all_entries)
+            found_as = min((_first_tag(image, tag, all_entries) for tag in tags), default="")
         plain = {key: value for key, value in entry.items() if key != FOUND_AS}
-        made[name] = {**plain, FOUND_AS: found_as} if found_as and name not in asked else plain
-    return made
+        tagged[name] = {**plain, FOUND_AS: found_as} if found_as and name not in asked else plain
+    return tagged
 
 
-def _first_tag(image: Image, tag: str, known: Mapping[str, dict[str, Any]]) -> str:
-    """Return the tag by which the entry of another tag was found."""
-    first: str = known.get(str(image._replace(tag=tag)), {}).get(FOUND_AS, "")
+def _first_tag(image: Image, tag: str, all_entries: Mapping[str, dict[str, Any]]) -> str:
+    first: str = all_entries.get(str(image._replace(tag=tag)), {}).get(FOUND_AS, "")
     return first if first and first != image.tag else tag
 
 
@@ -526,21 +521,21 @@ def unwritten(pin: Pin) -> Finding:
 
 
 def kept_entries(
-    pins: Iterable[Pin], written: Collection[Image], known: Mapping[str, dict[str, Any]]
+    pins: Iterable[Pin], written: Collection[Image], all_entries: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Return the known entries of images that keep their old digest, because no file has the new one."""
     old = [str(pin.image) for pin in pins if pin.image not in written]
-    return {name: known[name] for name in old if name in known}
+    return {name: all_entries[name] for name in old if name in all_entries}
 
 
 def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, Any]]) -> list[Finding]:
     """Return CC0510 for each image whose tag nobody has looked up, at its first place."""
     findings = []
     for image, use in images.items():
-        known = entries.get(str(image), {}).get(FOUND_AS, "")
-        if known:
+        found_as = entries.get(str(image), {}).get(FOUND_AS, "")
+        if found_as:
             name = str(image._replace(digest=""))
-            findings.append(use.place(finding("CC0510", image=str(image), known=known, tag=image.tag, name=name)))
+            findings.append(use.place(finding("CC0510", image=str(image), known=found_as, tag=image.tag, name=name)))
     return findings
 
 
@@ -553,14 +548,14 @@ def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, A
 class Task(NamedTuple):
     """images: with their first use. file: where the lock goes.
 
-    known: entries by digest. partial: by reference, those that lack passwd or group, or sizes that are wanted. uses: of
+    facts: entries by digest. partial: by reference, those that lack passwd or group, or sizes that are wanted. uses: of
     images in pods that have to state their users; () if the policy profile takes those of the images. profile: its
     name, "" for the default. entries: all of them by reference. upgrade: images that are asked for by their tags,
-    whatever is known. sizes: whether all layers are read for their sizes.
+    whatever is recorded. sizes: whether all layers are read for their sizes.
     """
 
     images: dict[Image, Use]
-    known: dict[str, dict[str, Any]]
+    facts: dict[str, dict[str, Any]]
     partial: dict[str, dict[str, Any]]
     file: LockFile
     uses: tuple[tuple[Image, Use], ...] = ()
@@ -579,13 +574,13 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     """Read resources, configuration and lock. Without a release nothing is injected, which is a finding."""
     inputs = read_inputs(options.paths)
     documents, problems = from_files_and_resources(options.config, inputs.resources, options.config_from)
-    file, more = open_lock(options.output)
+    file, file_problems = open_lock(options.output)
     config, unmet = collect(documents)
     entries, lock_findings = known_entries([*documents, *([file.lock] if file.lock else [])])
-    findings = [*inputs.findings, *problems, *more, *unmet, *lock_findings]
+    findings = [*inputs.findings, *problems, *file_problems, *unmet, *lock_findings]
     if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
         findings.append(finding("CC0108.no-document"))  # the command before failed
-    findings = [finding("CC1211") if found.code == NO_RELEASE else found for found in dict.fromkeys(findings)]
+    findings = [finding("CC1211") if problem.code == NO_RELEASE else problem for problem in dict.fromkeys(findings)]
     if has_errors(findings):
         return Task({}, {}, {}, file, entries=entries), findings
     needs = needed(inputs.resources, config)
@@ -639,5 +634,8 @@ def completed(
 
 
 def _completed(entry: dict[str, Any], old: dict[str, Any], sizes: bool) -> dict[str, Any]:
-    found = {key: value for key, value in entry.items() if key != LAYERS or sizes}
-    return {**found, **{key: value for key, value in old.items() if value is not None and (key != LAYERS or not sizes)}}
+    kept_fields = {key: value for key, value in entry.items() if key != LAYERS or sizes}
+    return {
+        **kept_fields,
+        **{key: value for key, value in old.items() if value is not None and (key != LAYERS or not sizes)},
+    }

@@ -82,7 +82,6 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _run(options: "Namespace") -> int:
-    """Run a command, and print what keeps it from running."""
     form, report = getattr(options, "format", None), getattr(options, "report", "")
     try:
         code: int = options.run(options)
@@ -122,9 +121,8 @@ def _print_file_problem(
 
 
 def _print_unusable_import(problem: ImportError) -> None:
-    """Report a library that is there and cannot be used: what and hint, a line each."""
-    what, _, hint = str(problem).partition("\n")
-    sys.stderr.write(f"contrast-krm: {what}; nothing was written\n{hint}\n")
+    text, _, hint = str(problem).partition("\n")
+    sys.stderr.write(f"contrast-krm: {text}; nothing was written\n{hint}\n")
 
 
 def _print_internal_error(problem: BaseException) -> None:

@@ -62,26 +62,26 @@ def print_findings(
     the orchestrator shows the results of the ResourceList, so the text format prints the summary alone. Raises
     FileProblem for a report that cannot be written.
     """
-    every = list(findings)
+    all_findings = list(findings)
     if form.in_pipe:
-        summary += _origins_hint(every)
-        every = [_without_line(one) for one in every]
-    chosen = [one for one in every if one.severity != "info" or one.code in (shown_info, FROM_ENVIRONMENT)]
+        summary += _origins_hint(all_findings)
+        all_findings = [_without_line(item) for item in all_findings]
+    chosen = [item for item in all_findings if item.severity != "info" or item.code in (shown_info, FROM_ENVIRONMENT)]
     if form.name != "text":
-        text = format_findings(every if form.name == "json" else chosen, form.name, infos=True)
+        text = format_findings(all_findings if form.name == "json" else chosen, form.name, infos=True)
     elif in_results:
         text = summary
     else:
-        text = _text(every, chosen, summary, form)
+        text = _text(all_findings, chosen, summary, form)
     printed = _printed(text)
     if report:
         from krm_function.hosts.write_files import write_file
 
-        complete = format_findings(every, form.name, infos=True)
+        complete = format_findings(all_findings, form.name, infos=True)
         if form.name == "text":
-            complete += _where_explained(every) + summary
+            complete += _where_explained(all_findings) + summary
         write_file(report, complete.encode("utf-8"))
-    return exit_code(every, printed=printed)
+    return exit_code(all_findings, printed=printed)
 
 
 def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = False) -> str:
@@ -93,14 +93,14 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
     return render_json(findings) if form == "json" else render_github(findings, infos=infos)
 
 
-def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
+def _text(all_findings: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
     """Write what a form shows as text, in its colours. every: all findings; usual: those of form.shown "warning"."""
     behind = _where_explained(usual) + summary
     match form.shown:
         case "error":
-            usual, behind = [one for one in every if one.severity == "error"], ""
+            usual, behind = [item for item in all_findings if item.severity == "error"], ""
         case "info":
-            usual = every
+            usual = all_findings
         case "warning":
             pass
     whole = form.shown == "info"
@@ -109,24 +109,22 @@ def _text(every: list[Finding], usual: list[Finding], summary: str, form: Form) 
     return render_text(usual, infos=True, whole=whole, paint=ansi) + behind
 
 
-def _nowhere(found: Finding) -> bool:
+def _nowhere(problem: Finding) -> bool:
     """Tell whether the only position of a finding is a line of standard input, and its object says where it is."""
-    return bool(found.ref and found.line and not found.file)
+    return bool(problem.ref and problem.line and not problem.file)
 
 
-def _without_line(found: Finding) -> Finding:
-    return found._replace(line=0, column=0) if _nowhere(found) else found
+def _without_line(problem: Finding) -> Finding:
+    return problem._replace(line=0, column=0) if _nowhere(problem) else problem
 
 
 def _origins_hint(findings: Iterable[Finding]) -> str:
-    """Say how kustomize names the files of objects, if a finding has none, "" if it names them."""
-    lost = [one for one in findings if one.severity != "info" and _nowhere(one)]
-    return "" if not lost or any(one.origin for one in lost) else ORIGINS
+    lost = [problem for problem in findings if problem.severity != "info" and _nowhere(problem)]
+    return "" if not lost or any(problem.origin for problem in lost) else ORIGINS
 
 
 def _where_explained(findings: Iterable[Finding]) -> str:
-    """Return the line that says where the errors and warnings are explained, "" if there is nothing to explain."""
-    raised = {found.code for found in findings if found.severity != "info"}
+    raised = {problem.code for problem in findings if problem.severity != "info"}
     codes = sorted(code for code in raised if not code.startswith(EXPLAIN_THEMSELVES))
     return f"more: {documentation_of_all(codes)}\n" if codes else ""
 

@@ -71,7 +71,6 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
 
 
 def _versions(text: str) -> dict[str, int] | None:
-    """Return the versions of `Name=number,...` in their order, None if that is not what the text is."""
     pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
     versions = {name: int(number) for name, number in pairs}
     whole = ",".join(f"{name}={number}" for name, number in pairs) == text
@@ -230,16 +229,16 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
     if new is not None or os.path.isfile(generate):
         try:
             wired_as = _function(target.host, choices, config_files.generate in listed(value, "transformers"))
-            given = read_file(generate, directory) if new is None else new
-            data, added = _completed(given, wired_as, choices)
+            original = read_file(generate, directory) if new is None else new
+            data, added = _completed(original, wired_as, choices)
         except ValueError as problem:
             findings.append(finding("CC1311.content", file=generate, error=str(problem)))
         else:
             files |= {generate: data} if added else {}
-            changes += [f"changed {generate}: {one}" for one in added]
+            changes += [f"changed {generate}: {addition}" for addition in added]
     wired = _wire(directory, target, text, config_files)
     path = os.path.join(directory, target.name)
-    findings += [one._replace(file=path) for one in wired.findings]
+    findings += [problem._replace(file=path) for problem in wired.findings]
     schemas = missing_schemas(directory, CONFIG_KINDS)
     files |= schemas
     if schemas:
@@ -265,12 +264,14 @@ def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
         return wire_kptfile(text, files, name)
     listed_now = listed(parse(text).value if text.strip() else {}, "resources")
     if not target.data:
-        others = tuple(plain_resources(directory))
+        with_coordinator = tuple(plain_resources(directory))
     elif any(has_coordinator(listed_file(directory, name)) for name in listed_now):
-        others = ()
+        with_coordinator = ()
     else:
-        others = tuple(name for name in yaml_files(directory) if has_coordinator(listed_file(directory, name)))
-    return wire_kustomization(text, files, others)
+        with_coordinator = tuple(
+            name for name in yaml_files(directory) if has_coordinator(listed_file(directory, name))
+        )
+    return wire_kustomization(text, files, with_coordinator)
 
 
 def _function(host: HostName, choices: OperatorChoices, listed_already: bool) -> Function | None:
@@ -289,16 +290,16 @@ def _completed(data: bytes, function: Function | None, choices: OperatorChoices)
     for chunk in split_stream(source.text):
         if chunk.kind == "ContrastGenerate":
             text = chunk.of(source.text)
-            kept = function is None or (not choices.function and function_of(parse(text).value).form != "legacy")
-            after = text if function is None or kept else with_function(text, function)
-            added += [RUNS[function.form]] if function and after != text else []
-            last = with_platform(after, choices.platform) if choices.platform else after
-            added += [f"platform {choices.platform}"] if last != after else []
+            stays = function is None or (not choices.function and function_of(parse(text).value).form != "legacy")
+            wired = text if function is None or stays else with_function(text, function)
+            added += [RUNS[function.form]] if function and wired != text else []
+            last = with_platform(wired, choices.platform) if choices.platform else wired
+            added += [f"platform {choices.platform}"] if last != wired else []
             if choices.require_all:
-                before, last = last, with_required_workloads(last)
-                added += ["workloads: required"] if last != before else []
+                previous, last = last, with_required_workloads(last)
+                added += ["workloads: required"] if last != previous else []
             for tee, values in choices.values.items():
-                before, last = last, with_reference_values(last, tee, values)
-                added += [f"reference values for {tee.upper()}"] if last != before else []
+                previous, last = last, with_reference_values(last, tee, values)
+                added += [f"reference values for {tee.upper()}"] if last != previous else []
             return encode(chunk.replaced(source.text, last), source.bom), added
     return data, []

@@ -28,13 +28,13 @@ from krm_function.record import NamedTuple
 
 def work_tree(path: str) -> str:
     """Return the top directory of the work tree of Git that a path is in; "" if it is in none."""
-    here = os.path.realpath(path)
-    while not os.path.lexists(os.path.join(here, ".git")):
-        above = os.path.dirname(here)
-        if above == here:
+    directory = os.path.realpath(path)
+    while not os.path.lexists(os.path.join(directory, ".git")):
+        above = os.path.dirname(directory)
+        if above == directory:
             return ""
-        here = above
-    return here
+        directory = above
+    return directory
 
 
 def is_open_to_git(path: str) -> bool:
@@ -72,14 +72,12 @@ def _below(path: str, place: str) -> str:
 
 
 def _parts(path: str) -> Iterator[str]:
-    """Yield a relative path and its directories."""
     while path:
         yield path
         path = os.path.dirname(path)
 
 
 def _matches(pattern: str, path: str, *, is_file: bool) -> bool:
-    """Tell whether a pattern leaves out a path below its .gitignore."""
     if pattern.endswith("/") and is_file:
         return False
     pattern = pattern.rstrip("/")
@@ -137,9 +135,9 @@ def install_plugin(function: Function) -> str:
 
 def _plugin_home() -> str:
     """Return where kustomize looks: docs/facts/kustomize.md#legacy-plugin."""
-    named = os.environ.get(HOME_VARIABLE, "").rstrip("/")
-    if named:
-        return named
+    home_variable = os.environ.get(HOME_VARIABLE, "").rstrip("/")
+    if home_variable:
+        return home_variable
     user = os.path.expanduser("~")
     settings = os.environ.get("XDG_CONFIG_HOME", "")
     below = ([settings] if settings else []) + [os.path.join(user, ".config"), user]
@@ -184,7 +182,6 @@ def steps(state: State) -> list[str]:
 
 
 def _steps(state: State) -> Iterator[tuple[str, str]]:
-    """Yield each step: what it is for, and its command."""
     place = _Places(state)
     options = values_of(state.generate)
     if not any(dig(value, ("spec", "workloads")) for value in options):
@@ -199,8 +196,8 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
         )
     if not any(dig(value, ("spec", "platform")) for value in options):
         imported = [dig(value, ("spec", "platforms")) for value in values_of(state.release)]
-        first, *others = [name for platforms in imported for name in mapping(platforms)] or PLATFORMS
-        why = "say what the bare placeholder contrast-cc stands for: " + ", or ".join(["this platform", *others])
+        first, *rest = [name for platforms in imported for name in mapping(platforms)] or PLATFORMS
+        why = "say what the bare placeholder contrast-cc stands for: " + ", or ".join(["this platform", *rest])
         yield why, f"{place.again} --platform {first}"
     yield from _keys(options, place)
     yield from _reference_values(state, options, place)
@@ -221,15 +218,15 @@ class _Places:
         self.chart = shlex.quote(state.chart)
         self.function = function_in(values_of(state.generate))
         self.apart = state.host == "helm" or (state.host == "files" and not _same(state.chart, state.directory))
-        named = {"helm": f" --helm {self.chart}", "files": f" --files {self.chart}" if self.apart else " --files"}
-        self.again = f"contrast-krm init {self.directory}{named.get(state.host, '')}"
+        of_host = {"helm": f" --helm {self.chart}", "files": f" --files {self.chart}" if self.apart else " --files"}
+        self.again = f"contrast-krm init {self.directory}{of_host.get(state.host, '')}"
         alone = self.apart and _only(state)
         self.config = _options([self.directory] if alone else [self.generate, self.release])
         self.whole = [self.directory] if alone else paths
 
 
-def _same(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
+def _same(left_path: str, right_path: str) -> bool:
+    return os.path.realpath(left_path) == os.path.realpath(right_path)
 
 
 def _options(paths: Sequence[str]) -> str:
@@ -258,9 +255,9 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
     plain = plain_workloads(state.resources)
     if plain is None:
         return
-    named = f"; none of {listed(plain)} is yet" if plain else ""
-    what = f"write runtimeClassName: {BARE} into the pod spec of each workload that is to be confidential"
-    why = f"{what}, or name it under spec.workloads of {place.generate}{named}"
+    none_yet = f"; none of {listed(plain)} is yet" if plain else ""
+    task = f"write runtimeClassName: {BARE} into the pod spec of each workload that is to be confidential"
+    why = f"{task}, or name it under spec.workloads of {place.generate}{none_yet}"
     match state.host:
         case "helm":
             yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
@@ -284,20 +281,18 @@ def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[s
 
 
 def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
-    """Yield the steps for values that only an operator knows, for the kinds of hardware that are in use."""
     tees = {platform.tee for platform in map(PLATFORMS.get, _platforms(state, options)) if platform}
     stated = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
-    if "snp" in tees and not any(key == "snp" or "-snp" in key for one in stated for key in one):
+    if "snp" in tees and not any(key == "snp" or "-snp" in key for values in stated for key in values):
         yield (
             "name the firmware that you accept at least: numbers for B, T, S and M, as snphost show tcb prints them",
             f"{place.again} --minimum-tcb {TCB}",
         )
-    if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for one in stated for key in one):
+    if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for values in stated for key in values):
         yield "name the TDX module that you accept: its MrSeam for HEX", f"{place.again} --mr-seam HEX"
 
 
 def _platforms(state: State, options: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the platforms that options and placeholders name."""
     for value in options:
         yield str(dig(value, ("spec", "platform")) or "").lower()
     for file in state.resources:
@@ -356,8 +351,8 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
 
 def _rendered_file(state: State) -> str:
     """Return a file for the rendered output, which must not stand among the resources."""
-    here, resources = os.path.realpath("."), os.path.realpath(state.chart)
-    if os.path.commonpath((here, resources)) != resources:
+    directory, resources = os.path.realpath("."), os.path.realpath(state.chart)
+    if os.path.commonpath((directory, resources)) != resources:
         return "rendered.yaml"
     return shlex.quote(os.path.join(os.path.relpath(os.path.dirname(resources)), "rendered.yaml"))
 

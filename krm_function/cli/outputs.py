@@ -35,11 +35,11 @@ def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> d
     written: dict[str, bytes] = {}
     added = rendered.added
     for source in inputs.sources:
-        here = added if added and same_file(beside, [source.file]) and isinstance(source.decoded, Stream) else ()
-        data = _encode(source, rendered, here)
+        objects = added if added and same_file(beside, [source.file]) and isinstance(source.decoded, Stream) else ()
+        data = _encode(source, rendered, objects)
         if data != source.data:
             written[source.file] = data
-        if here:
+        if objects:
             added = ()
     if beside in written:
         written[beside] = written.pop(beside)  # with the manifest, which vouches for the others
@@ -57,13 +57,12 @@ def new_objects_file(paths: Sequence[str]) -> str:
 
 
 def _is_generated(path: str) -> bool:
-    """Tell whether every document of a file was added by a render."""
     try:
         resources = decode_stream(read_file(path, os.path.dirname(path) or ".")).resources
     except YamlError:
         return False
     read_again, findings = read(resources, ())
-    return not findings and all(one.state == "added" for one in read_again)
+    return not findings and all(resource.state == "added" for resource in read_again)
 
 
 def _encode(source: InputFile, rendered: Rendered, added: Sequence[Any]) -> bytes:
@@ -90,13 +89,13 @@ def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
         return encode_list(inputs.sources[0].decoded, rendered.texts, rendered.added, results)
     texts: list[str] = []
     starts = {source.start for source in inputs.sources}
-    before = -1
+    previous = -1
     for index, text in _in_order(inputs, rendered):
-        joined = before >= 0 and (index != before + 1 or index in starts)  # they did not stand so in one file
+        joined = previous >= 0 and (index != previous + 1 or index in starts)  # they did not stand so in one file
         if joined and not texts[-1].endswith("\n"):
             texts[-1] += "\n"
         texts.append(f"---\n{text}" if joined and not text.startswith("---") else text)
-        before = index
+        previous = index
     first = inputs.sources[0].decoded if inputs.sources else None
     return encode_stream(Stream((), isinstance(first, Stream) and first.bom), texts, rendered.added)
 
@@ -109,11 +108,11 @@ def too_large(size: int) -> list[Finding]:
 def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
     """Report files whose last string would change if anything followed: a block scalar without a line end."""
     findings: list[Finding] = []
-    lists = [range(one.start, one.end) for one in inputs.sources if isinstance(one.decoded, DecodedList)]
+    lists = [range(source.start, source.end) for source in inputs.sources if isinstance(source.decoded, DecodedList)]
     ordered = list(_in_order(inputs, rendered))
     for number, (index, text) in enumerate(ordered, 1):
         followed = rendered.added or number < len(ordered)
-        if not followed or text.endswith("\n") or any(index in one for one in lists):
+        if not followed or text.endswith("\n") or any(index in of_list for of_list in lists):
             continue
         if parse(text).value != parse(text + "\n").value:
             findings.append(finding("CC0108.open-end", file=inputs.resources[index].file))
@@ -122,14 +121,14 @@ def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
 
 def _in_order(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
     """Yield the documents of a stream in the order in which it has them, each with its position in the input."""
-    kept = [
+    documents = [
         (index, text)
         for index, text in enumerate(rendered.texts)
         if text and not is_config(inputs.resources[index].api_version)
     ]
     if len(inputs.sources) > 1:
-        kept.sort(key=lambda pair: FIRST.get(inputs.resources[pair[0]].kind, len(FIRST)))
-    yield from kept
+        documents.sort(key=lambda pair: FIRST.get(inputs.resources[pair[0]].kind, len(FIRST)))
+    yield from documents
 
 
 # --- What `uninject --in-place` writes: the files that an earlier render changed, as they were before it
@@ -143,11 +142,13 @@ def write_restored(inputs: Inputs, restored: Mapping[str, bytes], resources: Seq
 
     restored: path -> bytes. resources: those of the input, `dropped` where a render had added them.
     """
-    sweep(one.file for one in inputs.sources)
-    made = [one.file for one in inputs.sources if _is_made(one, resources)]
-    changed = [one.file for one in inputs.sources if one.file not in made and restored[one.file] != one.data]
+    sweep(source.file for source in inputs.sources)
+    added = [source.file for source in inputs.sources if _is_made(source, resources)]
+    changed = [
+        source.file for source in inputs.sources if source.file not in added and restored[source.file] != source.data
+    ]
     write_files(NewFile(file, restored[file]) for file in changed)
-    for file in made:
+    for file in added:
         try:
             os.unlink(file)
         except OSError as problem:
@@ -155,6 +156,5 @@ def write_restored(inputs: Inputs, restored: Mapping[str, bytes], resources: Seq
 
 
 def _is_made(source: InputFile, resources: Sequence[Resource]) -> bool:
-    """Tell whether a render has added everything in a file."""
     mine = resources[source.start : source.end]
-    return isinstance(source.decoded, Stream) and bool(mine) and all(one.dropped for one in mine)
+    return isinstance(source.decoded, Stream) and bool(mine) and all(resource.dropped for resource in mine)

@@ -47,9 +47,9 @@ def columns(default: int, *, file: bool = False) -> int:
     file: the text goes into a file, which is the same whatever terminal is there. As `shutil.get_terminal_size`, which
     every call would pay for, since argparse asks for the width, with the decompressors that `shutil` loads.
     """
-    said = os.environ.get("COLUMNS", "")
-    if said.isascii() and said.isdecimal() and len(said) < 7 and int(said):
-        return int(said)
+    variable = os.environ.get("COLUMNS", "")
+    if variable.isascii() and variable.isdecimal() and len(variable) < 7 and int(variable):
+        return int(variable)
     if file or sys.__stdout__ is None:
         return default
     try:
@@ -78,7 +78,6 @@ CONTRASTS_OWN = {  # commands of Contrast's program that have no counterpart her
 
 
 def _untranslated(text: str | None) -> str | None:
-    """Return a sentence of argparse's as it is."""
     return text
 
 
@@ -159,7 +158,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def _suggestion(word: str, words: Sequence[str]) -> str:
-    """Return the hint for a mistyped word, "" where no known word is near."""
     from krm_function.schema.check import nearest
 
     close = nearest(word, words)
@@ -167,7 +165,6 @@ def _suggestion(word: str, words: Sequence[str]) -> str:
 
 
 def _escaped(word: str) -> str:
-    """Make the control characters of a word visible."""
     from krm_function.report.findings import on_one_line
 
     return on_one_line(word)
@@ -184,15 +181,15 @@ CONFIG_VARIABLE = "CONTRAST_KRM_CONFIG"
 FORMAT_VARIABLE = "CONTRAST_KRM_FORMAT"
 
 
-def add_paths(parser: Parser, metavar: str = "FILE", what: str = "files or directories") -> None:
+def add_paths(parser: Parser, metavar: str = "FILE", content: str = "files or directories") -> None:
     """Add `FILE ...`, or standard input."""
-    parser.add_argument("paths", metavar=metavar, nargs="*", help=f"{what} (default: standard input)")
+    parser.add_argument("paths", metavar=metavar, nargs="*", help=f"{content} (default: standard input)")
 
 
 def add_workload(parser: Parser) -> None:
     """Add `WORKLOAD`."""
-    named = "KIND/NAME or KIND/NAMESPACE/NAME, such as Deployment/web"
-    parser.add_argument("workload", metavar="WORKLOAD", help=named)
+    text = "KIND/NAME or KIND/NAMESPACE/NAME, such as Deployment/web"
+    parser.add_argument("workload", metavar="WORKLOAD", help=text)
 
 
 def add_config(parser: Parser, *, variable: bool = True) -> None:

@@ -50,14 +50,14 @@ def called_by_our_plugin() -> bool:
 
 def told_by_helm(run: Callable[[], int]) -> int:
     """Run a render that prints nothing when it fails; then print the line for Helm, and return 0 so that it is read."""
-    with redirect_stderr(io.StringIO()) as said:
+    with redirect_stderr(io.StringIO()) as stderr:
         code = run()
-    text = said.getvalue()
+    text = stderr.getvalue()
     sys.stderr.write(text)
     if code == OK:
         return code
-    finding, *others = text.splitlines() or ["error"]
-    hint = next((line.strip() for line in others[:1] if line.strip().startswith("hint:")), "")
+    finding, *rest = text.splitlines() or ["error"]
+    hint = next((line.strip() for line in rest[:1] if line.strip().startswith("hint:")), "")
     line = f"{PLUGIN}: {finding} ({hint}; {HOW})" if hint else f"{PLUGIN}: {finding} ({HOW})"
     write_out(f"\n--- {on_one_line(line)}\n".encode())  # only a second document has a separator that Helm looks at
     return OK
@@ -107,8 +107,8 @@ def post_render(
     except YamlError as problem:
         return print_findings([*findings, stream_finding(problem, source.text)], form, report)
     del source
-    more, problems = from_resources(stream.resources)
-    config, unmet = collect(documents + more)
+    from_stream, problems = from_resources(stream.resources)
+    config, unmet = collect(documents + from_stream)
     config = with_namespace(config, namespace)
     rendered = render(stream.resources, config, findings + problems + unmet)
     if rendered.failed:
@@ -126,10 +126,12 @@ def post_render(
 
 def _hooks_left_out(resources: Sequence[Resource], rendered: "Rendered") -> tuple[Finding, ...]:
     """Return CC0120 if an object is missing that may be a hook: Helm 3 sends none, and `helm template` prints them."""
-    if not any(found.code == NOT_IN_INPUT for found in rendered.findings):
+    if not any(problem.code == NOT_IN_INPUT for problem in rendered.findings):
         return ()
-    by_helm_3 = any(one.text.startswith(HELM_SOURCE) or f"\n{HELM_SOURCE}" in one.text for one in resources)
-    has_hooks = any(HOOK in one.text for one in resources)
+    by_helm_3 = any(
+        resource.text.startswith(HELM_SOURCE) or f"\n{HELM_SOURCE}" in resource.text for resource in resources
+    )
+    has_hooks = any(HOOK in resource.text for resource in resources)
     return (finding("CC0120"),) if by_helm_3 and not has_hooks else ()
 
 
@@ -145,7 +147,7 @@ def _without_configuration(resources: Sequence[Resource], texts: Sequence[str | 
             return True
         return ref.kind not in CONFIG_KINDS or not is_config(ref.api_version)
 
-    return tuple(text if kept(one) else None for one, text in zip(resources, texts, strict=True))
+    return tuple(text if kept(item) else None for item, text in zip(resources, texts, strict=True))
 
 
 def _has_object(resource: Resource, text: str | None) -> bool:
@@ -156,8 +158,8 @@ def _has_object(resource: Resource, text: str | None) -> bool:
 def _selects_nothing(documents: Iterable["ConfigDocument"], findings: tuple[Finding, ...]) -> bool:
     """Tell whether a configuration has no errors, and names no workloads, claims or paths that have to be there."""
     config, unmet = collect(documents)
-    named = config and (config.generate.workloads or config.generate.volumes.names_something)
-    return not has_errors(findings + unmet) and not named
+    selects = config and (config.generate.workloads or config.generate.volumes.names_something)
+    return not has_errors(findings + unmet) and not selects
 
 
 def _print(

@@ -64,7 +64,6 @@ class SettingsProblem(ValueError):
     """Why settings cannot be used. code: CC0909 with a variant; file: which one is wrong; error: a parser's words."""
 
     def __init__(self, code: str, file: str, error: str = "") -> None:
-        """Remember what and where."""
         super().__init__(code)
         self.code = code
         self.file = file
@@ -94,7 +93,6 @@ def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
 
 
 def _dropins(directory: str) -> list[str]:
-    """Return the drop-ins in the order in which they apply: by name, byte by byte."""
     if not os.path.isdir(directory):
         return []
     try:
@@ -255,5 +253,8 @@ def configured(
 
 def _once(documents: Sequence[ConfigDocument]) -> list[ConfigDocument]:
     """Count a configuration file inside a rendered directory once, also if --config names it again."""
-    positions = [(os.path.realpath(one.file), one.line) if one.file else index for index, one in enumerate(documents)]
+    positions = [
+        (os.path.realpath(document.file), document.line) if document.file else index
+        for index, document in enumerate(documents)
+    ]
     return list(dict(zip(positions, documents, strict=True)).values())

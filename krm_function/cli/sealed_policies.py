@@ -25,15 +25,15 @@ def sealed_workload(
     options: Namespace, inputs: Inputs
 ) -> tuple[Workload | None, bytes, RenderedOutput, tuple[Finding, ...]]:
     """Return the workload that `options.workload` names, its initdata, all that was read or rendered, and findings."""
-    if options.config or any(is_config(one.api_version) for one in inputs.resources):
+    if options.config or any(is_config(resource.api_version) for resource in inputs.resources):
         rendered = render_inputs(options, inputs)
         findings = rendered.findings
-        kept = [
+        texts = [
             text
             for text, resource in zip(rendered.texts, inputs.resources, strict=True)
             if text is not None and (resource.may_have_pods or resource.may_be(READ_KINDS))
         ]
-        output = of_documents([parse(text).value for text in kept]) if not rendered.failed else RenderedOutput()
+        output = of_documents([parse(text).value for text in texts]) if not rendered.failed else RenderedOutput()
     else:
         if options.namespace:
             options.parser.error("--namespace is for rendering, and there is no configuration")
@@ -41,10 +41,10 @@ def sealed_workload(
         findings = output.findings
     if has_errors(findings):
         return None, b"", output, findings
-    meant = find_by_address(options.workload, [one.ref for one in output.workloads])
+    meant = find_by_address(options.workload, [workload.ref for workload in output.workloads])
     if not isinstance(meant, Ref):
         return None, b"", output, (*findings, meant)
-    workload = next(one for one in output.workloads if one.ref == meant)
+    workload = next(candidate for candidate in output.workloads if candidate.ref == meant)
     value = workload.annotations.get(INITDATA)
     if value is None:
         path = (*workload.metadata_path, "annotations", INITDATA)
@@ -90,18 +90,18 @@ def weaker_findings(old_path: str, new: RenderedOutput) -> tuple[Finding, ...]:
     """
     if old_path == "-":
         return (finding("CC0909.stdin-no-file", option="--no-weaker"),)
-    paths = {workload_key(one.ref): one.spec_path for one in new.workloads}
+    paths = {workload_key(workload.ref): workload.spec_path for workload in new.workloads}
     compared, findings = differing_policies(read_rendered_output([old_path]), new)
     lines = [
         finding(
             FINDINGS_OF_VERDICTS[line.verdict],
-            one.ref,
-            paths.get(workload_key(one.ref), ()),
+            difference.ref,
+            paths.get(workload_key(difference.ref), ()),
             what=changed(line),
             why=line.why,
         )
-        for one in compared
-        for line in one.lines
+        for difference in compared
+        for line in difference.lines
         if line.verdict in FINDINGS_OF_VERDICTS
     ]
     return (*findings, *lines)

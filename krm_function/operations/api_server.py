@@ -69,7 +69,6 @@ class ApiServer:
     """The API server that a client is configured for."""
 
     def __init__(self, client: Any) -> None:
-        """client: an ApiClient of the package kubernetes. The clock starts here."""
         configuration = client.configuration
         self._host: str = configuration.host.rstrip("/")
         self._manager = _bounded(client.rest_client.pool_manager, configuration)
@@ -152,7 +151,6 @@ class ApiServer:
 
 
 def _must_be_json(reply: Any, label: str) -> None:
-    """Refuse an answer by its head."""
     if not 200 <= reply.status <= 299:
         status = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
         raise RefusalError("CC1003.status", reply.status, answer=status, what=label)
@@ -238,7 +236,6 @@ class Lists:
     """Reads lists of one API server."""
 
     def __init__(self, server: ApiServer) -> None:
-        """server: of which everything is asked."""
         self._server = server
         self._values = 0
 

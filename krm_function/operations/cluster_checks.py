@@ -101,7 +101,6 @@ def _webhooks(configurations: Sequence[Any], labels: dict[str, Any], namespace: 
 
 
 def _asks(rules: Sequence[dict[str, Any]]) -> bool:
-    """Tell whether a rule is about pods that are created."""
     return any(
         GROUPS & {*_texts(rule, "apiGroups")}
         and RESOURCES & {*_texts(rule, "resources")}
@@ -111,7 +110,6 @@ def _asks(rules: Sequence[dict[str, Any]]) -> bool:
 
 
 def _chosen(selectors: dict[str, Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> bool:
-    """Tell whether both selectors of a webhook or policy may choose a pod."""
     by_labels = selects(mapping(selectors.get("objectSelector")), labels)
     return by_labels and (namespace is None or selects(mapping(selectors.get("namespaceSelector")), namespace))
 
@@ -317,7 +315,6 @@ def _answer(server: ApiServer, workload: Workload, namespace: str, without: tupl
 
 
 def _parsed(data: bytes) -> Any:
-    """Return an answer as plain data, None if it is none."""
     if sum(map(data.count, (b"{", b"[", b","))) > MOST_VALUES:
         return None
     try:

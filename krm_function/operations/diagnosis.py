@@ -567,7 +567,6 @@ def why(evidence: Evidence) -> list[Finding]:
 
 
 def _started(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
-    """Return why the VM did not come up, with what of the pod explains it."""
     causes = created(evidence)
     if sealed and any(cause.code == "CC1166" for cause in causes):
         return [*causes, *vm_differences(evidence, sealed)]

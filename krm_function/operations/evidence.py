@@ -194,7 +194,6 @@ def _of(all_events: Sequence[Event], kind: str, namespace: str, name: str) -> li
 
 
 def _owners(value: Any, controllers: Mapping[Any, Any]) -> list[Any]:
-    """Return the controllers of an object that are known, nearest first."""
     owners: list[Any] = []
     while (owner := controller_of(value)) is not None and owner in controllers and len(owners) < len(controllers):
         value = controllers[owner]

@@ -174,7 +174,6 @@ def _admission(workload: Workload, cls: RuntimeClass) -> Iterator[Finding]:
 
 
 def _users(workloads: Iterable[Workload]) -> dict[str, list[Workload]]:
-    """Return the workloads by the name of their class."""
     users: dict[str, list[Workload]] = {}
     for workload in workloads:
         if is_contrast_name(workload.runtime_class):
@@ -389,7 +388,6 @@ def _short_digest(text: str) -> str:
 
 
 def _workload(workload: Workload, value: Any, references: References, other_host: Host) -> list[Finding]:
-    """Compare one workload with the one in the cluster, of the same kind and name. other_host: applies the others."""
     ref, wanted_class = workload.ref, workload.runtime_class
     if value is None:
         return [finding("CC1120.absent", ref, apply=APPLY[other_host])]

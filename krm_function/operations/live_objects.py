@@ -182,7 +182,6 @@ def _namespace_objects(lists: Lists, namespace: str, custom: Collection[tuple[st
 
 
 def _custom_owners(value: Any) -> set[tuple[str, str]]:
-    """Return apiVersion and kind of the owners of an object that are custom resources of the catalogue."""
     owners = maps(dig(value, ("metadata", OWNERS)))
     owner_kinds = {(str(owner.get("apiVersion") or ""), str(owner.get("kind") or "")) for owner in owners}
     return {

@@ -77,7 +77,6 @@ def rego_engine(wish: str, policy: str, data: Any) -> Iterator[tuple[Ask | None,
 
 
 def _found(wish: str) -> Engine | Finding:
-    """Return the engine that is meant."""
     if os.sep in wish:
         if not os.path.isfile(wish):
             return finding("CC0909.engine-file", option="--engine", program=wish)
@@ -137,7 +136,6 @@ class _Evaluation:
         return path
 
     def _run(self, arguments: list[str]) -> bytes:
-        """Run the engine and return what it prints. Raises Unanswered."""
         output = os.path.join(self._directory, "output")
         with open(output, "wb+") as out, open(os.path.join(self._directory, "log"), "wb+") as log:
             try:
@@ -177,7 +175,6 @@ def _message(text: bytes, errors: bytes) -> str:
 
 
 def _capabilities(told: bytes) -> str:
-    """Return OPA's capabilities with the agent's builtins alone. Raises Unanswered."""
     try:
         capabilities = json.loads(told)
         permitted = [builtin for builtin in capabilities["builtins"] if _permitted(builtin["name"])]

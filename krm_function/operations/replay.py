@@ -366,7 +366,6 @@ def _image(storage: Any, sealed_storages: list[dict[str, Any]]) -> str:
 
 
 def _required(row: Condition, asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
-    """Yield what a policy has and a request lacks."""
     if row.field == "OCI.Process.Env":
         names = {variable_name(text) for text in _list(asked)}
         yield from (
@@ -580,20 +579,17 @@ def row_of(calls: tuple[Probe, ...]) -> Condition | None:
 
 
 def _numbers(keys: tuple[Any, ...]) -> str:
-    """Return which elements a condition does not hold for, counted from 1."""
     numbers = [str(key + 1) for key in keys if isinstance(key, int) and not isinstance(key, bool)]
     return f" for number {', '.join(numbers)}" if numbers else ""
 
 
 def _as_created(request: Request) -> Any:
-    """Return the process of a command at the place that it has in the request of a container."""
     if not isinstance(request.input, dict):
         return request.input
     return {**request.input, "OCI": {"Process": request.input.get("process")}}
 
 
 def _container(request: Request, data: Mapping[str, Any]) -> int | None:
-    """Return the container of policy_data with the type and name of the request's."""
     for index, container in enumerate(maps(data.get("containers"))):
         notes = dig(container, ("OCI", "Annotations"))
         if all(
@@ -791,7 +787,6 @@ def _ref(ref: Ref) -> dict[str, str]:
 
 
 def _visible(value: Any) -> Any:
-    """Put every text of a value on one line."""
     if isinstance(value, str):
         return on_one_line(value)
     if isinstance(value, dict):

@@ -153,7 +153,6 @@ def read_log(data: bytes) -> Log:
 
 
 def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
-    """Yield kind and input of each request of a line, or why it cannot be read."""
     position = 0
     while start := START.search(line, position):
         depth = DEPTHS.get(len(start[1]))
@@ -174,7 +173,6 @@ def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
 
 
 def _unquoted(text: str) -> str:
-    """Read a text up to the closing quote, as Go and JSON escape it."""
     inside = QUOTED.match(text)
     text_inside = ESCAPE.sub(_character, inside[0] if inside else "")
     if SURROGATE.search(text_inside):  # JSON writes a character as two of them

@@ -48,7 +48,6 @@ def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
 
 
 def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each head of a definition with its conditions."""
     head, held = None, [""]
     for line in rules.split("\n"):
         if head and line == "}":
@@ -115,7 +114,6 @@ def words(text: str) -> frozenset[str]:
 
 
 def _opened(line: str) -> int:
-    """Return how many brackets a line leaves open."""
     bare = _unquoted(line)
     return sum((character in OPENING) - (character in CLOSING) for character in bare)
 
@@ -445,7 +443,6 @@ class _Maker:
         return tuple(self._wrapped(body, prelude, probe, values) for probe in self.of(callee, depth + 1))
 
     def _called(self, statement: str) -> tuple[str, list[str]] | None:
-        """Return the function with one body that a statement is a call of, and the arguments."""
         if self._container is not None and f"; {CONTAINER}(" in statement and len(self._known.get(CONTAINER, ())) == 1:
             inside = statement.split(f"; {CONTAINER}(", 1)[1]
             values = arguments(inside[: inside.rindex(")")])

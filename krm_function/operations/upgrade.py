@@ -383,7 +383,6 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
 
 
 def _alone(host: Host, change: Change, places: Places) -> bool:
-    """Tell whether a host can apply the coordinator before the workloads."""
     return change.coordinator is not None and bool(host.alone) and (bool(places.label) or not host.by_label)
 
 
@@ -448,7 +447,6 @@ def _commands(host: Host, parts: Sequence[Sequence[str] | str], change: Change, 
 
 
 def _filled(text: str, change: Change, places: Places, out: str = "") -> str:
-    """Fill the places of a text in."""
     coordinator = change.coordinator
     return text.format(
         paths=places.paths,
@@ -530,7 +528,6 @@ def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], li
 
 
 def _known(nodes: Sequence[Node]) -> set[str]:
-    """Return the handlers that some node has."""
     return {handler for node in nodes for handler in node.handlers or ()}
 
 
@@ -586,7 +583,6 @@ def _is_over(kind: str, value: Any) -> bool:
 
 
 def _rolled_out(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> Seen:
-    """Return whether some workloads are of the new release alone."""
     if runs is None or not of:
         return Seen("unknown", "the cluster does not show it" if of else "")
     present = {ref: runs[ref] for ref in of if ref in runs}

@@ -70,7 +70,7 @@ def test_an_entry_that_another_run_has_added_meanwhile_stays(tmp_path: Path) -> 
     write_lock(open_lock(path)[0], entries("1"), prune=False)
     mine = open_lock(path)[0]
     write_lock(open_lock(path)[0], entries("2"), prune=False)
-    assert write_lock(mine, entries("3"), prune=False).kept == 1
+    assert write_lock(mine, entries("3"), prune=False).unused == 1
     assert set(found(tmp_path / "images.yaml")) == set(entries("1", "2", "3"))
 
 

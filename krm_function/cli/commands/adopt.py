@@ -95,24 +95,26 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Adopt an application. Raises FileProblem."""
-    sources, limits, wrong = look_up_flags(options)
+    sources, limits, wrong_flags = look_up_flags(options)
     inputs = read_inputs(options.paths)
-    found, problems = configured(options.config, inputs.resources, options.config_from)
-    findings = [*wrong, *inputs.findings, *problems]
-    if found is None or has_errors(findings):
+    config, problems = configured(options.config, inputs.resources, options.config_from)
+    findings = [*wrong_flags, *inputs.findings, *problems]
+    if config is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
     asks = options.yes_to is None and not options.dry_run and "-" not in options.paths and _terminal()
-    known: set[str] = set()
-    request, adoption = _adopted(_request(options), found, inputs.resources, known if asks else None)
+    seen: set[str] = set()
+    request, adoption = _adopted(_request(options), config, inputs.resources, seen if asks else None)
     images = None
     while not (adoption.findings or options.no_lock or options.dry_run):
         sized = options.sizes or MEMORY in request.yes
-        named = Namespace(**{**vars(options), "output": options.lock or found.lock, "sizes": sized})
-        images = adopted_images(named, found, found.replace_spec(adoption.spec), inputs.resources, sources, limits)
+        options_of_lock = Namespace(**{**vars(options), "output": options.lock or config.lock, "sizes": sized})
+        images = adopted_images(
+            options_of_lock, config, config.replace_spec(adoption.spec), inputs.resources, sources, limits
+        )
         if has_errors(images.findings):
             break
-        found = found._replace(config=found.config._replace(images=images.config.images))
-        request, adoption = _adopted(request, found, inputs.resources, known if asks else None)
+        config = config._replace(config=config.config._replace(images=images.config.images))
+        request, adoption = _adopted(request, config, inputs.resources, seen if asks else None)
         if sized or MEMORY not in request.yes:
             break  # else it was chosen by what the lock says now, and wants all sizes
     findings += images.findings if images else ()
@@ -120,7 +122,7 @@ def run(options: Namespace) -> int:
     findings += [finding("CC1341", kind=kind, name=name) for kind, name in adoption.keys]
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    written, problems = _written(found, adoption, images, dry=options.dry_run)
+    written, problems = _written(config, adoption, images, dry=options.dry_run)
     findings += problems
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
@@ -149,7 +151,7 @@ class Configured(NamedTuple):
     def lock(self) -> str:
         """The file for the lock."""
         return next(
-            (one.file for one in self.documents if _is(one, LOCK) and one.file),
+            (document.file for document in self.documents if _is(document, LOCK) and document.file),
             os.path.join(os.path.dirname(self.generate.file), NEW_LOCK),
         )
 
@@ -159,9 +161,9 @@ class Configured(NamedTuple):
 
     def changed(self, spec: dict[str, Any]) -> list[NewFile]:
         """Return the file of the ContrastGenerate with this spec; none if it has it. Raises FileProblem, YamlError."""
-        before = read_file(self.generate.file)
-        data = generate_with_spec(before, spec)
-        return [NewFile(self.generate.file, data)] if data != before else []
+        old = read_file(self.generate.file)
+        data = generate_with_spec(old, spec)
+        return [NewFile(self.generate.file, data)] if data != old else []
 
 
 def configured(
@@ -173,8 +175,8 @@ def configured(
     findings += problems
     if has_errors(findings) or config is None:
         return None, findings
-    generates = [one for one in documents if _is(one, KIND) and one.file]
-    files = {os.path.realpath(one.file) for one in generates}
+    generates = [document for document in documents if _is(document, KIND) and document.file]
+    files = {os.path.realpath(document.file) for document in generates}
     if len(files) != 1:
         code = "CC0909.generates" if files else "CC0909.no-generate"
         return None, (*findings, finding(code, option="--config"))
@@ -223,14 +225,14 @@ def adopted_images(
         config.generate.policy.profile,
         sizes=wants_sizes(options, config),
     )
-    found = look_up(options, task, sources, limits)
-    if has_errors(found.findings):
-        return AdoptedImages(file, found, config, (*findings, *found.findings))
-    spec = {"images": {**entries, **found.entries}}
-    made = {"apiVersion": API_VERSION, "kind": IMAGE_LOCK, "metadata": {"name": "images"}, "spec": spec}
-    images, wrong = parse_image_lock(ConfigDocument(made))
+    looked_up = look_up(options, task, sources, limits)
+    if has_errors(looked_up.findings):
+        return AdoptedImages(file, looked_up, config, (*findings, *looked_up.findings))
+    spec = {"images": {**entries, **looked_up.entries}}
+    lock = {"apiVersion": API_VERSION, "kind": IMAGE_LOCK, "metadata": {"name": "images"}, "spec": spec}
+    images, lock_problems = parse_image_lock(ConfigDocument(lock))
     config = config._replace(images={**(config.images or {}), **(images or {})})
-    return AdoptedImages(file, found, config, (*findings, *found.findings, *wrong))
+    return AdoptedImages(file, looked_up, config, (*findings, *looked_up.findings, *lock_problems))
 
 
 # --- The questions of `adopt` on a terminal: the same decisions as its options, one after the other
@@ -265,19 +267,19 @@ def ask_workloads(request: Request, plain: tuple[Ref, ...], asked: Ask = ask) ->
     return request._replace(confidential=tuple(confidential), plain=reasons)
 
 
-def ask_choices(request: Request, adoption: Adoption, known: set[str], asked: Ask = ask) -> Request:
-    """Ask for each choice that is offered, and for keys. known: what was asked before; it is added to."""
+def ask_choices(request: Request, adoption: Adoption, seen: set[str], asked: Ask = ask) -> Request:
+    """Ask for each choice that is offered, and for keys. seen: the questions so far, extended in place."""
     keys = dict(request.keys)
     for kind, name in adoption.keys:
-        if f"{kind}/{name}" not in known:
-            known.add(f"{kind}/{name}")
+        if f"{kind}/{name}" not in seen:
+            seen.add(f"{kind}/{name}")
             answer = asked(f"keys of {kind} {on_one_line(name)}, of which envFrom takes all (KEY,KEY): ")
-            if named := tuple(key for one in answer.split(",") if (key := one.strip())):
-                keys[kind, name] = named
+            if keys_named := tuple(key for word in answer.split(",") if (key := word.strip())):
+                keys[kind, name] = keys_named
     yes = set(request.yes)
     for choice in adoption.offered:
-        if choice.name not in known:
-            known.add(choice.name)
+        if choice.name not in seen:
+            seen.add(choice.name)
             sys.stderr.write("".join(f"{line}\n" for line in choice_lines(choice)))
             if _answer(f"{on_one_line(choice.name)}? [y/N] ", "yn", asked) == "y":
                 yes.add(choice.name)
@@ -301,39 +303,39 @@ def _answers(question: str, asked: Ask) -> Iterator[str]:
 
 
 def _adopted(
-    request: Request, found: Configured, resources: tuple[Resource, ...], known: set[str] | None
+    request: Request, config: Configured, resources: tuple[Resource, ...], seen: set[str] | None
 ) -> tuple[Request, Adoption]:
-    """Adopt, and ask what is open. known: what was asked before, None to ask nothing."""
-    adoption = adopt(resources, found.generate, found.config, request)
-    if known is None or adoption.findings:
+    """Adopt, and ask what is open. seen: the questions so far, None to ask nothing."""
+    adoption = adopt(resources, config.generate, config.config, request)
+    if seen is None or adoption.findings:
         return request, adoption
-    if not known:
-        known.add("")
+    if not seen:
+        seen.add("")
         asked = ask_workloads(request, adoption.plain)
         if asked != request:
-            request, adoption = asked, adopt(resources, found.generate, found.config, asked)
-    asked = ask_choices(request, adoption, known)
-    return (asked, adopt(resources, found.generate, found.config, asked)) if asked != request else (request, adoption)
+            request, adoption = asked, adopt(resources, config.generate, config.config, asked)
+    asked = ask_choices(request, adoption, seen)
+    return (asked, adopt(resources, config.generate, config.config, asked)) if asked != request else (request, adoption)
 
 
 def _written(
-    found: Configured, adoption: Adoption, images: AdoptedImages | None, *, dry: bool
+    config: Configured, adoption: Adoption, images: AdoptedImages | None, *, dry: bool
 ) -> tuple[list[str], tuple[Finding, ...]]:
     """Write what changes, all of it or nothing; return a line for each file, and findings. Raises FileProblem."""
-    changed = found.changed(adoption.spec)
+    changed = config.changed(adoption.spec)
     would = "would be " if dry else ""
-    lines = [f"{file.path}: {would}changed" for file in changed] or [f"{found.generate.file}: nothing to change"]
+    lines = [f"{file.path}: {would}changed" for file in changed] or [f"{config.generate.file}: nothing to change"]
     if dry:
         return lines, ()
     if images is None or not images.looked_up.entries:
         write_files(changed)
         return lines, ()
     pinned = images.looked_up.pinned
-    if os.path.realpath(images.file.path) == os.path.realpath(found.generate.file):
+    if os.path.realpath(images.file.path) == os.path.realpath(config.generate.file):
         write_files(changed)  # the lock is written into what stands there then
         changed = []
     written = write_lock(images.file, images.looked_up.entries, [*changed, *pinned.files], prune=False)
-    count, fetched = images.looked_up.found, images.looked_up.fetched
+    count, fetched = images.looked_up.total, images.looked_up.fetched
     lines.append(f"{images.file.path}: {count} image{'' if count == 1 else 's'}, {fetched} of them fetched")
     return [*lines, *pinned.summary.splitlines()], written.findings
 
@@ -351,7 +353,6 @@ def _terminal() -> bool:
 
 
 def _request(options: Namespace) -> Request:
-    """Return what the options decide."""
     keys: dict[tuple[str, str], tuple[str, ...]] = {}
     for of, names in options.keys:
         keys[of] = (*keys.get(of, ()), *names)
@@ -377,7 +378,7 @@ def _reason(text: str) -> tuple[str, str]:
 def _keys(text: str) -> tuple[tuple[str, str], tuple[str, ...]]:
     address, _, listed = text.partition("=")
     kind, _, name = address.partition("/")
-    keys = tuple(key for one in listed.split(",") if (key := one.strip()))
+    keys = tuple(key for word in listed.split(",") if (key := word.strip()))
     if kind not in ("Secret", "ConfigMap") or not name or not keys or not all(map(_is_key, keys)):
         raise ArgumentTypeError("write Secret/NAME=KEY,KEY or ConfigMap/NAME=KEY,KEY")
     return (kind, name), keys

@@ -34,7 +34,7 @@ def add_arguments(parser: Parser) -> None:
     """Add inputs, the manifest, the output to compare with, findings."""
     add_config(parser)
     add_namespace(parser)
-    add_paths(parser, what="rendered output")
+    add_paths(parser, content="rendered output")
     parser.add_argument("--manifest", metavar="FILE", default="", help="manifest.json, if it is not in the output")
     parser.add_argument(
         "--no-weaker",
@@ -114,7 +114,6 @@ def _config(options: Namespace, inputs: Inputs, read: ReadFile) -> tuple[Config 
 
 
 def _files_read(options: Namespace) -> "FilesRead | None":
-    """Return what --attestation is compared with, None without that option."""
     if not options.attestation:
         return None
     from krm_function.cli.attest import FilesRead
@@ -131,5 +130,7 @@ def _attested(
     findings = attestation_findings(files_read, inputs.sources, inputs.resources, manifest, options.input)
     if options.format.name != "text":
         return tuple(findings), ""
-    errors = tuple(one for one in findings if one.severity == "error")
-    return errors, "".join(f"{on_one_line(f'{one.file}: {one.message}')}\n" for one in findings if one not in errors)
+    errors = tuple(problem for problem in findings if problem.severity == "error")
+    return errors, "".join(
+        f"{on_one_line(f'{problem.file}: {problem.message}')}\n" for problem in findings if problem not in errors
+    )

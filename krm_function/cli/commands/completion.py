@@ -39,7 +39,6 @@ def run(options: Namespace) -> int:
 
 
 def _actions(parser: ArgumentParser) -> Iterator[Action]:
-    """Yield every argument of a parser and of the parsers below it."""
     for action in parser._actions:  # noqa: SLF001 (argparse has no public list)
         if isinstance(action, _SubParsersAction):
             for below in set(action.choices.values()):

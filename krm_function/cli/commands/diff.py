@@ -57,8 +57,8 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print a diff of every document that would change, or with --policy the differences of the policies."""
     if options.policy:
-        named = options.config and not options.config_from
-        if options.paths or named or options.namespace:
+        configured = options.config and not options.config_from
+        if options.paths or configured or options.namespace:
             options.parser.error("--policy takes two outputs and nothing else")
         return _diff_policies(options)
     if options.output != "text":
@@ -80,13 +80,13 @@ def _diff_documents(options: Namespace) -> int:
 
 def _for_outputs(findings: tuple[Finding, ...], inputs: Inputs) -> tuple[Finding, ...]:
     """Give CC0118 of two or more rendered outputs one hint, which says what command compares them."""
-    outputs = {one.file for one in inputs.resources if INITDATA in one.text}
-    twice = [found for found in findings if found.code == "CC0118"]
+    outputs = {resource.file for resource in inputs.resources if INITDATA in resource.text}
+    twice = [problem for problem in findings if problem.code == "CC0118"]
     if len(outputs) < 2 or not twice:
         return findings
     hint, first = finding("CC0118.outputs", kind="", name="", other="").hint, ordered(twice)[0]
     hints = dict.fromkeys(twice, "") | {first: hint}
-    return tuple(found._replace(hint=hints.get(found, found.hint)) for found in findings)
+    return tuple(problem._replace(hint=hints.get(problem, problem.hint)) for problem in findings)
 
 
 def _diff_policies(options: Namespace) -> int:

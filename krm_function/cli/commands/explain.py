@@ -30,11 +30,11 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """Add the workload, inputs, output, findings."""
-    what = (
+    text = (
         "a workload as KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web or Deployment/shop/web, or the code of a "
         "finding, such as CC0304"
     )
-    parser.add_argument("address", metavar="KIND/NAME|CODE", nargs="?", default="", help=what)
+    parser.add_argument("address", metavar="KIND/NAME|CODE", nargs="?", default="", help=text)
     add_paths(parser)
     add_output_format(parser)
     add_config(parser)
@@ -52,7 +52,6 @@ def run(options: Namespace) -> int:
 
 
 def _explain_workload(options: Namespace) -> int:
-    """Print the edits of one workload."""
     from krm_function.cli.inputs import read_inputs  # a code needs nothing of a render
     from krm_function.cli.render_inputs import render_inputs
     from krm_function.report.explain_workload import explain_json, explain_text
@@ -65,12 +64,11 @@ def _explain_workload(options: Namespace) -> int:
         return print_findings(printed, options.format, options.report)
     form = explain_text if options.output == "text" else explain_json
     write_out(form(rendered, ref).encode("utf-8"))
-    print_findings([found for found in rendered.findings if found.ref != ref], options.format, options.report)
+    print_findings([problem for problem in rendered.findings if problem.ref != ref], options.format, options.report)
     return exit_code(rendered.findings)
 
 
 def _explain_code(options: Namespace) -> int:
-    """Print what a code means."""
     import shutil  # a workload needs neither
 
     from krm_function.report.explain_code import explanation_data, explanation_text, fitting
@@ -79,7 +77,9 @@ def _explain_code(options: Namespace) -> int:
     if not is_code(code):
         codes = list(table())
         numbered = len(code) == len(codes[0]) and code[2:].isdecimal()
-        near = nearest(code, [known for known in codes if known[:4] == code[:4]] or ([] if numbered else codes))
+        near = nearest(
+            code, [known_code for known_code in codes if known_code[:4] == code[:4]] or ([] if numbered else codes)
+        )
         unknown = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
         return print_findings([unknown], options.format)
     reported: tuple[Reported, ...] = ()

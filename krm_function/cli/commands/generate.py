@@ -121,7 +121,7 @@ def run(options: Namespace) -> int:
         files = _files(inputs, in_place) if options.in_place else {options.output: stream}
         vouching.append(attest.new_file(config, files, rendered.manifest))
     if options.in_place:
-        sweep(one.file for one in inputs.sources)
+        sweep(source.file for source in inputs.sources)
         write_files([*itertools.starmap(NewFile, in_place.items()), *vouching])
     else:
         printed += too_large(len(stream))
@@ -142,7 +142,9 @@ def _output_among_inputs(options: Namespace) -> list[Finding]:
     if not options.output or not os.path.exists(options.output):
         return []
     try:
-        files = [one.path for one in find_files([*options.config, *(path for path in options.paths if path != "-")])]
+        files = [
+            source.path for source in find_files([*options.config, *(path for path in options.paths if path != "-")])
+        ]
     except FileProblem:
         return []  # which those who read them report, together with everything else
     if not same_file(options.output, files):
@@ -152,7 +154,6 @@ def _output_among_inputs(options: Namespace) -> list[Finding]:
 
 
 def _wrong_files(options: Namespace, rendered: Rendered) -> list[Finding]:
-    """Return what is wrong with the files of --output and --manifest."""
     findings: list[Finding] = []
     if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *findings)):
         findings.append(finding("CC0909.no-manifest", option="--manifest"))
@@ -171,8 +172,7 @@ def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
 
 
 def _files(inputs: Inputs, changed: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return all files of the deployment as --in-place leaves them, changed or not."""
-    return {one.file: one.data for one in inputs.sources} | dict(changed)
+    return {source.file: source.data for source in inputs.sources} | dict(changed)
 
 
 def _print(stream: bytes, files: Sequence[NewFile]) -> None:
@@ -181,5 +181,5 @@ def _print(stream: bytes, files: Sequence[NewFile]) -> None:
         write_out(stream)
         return
     with staged(files) as put:
-        write_out_first(stream, " and ".join(one.path for one in files))
+        write_out_first(stream, " and ".join(file.path for file in files))
         put()

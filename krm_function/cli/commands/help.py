@@ -13,8 +13,8 @@ DESCRIPTION = "The same as contrast-krm COMMAND --help; without a command the li
 
 def add_arguments(parser: Parser) -> None:
     """Add the words of a command."""
-    what = "the command, such as generate or release import"
-    parser.add_argument("words", metavar="COMMAND", nargs="*", help=what)
+    text = "the command, such as generate or release import"
+    parser.add_argument("words", metavar="COMMAND", nargs="*", help=text)
 
 
 def run(options: Namespace) -> int:

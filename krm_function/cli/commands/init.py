@@ -90,8 +90,8 @@ def run(options: Namespace) -> int:
     function = _function(options)
     platform = find_platform(options.platform)
     findings = _wrong_platform(options.platform) if options.platform and platform is None else []
-    values, wrong = operator_values(options.minimum_tcb, options.mr_seam)
-    findings += wrong
+    values, value_problems = operator_values(options.minimum_tcb, options.mr_seam)
+    findings += value_problems
     target, problems = find_target(directory, options)
     findings += problems
     if target and function and target.host != "kustomize":
@@ -134,15 +134,14 @@ def _wrong_platform(name: str) -> list[Finding]:
 
 
 def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
-    """Show what would change, as `diff -u` does."""
     for path, data in files.items():
         exists = os.path.exists(path)
-        before = (
+        old = (
             read_file(path, os.path.dirname(path) or ".").decode("utf-8", "replace").splitlines(keepends=True)
             if exists
             else []
         )
-        after = data.decode("utf-8", "replace").splitlines(keepends=True)
+        new = data.decode("utf-8", "replace").splitlines(keepends=True)
         if not path.endswith(SUFFIX):
-            for line in unified_diff(before, after, path if exists else os.devnull, path):
+            for line in unified_diff(old, new, path if exists else os.devnull, path):
                 yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -85,7 +85,6 @@ def _open_to_git(private: str) -> list[Finding]:
 
 
 def _wrong(private: str, public: str, add_to: str, field: str) -> list[Finding]:
-    """Return what is wrong with a call, before anything is made."""
     if private == STANDARD_OUTPUT and not public and not add_to:
         return [finding("CC0909.public-key", option="--output")]
     if not add_to:
@@ -128,6 +127,5 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def _shown(pem: str, *, as_yaml: bool) -> bytes:
-    """Return PEM, or the same as an entry of a YAML list, to be pasted below the name of the field."""
     lines = "".join(f"  {line}\n" for line in pem.splitlines())
     return (f"- |\n{lines}" if as_yaml else pem).encode("ascii")

@@ -20,7 +20,7 @@ WRITERS = ("write_kustomize", "write_values", "write_files")
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, the lock, where images are, limits, findings."""
-    add_paths(parser, what="resources")
+    add_paths(parser, content="resources")
     parser.add_argument(
         "-o",
         "--output",
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
             written = write_lock(task.file, looked_up.entries, looked_up.pinned.files, prune=options.prune)
             findings += written.findings
             if not has_errors(findings):
-                summary = looked_up.pinned.summary + _summary(looked_up.found, looked_up.fetched, written)
+                summary = looked_up.pinned.summary + _summary(looked_up.total, looked_up.fetched, written)
         except YamlError as problem:
             findings.append(yaml_finding(problem, options.output))
     return print_findings(findings, options.format, options.report, summary)
@@ -79,15 +79,14 @@ def run(options: Namespace) -> int:
 def _summary(count: int, fetched: int, written: WrittenLock) -> str:
     """Return the closing line: how many images, and what else is worth knowing."""
     text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
-    if written.kept:
-        text += f", {written.kept} that nothing uses any more kept (--prune drops them)"
+    if written.unused:
+        text += f", {written.unused} that nothing uses any more kept (--prune drops them)"
     if written.waited >= 1:
         text += f", after {written.waited:.0f} s of waiting for another run that writes into the same directory"
     return f"{text}\n"
 
 
 def _contradictions(options: Namespace) -> Iterator[Finding]:
-    """Yield the flags of a call that want another flag, or do not go together with --check."""
     if options.prune and not options.output:
         yield finding("CC0909.prune", option="--prune")
     if options.check and not options.output:

@@ -24,7 +24,7 @@ DESCRIPTION = "These are what `contrast set` and `contrast verify` take."
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, --validate, findings."""
-    add_paths(parser, what="rendered output")
+    add_paths(parser, content="rendered output")
     parser.add_argument(
         "--validate", metavar="FILE", default="", help="print what is wrong with a manifest.json instead"
     )
@@ -48,12 +48,10 @@ def run(options: Namespace) -> int:
 
 
 def _rendered(inputs: Inputs) -> bool:
-    """Tell whether a render has changed any object of the input."""
     return any(ORIGINAL in resource.text for resource in inputs.resources)
 
 
 def _manifests(inputs: Inputs) -> tuple[list[str], tuple[Finding, ...]]:
-    """Return the manifest texts of rendered output."""
     resources, findings = read(inputs.resources, ())
     documents = [resource.document.value for resource in resources if resource.document is not None]
     texts = [read_emitted_manifest(value) for document in documents for _, value in emitted_objects(document)]

@@ -22,7 +22,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """Add rendered output, the file to change, findings."""
-    add_paths(parser, what="rendered output, such as what is deployed")
+    add_paths(parser, content="rendered output, such as what is deployed")
     parser.add_argument(
         "--in", dest="into", metavar="FILE", required=True, help="the file with the ContrastGenerate, which is changed"
     )
@@ -46,8 +46,8 @@ def run(options: Namespace) -> int:
     try:
         changed = without_keep(data) if options.end else with_kept_base(data, manifest)
     except ValueError as problem:
-        wrong = finding("CC0909.add-to", option="--in", file=options.into, error=str(problem))
-        return print_findings((*findings, wrong), options.format, options.report)
+        refusal = finding("CC0909.add-to", option="--in", file=options.into, error=str(problem))
+        return print_findings((*findings, refusal), options.format, options.report)
     write_file(options.into, changed)
     done = "spec.manifest.keep is gone from" if options.end else "spec.manifest.base and keep: previous are in"
     return print_findings(findings, options.format, options.report, f"{on_one_line(f'{done} {options.into}')}\n")

@@ -25,7 +25,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """Add rendered outputs, findings."""
-    add_paths(parser, what="rendered outputs, the newest last")
+    add_paths(parser, content="rendered outputs, the newest last")
     add_findings(parser)
 
 
@@ -37,15 +37,23 @@ def run(options: Namespace) -> int:
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
     policies = mapping(decode(text.encode("utf-8")).get("Policies"))
-    sealed = {read_sealed_digest(one): one for one in output.workloads}
+    sealed = {read_sealed_digest(workload): workload for workload in output.workloads}
     lacking = [digest for digest in policies if digest not in sealed]
     if lacking:
-        names = ", ".join("/".join(map(str, (mapping(policies[one]).get("SANs") or [one[:16]])[:1])) for one in lacking)
+        names = ", ".join(
+            "/".join(map(str, (mapping(policies[digest]).get("SANs") or [digest[:16]])[:1])) for digest in lacking
+        )
         findings += (finding("CC1376", names=names),)
         return print_findings(findings, options.format, options.report)
     objects = {id(sealed[digest].object): sealed[digest].object for digest in policies}
     write_out("".join(f"---\n{json.dumps(value)}\n" for value in objects.values()).encode())
-    left = sorted({f"{one.ref.kind}/{one.ref}" for one in output.workloads if read_sealed_digest(one) not in policies})
+    omitted = sorted(
+        {
+            f"{workload.ref.kind}/{workload.ref}"
+            for workload in output.workloads
+            if read_sealed_digest(workload) not in policies
+        }
+    )
     summary = f"{len(policies)} policies, {len(objects)} workloads"
-    summary += f"; not in the manifest, and left out: {listed(left)}" if left else ""
+    summary += f"; not in the manifest, and left out: {listed(omitted)}" if omitted else ""
     return print_findings(findings, options.format, options.report, f"{on_one_line(summary)}\n")

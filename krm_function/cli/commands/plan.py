@@ -39,11 +39,9 @@ class OutputChoices:
     """The choices of --output for argparse, which iterates over them for messages and tests a value with `in`."""
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the formats, and an example of a file, for messages."""
         return iter((*FORMATS, "FILE.html"))
 
     def __contains__(self, value: object) -> bool:
-        """Tell whether it is a format, or a file with a known suffix."""
         return value in FORMATS or (isinstance(value, str) and value.endswith(tuple(SUFFIXES)))
 
 
@@ -81,9 +79,13 @@ def run(options: Namespace) -> int:
     """Print the plan or write it to a file; findings go to standard error as in a render."""
     chosen, file = format_and_file(options.output)
     inputs = read_inputs(options.paths)
-    named = [path for path in options.nodes if path != "-"]
+    files = [path for path in options.nodes if path != "-"]
     if file and same_file(
-        file, [*(one.path for one in find_files([*options.config, *named])), *(one.file for one in inputs.sources)]
+        file,
+        [
+            *(source.path for source in find_files([*options.config, *files])),
+            *(source.file for source in inputs.sources),
+        ],
     ):
         overwritten = finding("CC0909.input", option="--output")
         return print_findings([overwritten], options.format, options.report)
@@ -141,7 +143,7 @@ def _place(
     """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
     if node_list.nodes is None:
         return {}, []
-    broken = {found.ref for found in rendered.findings if found.severity == "error"}
+    broken = {problem.ref for problem in rendered.findings if problem.severity == "error"}
     placements: dict[int, Placement] = {}
     findings: list[Finding] = []
     for index, workload in enumerate(rendered.plan):
@@ -154,7 +156,6 @@ def _place(
 
 
 def _labels(rendered: Rendered, node_list: KnownNodes) -> list[Finding]:
-    """Return the labels that pods select nodes by and that no node of their platform has."""
     return [
         workload.placed(finding)
         for workload in rendered.plan
@@ -164,7 +165,6 @@ def _labels(rendered: Rendered, node_list: KnownNodes) -> list[Finding]:
 
 
 def _refusals(rendered: Rendered, inputs: Inputs) -> tuple[Finding, ...]:
-    """Return what namespaces of the input refuse in the injected containers."""
     return refusals(inputs.resources, [workload for workload in rendered.plan if not workload.skipped])
 
 
@@ -176,5 +176,5 @@ def format_and_file(values: Sequence[str]) -> tuple[str, str]:
             chosen = value
         else:
             file = value
-    by_suffix = next((known for suffix, known in SUFFIXES.items() if file.endswith(suffix)), "text")
+    by_suffix = next((name for suffix, name in SUFFIXES.items() if file.endswith(suffix)), "text")
     return chosen or by_suffix, file

@@ -48,7 +48,6 @@ def run(options: Namespace) -> int:
 
 
 def _form(toml: bytes, form: str) -> bytes:
-    """Return the bytes of one format. Raises ValueError for initdata that does not hold it."""
     if form == "initdata":
         return toml
     initdata = decode_toml(toml)

@@ -70,7 +70,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Make or update a ContrastRelease. Raises FileProblem."""
     findings = [*_usage(options)]
-    before, problems = read_before(options.output)
+    current, problems = read_before(options.output)
     findings += problems
     imported: list[Fact] = []
     for file in options.files:
@@ -78,10 +78,10 @@ def run(options: Namespace) -> int:
         imported += facts.facts
         findings += facts.findings
     if not has_errors(findings):
-        combined = combine(imported, before.facts, options.release)
+        combined = combine(imported, current.facts, options.release)
         findings += combined.findings
         if not has_errors(findings):
-            return _finish(combined, before, options, findings)
+            return _finish(combined, current, options, findings)
     return print_findings(findings, options.format, options.report)
 
 
@@ -125,11 +125,13 @@ def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
 def parsed(data: bytes, combined: Combined) -> tuple[Release | None, list[Finding]]:
     """Return the release as a render would read it; a problem names the file that its value came from."""
     read, _ = from_resources(decode_stream(data).resources)
-    (document,) = [one for one in read if one.value["kind"] == KIND]
+    (document,) = [document for document in read if document.value["kind"] == KIND]
     release, problems = parse_release(document._replace(locate=None))
     findings = []
     for problem in problems:
-        fact = next((one for one in combined.facts.values() if _is_about(one, problem)), None)
+        fact = next(
+            (fact_of_text for fact_of_text in combined.facts.values() if _is_about(fact_of_text, problem)), None
+        )
         place = {"file": fact.file, "line": fact.line} if fact else {"line": 0}
         findings.append(problem._replace(**place))
     return release, findings
@@ -147,13 +149,14 @@ def _is_about(fact: Fact, problem: Finding) -> bool:
 # --- A call of `release import`
 
 
-def _finish(combined: Combined, before: Before, options: Namespace, findings: list[Finding]) -> int:
-    """Check the text, write it, and print what was done."""
+def _finish(combined: Combined, current: Before, options: Namespace, findings: list[Finding]) -> int:
     as_stream = not options.output or is_stream(options.output)
     schema = "" if as_stream else schema_file(KIND)
-    new = before.document is None
+    new = current.document is None
     data = (
-        new_text(combined, schema) if before.document is None else updated_text(combined, before.data, before.document)
+        new_text(combined, schema)
+        if current.document is None
+        else updated_text(combined, current.data, current.document)
     )
     release, problems = parsed(data, combined)
     findings += problems
@@ -165,7 +168,7 @@ def _finish(combined: Combined, before: Before, options: Namespace, findings: li
         write_out(data)
     elif as_stream:
         write_all({options.output: data})
-    elif data == before.data:
+    elif data == current.data:
         sweep([options.output])
         summary += f"{on_one_line(options.output)} says so already\n"
     else:
@@ -187,7 +190,6 @@ def _names(release: Release) -> str:
 
 
 def _usage(options: Namespace) -> list[Finding]:
-    """Return what is wrong with the options."""
     findings: list[Finding] = []
     if options.release and not re.fullmatch(VERSION, options.release):
         findings.append(finding("CC0909.version", option="--release"))

@@ -42,12 +42,12 @@ def run(options: Namespace) -> int:
     findings = [*problems, *unmet, *inputs.findings]
     if config is not None and not has_errors(findings):
         try:
-            made = complete_cluster_objects(inputs.resources, config)
+            completed = complete_cluster_objects(inputs.resources, config)
         except YamlError as problem:
             return print_findings([*findings, yaml_finding(problem, "")], options.format, options.report)
-        findings += made.findings
+        findings += completed.findings
         findings += [] if config.release.platforms else [finding("CC0909.no-platform", option="--config")]
         if not has_errors(findings):
-            values = [{**one, "metadata": {"name": one["metadata"]["name"]}} for one in made.added]
-            write_out(one_stream(inputs, Rendered(made.texts, tuple(values))))
+            values = [{**value, "metadata": {"name": value["metadata"]["name"]}} for value in completed.added]
+            write_out(one_stream(inputs, Rendered(completed.texts, tuple(values))))
     return print_findings(findings, options.format, options.report)

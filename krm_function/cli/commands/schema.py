@@ -24,10 +24,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print one schema, or an object with all of them by kind."""
-    kind = {known.lower(): known for known in KINDS}.get(options.kind.lower(), "")
+    kind = {name.lower(): name for name in KINDS}.get(options.kind.lower(), "")
     if options.kind and not kind:
         suggestion = nearest(options.kind, KINDS) or ", ".join(KINDS)
         return print_findings([finding("CC0905", kind=options.kind, suggestion=suggestion)])
-    text = schema_text(kind) if kind else f"{json.dumps({known: schema(known) for known in KINDS}, indent=2)}\n"
+    text = schema_text(kind) if kind else f"{json.dumps({name: schema(name) for name in KINDS}, indent=2)}\n"
     write_out(text.encode())
     return print_findings([])

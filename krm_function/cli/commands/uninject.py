@@ -38,7 +38,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, the namespace of the render, findings."""
-    add_paths(parser, what="rendered output")
+    add_paths(parser, content="rendered output")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
     where.add_argument(
@@ -81,7 +81,6 @@ def run(options: Namespace) -> int:
 
 
 def _kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
-    """Return the kinds with pod templates that are known with these files of configuration."""
     if not paths:
         return SHIPPED, ()
     return configured_kinds(paths)
@@ -103,7 +102,7 @@ def _without_additions(resource: Resource) -> Resource:
 def _encode(source: InputFile, resources: Sequence[Resource]) -> bytes:
     decoded, mine = source.decoded, resources[source.start : source.end]
     if isinstance(decoded, DecodedList):
-        data = encode_list(decoded, [one.output for one in mine], (), ())
+        data = encode_list(decoded, [resource.output for resource in mine], (), ())
     else:
-        data = encode_stream(decoded, [one.output for one in without_added_separator(mine)])
+        data = encode_stream(decoded, [resource.output for resource in without_added_separator(mine)])
     return without_added_line_end(data, mine)

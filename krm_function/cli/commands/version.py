@@ -38,18 +38,20 @@ def run(options: Namespace) -> int:
             "build": build.kind,
             "profiles": [
                 {
-                    "name": one.name,
-                    "default": one is DEFAULT,
-                    **({"release": ".".join(map(str, one.release))} if one.release else {}),
-                    "means": one.means,
+                    "name": profile.name,
+                    "default": profile is DEFAULT,
+                    **({"release": ".".join(map(str, profile.release))} if profile.release else {}),
+                    "means": profile.means,
                 }
-                for one in PROFILES.values()
+                for profile in PROFILES.values()
             ],
             "python": {"version": platform.python_version(), "implementation": platform.python_implementation()},
         }
         text = json.dumps(data, indent=2)
     else:
-        profiles = [f"{one.name} (default)" if one is DEFAULT else one.name for one in PROFILES.values()]
+        profiles = [
+            f"{profile.name} (default)" if profile is DEFAULT else profile.name for profile in PROFILES.values()
+        ]
         rows = {
             f"contrast-krm {build.version}": "",
             "commit": build.commit or "unknown",

@@ -87,14 +87,12 @@ def run(options: Namespace) -> int:
 
 
 def _policies(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
-    """Return the policies for the kinds that are known with the configuration."""
     kinds, findings = configured_kinds(options.config)
     policies = guard(kinds, warn=options.warn)
     return policies.objects, (*findings, *policies.findings)
 
 
 def _sealed(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
-    """Return the ConfigMaps about rendered output."""
     if not is_dns_subdomain(options.name):
         return (), (finding("CC1372", name=options.name),)
     kinds, problems = configured_kinds(options.config)

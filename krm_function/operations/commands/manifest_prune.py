@@ -31,7 +31,7 @@ def add_arguments(parser: Parser) -> None:
     """Add inputs, configuration, the cluster, findings."""
     add_config(parser)
     add_namespace(parser)
-    add_paths(parser, what="the input of the render, or rendered output")
+    add_paths(parser, content="the input of the render, or rendered output")
     parser.add_argument(
         "--cluster",
         action="store_true",

@@ -101,7 +101,6 @@ def run(options: Namespace) -> int:
 
 
 def _read(path: str) -> tuple[Log | None, tuple[Finding, ...]]:
-    """Read the log, or what is wrong with it. Raises FileProblem."""
     try:
         log = read_log(read_file(path, most=LONGEST + 1))
     except ValueError as problem:
@@ -112,7 +111,6 @@ def _read(path: str) -> tuple[Log | None, tuple[Finding, ...]]:
 
 
 def _chosen(by_pod: Sorted, workload: Workload, name: str) -> tuple[tuple[Pod, ...], tuple[Finding, ...]]:
-    """Return the pods to replay, or what is wrong."""
     pods = meant(by_pod.pods, workload, name)
     if pods or not (by_pod.pods or name):
         return pods, ()

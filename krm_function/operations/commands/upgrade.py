@@ -47,7 +47,7 @@ def add_arguments(parser: Parser) -> None:
     """Add inputs, configuration, the next release, hosts, the cluster, output, findings."""
     add_config(parser)
     add_namespace(parser)
-    add_paths(parser, what="the input of the render, or rendered output")
+    add_paths(parser, content="the input of the render, or rendered output")
     parser.add_argument(
         "--to", metavar="FILE", required=True, help="the next ContrastRelease, as contrast-krm release import writes it"
     )
@@ -114,7 +114,6 @@ def run(options: Namespace) -> int:
 
 
 def _release(path: str) -> tuple[Release | None, list[Finding]]:
-    """Return the only ContrastRelease of a file. Raises FileProblem."""
     documents, problems = from_files([path])
     findings = [*problems]
     releases = []
@@ -131,7 +130,6 @@ def _release(path: str) -> tuple[Release | None, list[Finding]]:
 
 
 def _workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any, str]], Any]:
-    """Return each workload with its platform, and the coordinator."""
     injected = prepared.injected
     if injected is None:
         return [], None
@@ -150,7 +148,6 @@ def _placed(ref: Any, namespace: str) -> Any:
 def _cluster(
     options: Namespace, inputs: Inputs, change: Change, places: Places
 ) -> tuple[ClusterState, tuple[Finding, ...]]:
-    """Return what a cluster, or a file of nodes, shows of the waves."""
     nodes = known_nodes(options, inputs)
     state = ClusterState(nodes.nodes, nodes.classes, None, places.namespace)
     if not options.cluster or nodes.server is None:
@@ -261,7 +258,6 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
 
 
 def _values(inputs: Inputs) -> Iterator[tuple[Any, str]]:
-    """Return each object of the input with its file."""
     return ((item.value, resource.file) for resource in inputs.resources for item in resource.objects)
 
 

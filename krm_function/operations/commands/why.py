@@ -29,7 +29,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="POD",
         help="pod/NAME, KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web: of a workload the pod that is worst off",
     )
-    add_paths(parser, what="objects of the cluster")
+    add_paths(parser, content="objects of the cluster")
     parser.add_argument(
         "--cluster",
         action="store_true",
@@ -57,14 +57,12 @@ def run(options: Namespace) -> int:
 
 
 def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
-    """Return the objects of files or standard input. Raises FileProblem."""
     inputs = read_inputs(options.paths)
     parsed = parse_output(inputs.resources)
     return [item.value for item in parsed.objects()], (*inputs.findings, *parsed.findings)
 
 
 def _of_the_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
-    """Return the objects of the pod's namespace in the cluster."""
     from krm_function.operations.live_objects import read_namespaces
 
     parts = options.pod.split("/")
