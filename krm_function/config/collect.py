@@ -48,10 +48,12 @@ class Config(NamedTuple):
     images: Mapping[str, ImageFacts] | None = None
     places: Mapping[Ref, Callable[[Finding], Finding]] = MappingProxyType({})
 
-    def placed(self, found: Finding) -> Finding:
+    def placed(self, problem: Finding) -> Finding:
         """Give a finding its position in a file of the configuration, if it is about one and has none."""
-        place = self.places.get(found.ref) if found.ref and not found.line and found.severity != "info" else None
-        return place(found) if place else found
+        place = (
+            self.places.get(problem.ref) if problem.ref and not problem.line and problem.severity != "info" else None
+        )
+        return place(problem) if place else problem
 
 
 # --- Read a ConfigMap's string map as a ContrastGenerate: what `kpt fn eval ... -- key=value` makes
@@ -92,12 +94,12 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
     sources: dict[Path, Path] = {}
     for key, text in mapping(data).items():
         source: Path = ("data", str(key))
-        found = field_at(SHORT_NAMES.get(str(key), str(key)))
-        if found is None:
+        field_found = field_at(SHORT_NAMES.get(str(key), str(key)))
+        if field_found is None:
             meant = nearest(str(key), (*_names(GENERATE), *SHORT_NAMES)) or "a field of ContrastGenerate"
             findings.append(unknown_field(document, "ConfigMap", source, meant))
             continue
-        path, field = found
+        path, field = field_found
         if _overlap(("spec", *path), sources):
             findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "give the field once"))
         else:
@@ -174,9 +176,9 @@ def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     spec[path[-1]] = value
 
 
-def _overlap(path: Path, others: Iterable[Path]) -> bool:
-    """Tell whether one of the others is this field, a part of it, or what it is a part of."""
-    return any(path[: len(other)] == other[: len(path)] for other in others)
+def _overlap(path: Path, paths: Iterable[Path]) -> bool:
+    """Tell whether `paths` has this field, a part of it, or a field that it is part of."""
+    return any(path[: len(taken_path)] == taken_path[: len(path)] for taken_path in paths)
 
 
 def _names(spec: Record, prefix: str = "") -> list[str]:
@@ -221,7 +223,7 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
             findings += parse_generate(config)[1]
         elif config is not None:
             same = by_kind[mapping(config.value)["kind"]]
-            if not any(_identical(config, other) for other in same):
+            if not any(_identical(config, known_document) for known_document in same):
                 same.append(config)
     for kind in ("ContrastGenerate", "ContrastRelease"):
         findings += [
@@ -267,22 +269,22 @@ def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tup
     if not is_config(ref.api_version) and ref.kind not in CONFIG_KINDS:
         return None, ()
     if ref.api_version != API_VERSION:
-        found = finding("CC0907", ref, ("apiVersion",), found=ref.api_version or "(none)")
-        return None, (located(found, document),)
+        problem = finding("CC0907", ref, ("apiVersion",), found=ref.api_version or "(none)")
+        return None, (located(problem, document),)
     if ref.kind not in CONFIG_KINDS:
         suggestion = nearest(ref.kind, CONFIG_KINDS) or ", ".join(CONFIG_KINDS)
-        found = finding("CC0905", ref, ("kind",), kind=ref.kind or "(none)", suggestion=suggestion)
-        return None, (located(found, document),)
+        problem = finding("CC0905", ref, ("kind",), kind=ref.kind or "(none)", suggestion=suggestion)
+        return None, (located(problem, document),)
     return document, ()
 
 
-def _identical(one: ConfigDocument, other: ConfigDocument) -> bool:
+def _identical(first: ConfigDocument, second: ConfigDocument) -> bool:
     """Tell whether two documents are one object that was passed twice, with annotations that the orchestrator added."""
-    left, right = mapping(one.value), mapping(other.value)
+    first_map, second_map = mapping(first.value), mapping(second.value)
     return (
-        config_reference(one) == config_reference(other)
-        and left.get("spec") == right.get("spec")
-        and left.keys() == right.keys()
+        config_reference(first) == config_reference(second)
+        and first_map.get("spec") == second_map.get("spec")
+        and first_map.keys() == second_map.keys()
     )
 
 

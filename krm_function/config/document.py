@@ -47,10 +47,10 @@ def load_any(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         raise ValueError("has a key twice in one object")
-    return made
+    return value
 
 
 def _constant(name: str) -> NoReturn:
@@ -174,8 +174,8 @@ def _shown(path: Path) -> str:
     return dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in path))
 
 
-def located(found: Finding, document: ConfigDocument) -> Finding:
+def located(problem: Finding, document: ConfigDocument) -> Finding:
     """Give a finding its position in the file."""
-    line, column = document.locate(found.path) if document.locate else (document.line, 0)
+    line, column = document.locate(problem.path) if document.locate else (document.line, 0)
     origin = None if document.file else origin_of_object(document.value)
-    return found._replace(line=line, column=column, file=document.file, origin=origin)
+    return problem._replace(line=line, column=column, file=document.file, origin=origin)

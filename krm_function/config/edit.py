@@ -26,17 +26,17 @@ def spec_changes(value: Any, spec: dict[str, Any]) -> list[Change]:
 
     spec: the whole of it. A list may have more entries than before, and other ones in the place of the old.
     """
-    before = value.get("spec") if isinstance(value, dict) else None
-    return list(_between(before, spec, ("spec",)))
+    old = value.get("spec") if isinstance(value, dict) else None
+    return list(_between(old, spec, ("spec",)))
 
 
 def _between(old: Any, new: Any, path: Path) -> list[Change]:
     if same(old, new):
         return []
     if isinstance(old, dict) and old and isinstance(new, dict):
-        return [change for key, one in new.items() for change in _between(old.get(key), one, (*path, key))]
+        return [change for key, value in new.items() for change in _between(old.get(key), value, (*path, key))]
     if isinstance(old, list) and old and isinstance(new, list) and len(new) >= len(old):
-        changed = [change for index, one in enumerate(old) for change in _between(one, new[index], (*path, index))]
+        changed = [change for index, entry in enumerate(old) for change in _between(entry, new[index], (*path, index))]
         added = [Change((*path, index), "insert", new[index]) for index in range(len(old), len(new))]
         return [*changed, *added]
     return [Change(path, "set", new)]
@@ -53,7 +53,7 @@ def generate_with_spec(data: bytes, spec: dict[str, Any]) -> bytes:
     Raises YamlError, and ValueError when there is not exactly one.
     """
     source = decode(data)
-    chunks = [one for one in split_stream(source.text) if one.kind == KIND and is_config(one.api_version)]
+    chunks = [chunk for chunk in split_stream(source.text) if chunk.kind == KIND and is_config(chunk.api_version)]
     if len(chunks) != 1:
         raise ValueError(f"it has {len(chunks) or 'no'} ContrastGenerate")
     document = parse(chunks[0].of(source.text), line=chunks[0].line)
@@ -121,13 +121,13 @@ def with_required_workloads(text: str) -> str:
     entries = present if isinstance(present, list) else [] if present is None else [present]
     if REQUIRED in entries:
         return text
-    wanted: Any = [*entries, REQUIRED] if entries else REQUIRED
+    required: Any = [*entries, REQUIRED] if entries else REQUIRED
     if isinstance(present, list) and present:
         change = Change(("spec", "workloads", len(present)), "insert", REQUIRED)
     elif spec:
-        change = Change(("spec", "workloads"), "set", wanted)
+        change = Change(("spec", "workloads"), "set", required)
     else:
-        change = Change(("spec",), "set", {"workloads": wanted})
+        change = Change(("spec",), "set", {"workloads": required})
     return splice(document, [change]).text
 
 

@@ -71,7 +71,7 @@ def released(platform: Platform) -> Record:
         from krm_function.contrast.manifest_merge import check_selectors
 
         entries = [{**entry, "Platform": platform.marker} for entry in values.get(tee, ())]
-        return tuple((found.path, found.problem) for found in check_selectors(tee, entries))
+        return tuple((problem.path, problem.problem) for problem in check_selectors(tee, entries))
 
     return Record({tee: Field(ListOf(Record(fields)), "one entry for each product", required=True)}, check)
 
@@ -192,7 +192,7 @@ class SharedSecret(NamedTuple):
 
 def _check_once(secrets: list[Any]) -> Problems:
     ids = [secret["id"] for secret in secrets]
-    return tuple(((index, "id"), "is there twice") for index, one in enumerate(ids) if one in ids[:index])
+    return tuple(((index, "id"), "is there twice") for index, name in enumerate(ids) if name in ids[:index])
 
 
 class ManifestOptions(NamedTuple):
@@ -257,8 +257,8 @@ class ManifestOptions(NamedTuple):
     ] = "none"
 
 
-def _options(base: dict[str, Any] | None = None, **given: Any) -> ManifestOptions:
-    return ManifestOptions(base=None if base is None else manifest_in(base), **given)
+def _options(base: dict[str, Any] | None = None, **values: Any) -> ManifestOptions:
+    return ManifestOptions(base=None if base is None else manifest_in(base), **values)
 
 
 MANIFEST = table(ManifestOptions, make=_options)
@@ -284,8 +284,8 @@ TO = Text(
 
 
 def _check_renamed(renamed: dict[str, Any]) -> Problems:
-    said = "is no other GPU, and no part of one, that a rule could rename"
-    return tuple(((name,), said) for name in renamed if gpu_name(name) not in ("other", "part"))
+    reason = "is no other GPU, and no part of one, that a rule could rename"
+    return tuple(((name,), reason) for name in renamed if gpu_name(name) not in ("other", "part"))
 
 
 class GpuRules(NamedTuple):
@@ -368,7 +368,7 @@ class ExternalSource(NamedTuple):
 
 PROFILE = Field(
     Choice(tuple(PROFILES)),
-    "; ".join(f"{one.name}: {one.means}" for one in PROFILES.values()) + "; absent: the profile of the release",
+    "; ".join(f"{profile.name}: {profile.means}" for profile in PROFILES.values()) + "; absent: the profile of the release",
     default=DEFAULT.name,  # that of every release that is known
 )
 
@@ -556,16 +556,16 @@ def _check_workload(entry: dict[str, Any]) -> Problems:
 
 def kind_problems(workloads: Any, configured: Iterable[str]) -> Problems:
     """Return what is wrong with the kinds of entries: no pods of them are sealed. configured: by spec.podTemplates."""
-    known = (*KINDS, *CATALOGUED, *configured)
+    kinds = (*KINDS, *CATALOGUED, *configured)
     problems: list[tuple[Path, str]] = []
     entries = workloads if isinstance(workloads, list) else [workloads]
     for index, entry in enumerate(entries):
-        if not isinstance(entry, dict) or entry.get("plain") is not None or entry["kind"] in known:
+        if not isinstance(entry, dict) or entry.get("plain") is not None or entry["kind"] in kinds:
             continue
-        near = nearest(entry["kind"], known)
+        near = nearest(entry["kind"], kinds)
         path = ("workloads", index, "kind") if isinstance(workloads, list) else ("workloads", "kind")
-        wanted = f"did you mean {near}?" if near else f"{', '.join(KINDS)}, and those of spec.podTemplates"
-        problems.append((path, f"is no kind whose pods are sealed: {wanted}"))
+        remedy = f"did you mean {near}?" if near else f"{', '.join(KINDS)}, and those of spec.podTemplates"
+        problems.append((path, f"is no kind whose pods are sealed: {remedy}"))
     return tuple(problems)
 
 

@@ -43,7 +43,7 @@ def with_shared_parts(whole: Schema) -> Schema:
     """Name each part of a schema that occurs more than once, after a field that has it; the meaning stays."""
     counts = Counter(_key(part) for part in _parts(whole))
     names: dict[str, str] = {}
-    made: dict[str, Schema] = {}
+    definitions: dict[str, Schema] = {}
 
     def rewritten(part: Any, name: str) -> Any:
         if isinstance(part, list):
@@ -53,9 +53,11 @@ def with_shared_parts(whole: Schema) -> Schema:
         key = _key(part) if "properties" in part else ""
         if key and counts[key] > 1 and len(key) >= SMALLEST:
             if key not in names:
-                names[key] = _free(name, made)
-                made[names[key]] = {}  # its place, before those of the parts in it
-                made[names[key]] = inside({one: value for one, value in part.items() if one != ABOUT}, name)
+                names[key] = _free(name, definitions)
+                definitions[names[key]] = {}  # its place, before those of the parts in it
+                definitions[names[key]] = inside(
+                    {member: value for member, value in part.items() if member != ABOUT}, name
+                )
             about = {ABOUT: part[ABOUT]} if ABOUT in part else {}
             return {**about, "$ref": f"#/definitions/{names[key]}"}
         return inside(part, name)
@@ -69,7 +71,7 @@ def with_shared_parts(whole: Schema) -> Schema:
         }
 
     result = inside(whole, "")
-    return {**result, "definitions": made} if made else result
+    return {**result, "definitions": definitions} if definitions else result
 
 
 def _parts(value: Any) -> Iterator[Schema]:
@@ -85,13 +87,13 @@ def _parts(value: Any) -> Iterator[Schema]:
 
 
 def _key(part: Schema) -> str:
-    return json.dumps({one: value for one, value in part.items() if one != ABOUT}, sort_keys=True)
+    return json.dumps({member: value for member, value in part.items() if member != ABOUT}, sort_keys=True)
 
 
-def _free(name: str, taken: dict[str, Schema]) -> str:
-    if name not in taken:
+def _free(name: str, used: dict[str, Schema]) -> str:
+    if name not in used:
         return name
-    return next(f"{name}{number}" for number in range(2, len(taken) + 2) if f"{name}{number}" not in taken)
+    return next(f"{name}{number}" for number in range(2, len(used) + 2) if f"{name}{number}" not in used)
 
 
 # --- The comment by which an editor finds the JSON Schema of a YAML file
@@ -201,24 +203,24 @@ def _text(spec: Text) -> Schema:
 
 def _field(field: Field) -> Schema:
     """Make the schema of a field: null is as good as absent, where absent is good."""
-    made = schema_of(field.spec)
+    part = schema_of(field.spec)
     if field.about:
-        made = {"description": field.about} | made
+        part = {"description": field.about} | part
     if field.default is not None:
-        made["default"] = field.default
-    return made if field.required else _nullable(made)
+        part["default"] = field.default
+    return part if field.required else _nullable(part)
 
 
-def _nullable(made: Schema) -> Schema:
-    if not made:  # anything at all
-        return made
-    if "type" in made:
-        return {**made, "type": [made["type"], "null"]}
-    if "enum" in made:
-        return {**made, "enum": [*made["enum"], None]}
-    if "const" in made:
-        return {key: value for key, value in made.items() if key != "const"} | {"enum": [made["const"], None]}
-    return {**made, "anyOf": [*made["anyOf"], {"type": "null"}]}
+def _nullable(part: Schema) -> Schema:
+    if not part:  # anything at all
+        return part
+    if "type" in part:
+        return {**part, "type": [part["type"], "null"]}
+    if "enum" in part:
+        return {**part, "enum": [*part["enum"], None]}
+    if "const" in part:
+        return {key: value for key, value in part.items() if key != "const"} | {"enum": [part["const"], None]}
+    return {**part, "anyOf": [*part["anyOf"], {"type": "null"}]}
 
 
 def _folded(values: tuple[str, ...]) -> str:

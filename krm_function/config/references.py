@@ -62,9 +62,9 @@ class References:
 
         Raises Undecodable.
         """
-        for found in self._candidates(kind, namespace, name):
-            if len(found) == 1:
-                return _pairs(found[0])
+        for candidates in self._candidates(kind, namespace, name):
+            if len(candidates) == 1:
+                return _pairs(candidates[0])
         return None
 
     def known(self, kind: str, namespace: str, name: str) -> bool:
@@ -76,8 +76,8 @@ class References:
         for table in (self._names, self._aliases):
             entries = table.get((kind, name), [])
             exact = [value for where, value in entries if where == namespace]
-            others = [value for where, value in entries if not (namespace and where)]
-            yield exact[:1] or others
+            without_namespace = [value for where, value in entries if not (namespace and where)]
+            yield exact[:1] or without_namespace
 
 
 def _pairs(value: Mapping[str, Any]) -> dict[str, str]:

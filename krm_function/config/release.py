@@ -224,7 +224,7 @@ PROFILE_PATH: Path = ("spec", "policy", "profile")
 
 
 def chosen_profile(
-    wanted: ProfileName | None,
+    name: ProfileName | None,
     release: Release,
     generate: str = Generate().name,
     profiles: Sequence[Profile] = tuple(PROFILES.values()),
@@ -232,28 +232,28 @@ def chosen_profile(
 ) -> Chosen:
     """Return the profile of a render, None with an error.
 
-    wanted: policy.profile of the ContrastGenerate. generate: its name. profiles: all there are. released: those of
+    name: policy.profile of the ContrastGenerate. generate: its name. profiles: all there are. released: those of
     Contrast releases, oldest first.
     """
-    asked = None if wanted is None else _named(wanted, profiles)
-    own, findings = profile_of(release, released)
+    asked = None if name is None else _named(name, profiles)
+    of_release, findings = profile_of(release, released)
     if asked is None:
-        return own, findings
+        return of_release, findings
     if asked.release is None:
         return asked, (_unbound(asked, generate),)
-    if own is None or asked.release == own.release:
-        return (None if own is None else asked), findings
-    return None, (_other(asked, own, release, generate),)
+    if of_release is None or asked.release == of_release.release:
+        return (None if of_release is None else asked), findings
+    return None, (_other(asked, of_release, release, generate),)
 
 
 def profile_of(release: Release, released: Sequence[Profile] = RELEASED) -> Chosen:
     """Return the profile of the nodes of a release, None with an error."""
     if release.version == NO_VERSION and not release.policy_profile:
         return DEFAULT, ()
-    named = _named(release.policy_profile, released) if release.policy_profile else None
-    found, problems = _newer(named, release.version) if named else profile_of_version(release.version, released)
+    stated = _named(release.policy_profile, released) if release.policy_profile else None
+    profile, problems = _newer(stated, release.version) if stated else profile_of_version(release.version, released)
     ref = release.ref
-    return found, tuple(problem._replace(ref=ref, path=VERSION_PATH) for problem in problems)
+    return profile, tuple(problem._replace(ref=ref, path=VERSION_PATH) for problem in problems)
 
 
 def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> Chosen:
@@ -261,10 +261,10 @@ def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> 
 
     version: such as v1.25.0.
     """
-    found, _ = profile_of_release(version, released)
-    if found is None:
+    profile, _ = profile_of_release(version, released)
+    if profile is None:
         return None, (finding("CC0650", version=version, oldest=_number(released[0])),)
-    return _newer(found, version)
+    return _newer(profile, version)
 
 
 def _newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]]:
@@ -274,7 +274,7 @@ def _newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]
     return profile, (finding("CC0651", version=version, newest=_number(profile), profile=profile.name),)
 
 
-def _other(asked: Profile, own: Profile, release: Release, generate: str) -> Finding:
+def _other(asked: Profile, right: Profile, release: Release, generate: str) -> Finding:
     """Make CC0652: the policies would be for the nodes of another release."""
     return finding(
         "CC0652",
@@ -283,7 +283,7 @@ def _other(asked: Profile, own: Profile, release: Release, generate: str) -> Fin
         profile=asked.name,
         other=_number(asked),
         version=release.version,
-        right=own.name,
+        right=right.name,
     )
 
 
@@ -293,8 +293,8 @@ def _unbound(asked: Profile, generate: str) -> Finding:
         "the images of containers": asked.binds_images,
         "the files at a VOLUME of an image": asked.refuses_volumes,
     }
-    left = " and ".join(what for what, yes in bound.items() if not yes)
-    return finding("CC0653", _generate(generate), PROFILE_PATH, profile=asked.name, what=left or "nothing")
+    unbound = " and ".join(part for part, yes in bound.items() if not yes)
+    return finding("CC0653", _generate(generate), PROFILE_PATH, profile=asked.name, what=unbound or "nothing")
 
 
 def _generate(name: str) -> Ref:

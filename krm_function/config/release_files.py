@@ -136,7 +136,7 @@ class MeasuredEntry(NamedTuple):
 def is_by_handler(value: Mapping[str, Any]) -> bool:
     """Tell whether every key is a runtime handler."""
     meant = [parse_runtime_class(key) if not is_placeholder(key) else None for key in value]
-    return bool(meant) and all(isinstance(one, Platform) for one in meant)
+    return bool(meant) and all(isinstance(platform, Platform) for platform in meant)
 
 
 def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
@@ -214,7 +214,7 @@ def _rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[F
         findings.append(finding(code, option="--vcpus", file=file))
         return []
     place = ("platforms", entries[0].platform.name, "rtmr0ByVCPU", str(vcpus))
-    return [Fact(place, one[0], file) for one in rtmrs if isinstance(one, list) and one]
+    return [Fact(place, registers[0], file) for registers in rtmrs if isinstance(registers, list) and registers]
 
 
 def _product(entry: Mapping[str, Any]) -> str:
@@ -294,7 +294,7 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
         return None
     problems = tuple(_problem(value, name, handler, meant))
     if problems or not isinstance(meant, Platform):
-        return Facts(findings=tuple(one._replace(file=file, line=line) for one in problems))
+        return Facts(findings=tuple(problem._replace(file=file, line=line) for problem in problems))
     facts = [Fact(("platforms", meant.name, "handler"), handler, file, line)]
     overhead = dig(value, ("overhead", "podFixed"))
     if overhead is not None:

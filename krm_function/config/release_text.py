@@ -84,7 +84,7 @@ class Combined(NamedTuple):
 
     facts: Mapping[Path, Fact]
     version: str
-    before: str = ""
+    earlier: str = ""
     findings: tuple[Finding, ...] = ()
 
 
@@ -94,20 +94,20 @@ def combine(stated: Iterable[Fact], existing: Iterable[Fact] = (), version: str 
     of_call = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
     new = _once([*of_call, *stated], findings)
     old = {fact.path: fact for fact in existing if fact.path != POLICY_PROFILE}
-    before = old[("version",)].value if ("version",) in old else ""
-    now = new[("version",)].value if ("version",) in new else before
+    earlier = old[("version",)].value if ("version",) in old else ""
+    now = new[("version",)].value if ("version",) in new else earlier
     if not now:
         findings.append(finding("CC1303"))
-    if before in {"", now}:
+    if earlier in {"", now}:
         facts = _added(old, new, findings)
     else:
         facts = new
-        findings += _left_over(old, new, before, now)
+        findings += _left_over(old, new, earlier, now)
     facts |= _profile(facts.get(("version",)), findings)
     facts, left_out = _with_handlers(facts)
     findings += left_out
     findings += _one_suffix(facts)
-    return Combined(facts, now or NO_VERSION, before, tuple(findings))
+    return Combined(facts, now or NO_VERSION, earlier, tuple(findings))
 
 
 def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
@@ -123,11 +123,11 @@ def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
     """Take each fact once. Two sources that do not agree are an error, unless one of them is weak."""
     facts: dict[Path, Fact] = {}
     for fact in stated:
-        other = facts.get(fact.path)
-        if other is None or (other.weak and not fact.weak):
+        known_fact = facts.get(fact.path)
+        if known_fact is None or (known_fact.weak and not fact.weak):
             facts[fact.path] = fact
-        elif not fact.weak and not same_measurement(fact.value, other.value):
-            findings.append(_contradiction(other, fact))
+        elif not fact.weak and not same_measurement(fact.value, known_fact.value):
+            findings.append(_contradiction(known_fact, fact))
     return facts
 
 
@@ -139,17 +139,17 @@ def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Fi
     return {**new, **old}
 
 
-def _contradiction(fact: Fact, other: Fact) -> Finding:
-    first, second = _told_apart(_text(fact.value), _text(other.value))
+def _contradiction(fact: Fact, second_fact: Fact) -> Finding:
+    first, second = _told_apart(_text(fact.value), _text(second_fact.value))
     return finding(
         "CC1301",
-        field=other.field,
+        field=second_fact.field,
         first=first,
         one=fact.file,
         second=second,
-        other=other.file,
-        file=other.file,
-        line=other.line,
+        other=second_fact.file,
+        file=second_fact.file,
+        line=second_fact.line,
     )
 
 
@@ -157,14 +157,14 @@ def _text(value: object) -> str:
     return str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
 
 
-def _told_apart(one: str, other: str) -> tuple[str, str]:
+def _told_apart(first: str, second: str) -> tuple[str, str]:
     """Shorten two long texts to what differs, with a little of what they share before it."""
-    if max(len(one), len(other)) <= LONGEST:
-        return one, other
-    differing = (at for at, (here, there) in enumerate(zip(one, other, strict=False)) if here != there)
-    shared = next(differing, min(len(one), len(other)))
+    if max(len(first), len(second)) <= LONGEST:
+        return first, second
+    differing = (at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    shared = next(differing, min(len(first), len(second)))
     start = shared - SHARED if shared > SHOWN else 0
-    return _part(one, start), _part(other, start)
+    return _part(first, start), _part(second, start)
 
 
 def _part(text: str, start: int) -> str:
@@ -177,16 +177,16 @@ def _items(value: object) -> list[tuple[str, str]]:
     return [(str(key), str(item)) for key, item in value.items()] if isinstance(value, dict) else [("", str(value))]
 
 
-def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], before: str, now: str) -> list[Finding]:
+def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], earlier: str, now: str) -> list[Finding]:
     """Return findings for facts that only the old release has, and for measurements that did not change."""
     findings: list[Finding] = []
     groups = {_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
     for field, fact in groups.items():
-        left_over = finding("CC1306", field=field, before=before, now=now, file=fact.file, line=fact.line)
+        left_over = finding("CC1306", field=field, before=earlier, now=now, file=fact.file, line=fact.line)
         findings.append(left_over)
     for path, fact in new.items():
         if fact.path[-1] in MEASUREMENTS and path in old and same_measurement(fact.value, old[path].value):
-            left_over = finding("CC1308", field=fact.field, before=before, now=now, file=fact.file, line=fact.line)
+            left_over = finding("CC1308", field=fact.field, before=earlier, now=now, file=fact.file, line=fact.line)
             findings.append(left_over)
     return findings
 
@@ -195,8 +195,8 @@ def _group(fact: Fact) -> str:
     """Return the name to report: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
     if fact.path[0] != "platforms" or fact.path[2] in {"handler", "overhead"}:
         return fact.field
-    what = "rtmr0ByVCPU" if fact.path[2] == "rtmr0ByVCPU" else "referenceValues"
-    return f"platforms.{fact.path[1]}.{what}"
+    part = "rtmr0ByVCPU" if fact.path[2] == "rtmr0ByVCPU" else "referenceValues"
+    return f"platforms.{fact.path[1]}.{part}"
 
 
 def _is_of_the_release(fact: Fact) -> bool:
@@ -206,14 +206,14 @@ def _is_of_the_release(fact: Fact) -> bool:
 
 def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[Finding]]:
     """Drop the facts of platforms whose handler is unknown, as they cannot be used."""
-    named = {path[1] for path in facts if path[0] == "platforms" and path[2] == "handler"}
-    kept = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in named}
-    lost: dict[str, Fact] = {str(path[1]): fact for path, fact in facts.items() if path not in kept}
+    with_handler = {path[1] for path in facts if path[0] == "platforms" and path[2] == "handler"}
+    usable = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in with_handler}
+    lost: dict[str, Fact] = {str(path[1]): fact for path, fact in facts.items() if path not in usable}
     findings = [
         finding("CC1305.handler", file=fact.file, what=f"platform {name}", platform=name)
         for name, fact in sorted(lost.items())
     ]
-    return kept, findings
+    return usable, findings
 
 
 def _one_suffix(facts: Mapping[Path, Fact]) -> list[Finding]:
@@ -268,19 +268,19 @@ def updated_text(release: Combined, data: bytes, old: Existing) -> bytes:
     source = decode(data)
     value, chunk = old
     document = parse(chunk.of(source.text), line=chunk.line)
-    before = mapping(value.get("spec"))
-    changes = list(_difference(before, _spec(release, before), ("spec",)))
+    old_spec = mapping(value.get("spec"))
+    changes = list(_difference(old_spec, _spec(release, old_spec), ("spec",)))
     name = mapping(value.get("metadata")).get("name")
-    if name in {release.before, NO_VERSION} and name != release.version:  # a name of a person's own stays
+    if name in {release.earlier, NO_VERSION} and name != release.version:  # a name of a person's own stays
         changes.append(Change(("metadata", "name"), "set", release.version))
     if not changes:
         return data
     return encode(chunk.replaced(source.text, splice(document, changes).text), source.bom)
 
 
-def _spec(release: Combined, before: Mapping[str, Any]) -> dict[str, Any]:
+def _spec(release: Combined, old_spec: Mapping[str, Any]) -> dict[str, Any]:
     """Put the facts into the existing spec."""
-    spec: dict[str, Any] = _copied(before)
+    spec: dict[str, Any] = _copied(old_spec)
     spec["version"] = release.version
     if POLICY_PROFILE in release.facts:
         spec["policyProfile"] = release.facts[POLICY_PROFILE].value
@@ -306,7 +306,9 @@ def _put(facts: dict[str, Any], platform: str, path: list[str | int], fact: Fact
         return
     tee, product, field, *index = path
     entries = facts.setdefault("referenceValues", {}).setdefault(str(tee), [])
-    entry: dict[str, Any] = next((one for one in entries if (one.get("ProductName") or "") == product), {})
+    entry: dict[str, Any] = next(
+        (known_entry for known_entry in entries if (known_entry.get("ProductName") or "") == product), {}
+    )
     if not entry:
         entry |= {"Platform": PLATFORMS[platform].marker} | ({"ProductName": product} if product else {})
         entries.append(entry)
@@ -324,48 +326,52 @@ def _copied(value: Any) -> Any:
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
-def _difference(before: Any, after: Any, path: Path) -> Iterator[Change]:
+def _difference(old: Any, new: Any, path: Path) -> Iterator[Change]:
     """Yield the changes from one spec to the other; nothing is ever removed. Keys that were numbers stay as written."""
-    if isinstance(before, dict) and isinstance(after, dict) and before:
-        written = {str(key): key for key in before}
-        for key, value in after.items():
+    if isinstance(old, dict) and isinstance(new, dict) and old:
+        written = {str(key): key for key in old}
+        for key, value in new.items():
             if key not in written:
                 yield Change((*path, key), "set", value)
             else:
-                yield from _difference(before[written[key]], value, (*path, written[key]))
-    elif isinstance(before, list) and isinstance(after, list) and before:
-        for index, value in enumerate(after):
-            if index < len(before):
-                yield from _difference(before[index], value, (*path, index))
+                yield from _difference(old[written[key]], value, (*path, written[key]))
+    elif isinstance(old, list) and isinstance(new, list) and old:
+        for index, value in enumerate(new):
+            if index < len(old):
+                yield from _difference(old[index], value, (*path, index))
             else:
                 yield Change((*path, index), "insert", value)
-    elif before != after:
-        yield Change(path, "set", after)
+    elif old != new:
+        yield Change(path, "set", new)
 
 
 def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
     """Return the facts of a valid ContrastRelease; its placeholder version is left out."""
     spec = mapping(mapping(value).get("spec"))
-    return tuple(Fact(path, found, file, line) for path, found in _facts_in(spec) if found not in (None, NO_VERSION))
+    return tuple(
+        Fact(path, value_found, file, line)
+        for path, value_found in _facts_in(spec)
+        if value_found not in (None, NO_VERSION)
+    )
 
 
 def _facts_in(spec: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     yield ("version",), spec.get("version")
     yield POLICY_PROFILE, spec.get("policyProfile")
     for name, facts in mapping(spec.get("platforms")).items():
-        here = ("platforms", name)
+        of_platform = ("platforms", name)
         tee = PLATFORMS[name].tee
-        yield (*here, "handler"), mapping(facts).get("handler")
-        yield (*here, "overhead"), mapping(facts).get("overhead")
+        yield (*of_platform, "handler"), mapping(facts).get("handler")
+        yield (*of_platform, "overhead"), mapping(facts).get("overhead")
         for entry in maps(dig(facts, ("referenceValues", tee))):
-            place = (*here, tee, entry.get("ProductName") or "")
+            place = (*of_platform, tee, entry.get("ProductName") or "")
             for field in MEASURED[tee]:
                 if field == "Rtmrs":
-                    yield from (((*place, field, index), one) for index, one in enumerate(entry.get(field) or ()))
+                    yield from (((*place, field, index), value) for index, value in enumerate(entry.get(field) or ()))
                 else:
                     yield (*place, field), entry.get(field)
         yield from (
-            ((*here, "rtmr0ByVCPU", str(count)), one)
-            for count, one in mapping(mapping(facts).get("rtmr0ByVCPU")).items()
+            ((*of_platform, "rtmr0ByVCPU", str(count)), value)
+            for count, value in mapping(mapping(facts).get("rtmr0ByVCPU")).items()
         )
     yield from ((("images", name), image) for name, image in mapping(spec.get("images")).items())

@@ -209,18 +209,20 @@ def function_of(value: Any) -> Function:
 def with_function(text: str, function: Function) -> str:
     """Give a ContrastGenerate this form. Raises YamlError, and ValueError if the annotation says more than a form."""
     document = parse(text)
-    present, wanted = dig(document.value, (*ANNOTATIONS, FUNCTION)), function.annotation
-    if present == wanted or (present is not None and wanted is not None and _parsed(present) == _parsed(wanted)):
+    present, annotation = dig(document.value, (*ANNOTATIONS, FUNCTION)), function.annotation
+    if present == annotation or (
+        present is not None and annotation is not None and _parsed(present) == _parsed(annotation)
+    ):
         return text
     if present is not None and not _written_by_init(_parsed(present)):
         raise ValueError(f"its annotation {FUNCTION} says more than a program or an image; change it there")
     annotations = dig(document.value, ANNOTATIONS)
-    if wanted is None:
+    if annotation is None:
         change = Change((*ANNOTATIONS, FUNCTION), "remove", None)
     elif isinstance(annotations, dict) and annotations:
-        change = Change((*ANNOTATIONS, FUNCTION), "set", wanted)
+        change = Change((*ANNOTATIONS, FUNCTION), "set", annotation)
     else:
-        change = Change(ANNOTATIONS, "set", {FUNCTION: wanted})
+        change = Change(ANNOTATIONS, "set", {FUNCTION: annotation})
     return splice(document, [change]).text
 
 

@@ -32,9 +32,9 @@ def write_out_aliases(part: Part, root: Node, text: str) -> Part:
     if "*" not in text:
         return part
     while True:
-        kept: set[int] = set()
-        _untouched(part, kept)
-        lost = {id(node) for node in _anchored(root) if id(node) not in kept}
+        unchanged: set[int] = set()
+        _untouched(part, unchanged)
+        lost = {id(node) for node in _anchored(root) if id(node) not in unchanged}
         changed = _with_aliases_written_out(part, lost, text) if lost else part
         if changed is part:
             return part
@@ -46,9 +46,9 @@ def shares_lost_anchor(part: Part, root: Node, objects: Sequence[Node]) -> bool:
 
     root: the tree before the edit. objects: in the order of the text.
     """
-    kept: set[int] = set()
-    _untouched(part, kept)
-    lost = {id(node) for node in _anchored(root) if id(node) not in kept}
+    unchanged: set[int] = set()
+    _untouched(part, unchanged)
+    lost = {id(node) for node in _anchored(root) if id(node) not in unchanged}
     return bool(lost) and any(id(alias.parts[0]) in lost for _, alias in foreign_aliases(root, objects))
 
 
@@ -77,27 +77,27 @@ def _aliases(node: Node) -> Iterator[Node]:
                 yield from _aliases(child)
 
 
-def _untouched(part: Part, kept: set[int]) -> None:
+def _untouched(part: Part, unchanged: set[int]) -> None:
     """Collect the anchored nodes that are unchanged, and those edited only by writing aliases out."""
     if isinstance(part, Node):
-        kept.update(id(node) for node in _anchored(part))
+        unchanged.update(id(node) for node in _anchored(part))
     elif isinstance(part, EditedCollection):
         if part.node.anchored and same(value_of(part), part.node.data):
-            kept.add(id(part.node))
+            unchanged.add(id(part.node))
         for entry in part.entries:
             if part.node.kind == "map" and entry.origin >= 0:
-                _untouched(part.node.parts[entry.origin][0], kept)
-            _untouched(entry.child, kept)
+                _untouched(part.node.parts[entry.origin][0], unchanged)
+            _untouched(entry.child, unchanged)
 
 
 def _anchored(node: Node) -> list[Node]:
-    found = [node] if node.anchored else []
+    nodes = [node] if node.anchored else []
     if node.kind != "alias":
         for part in node.parts:
             for child in part[:2] if node.kind == "map" else (part,):
                 if child.anchored or child.parts:
-                    found += _anchored(child)
-    return found
+                    nodes += _anchored(child)
+    return nodes
 
 
 def _alias_written_out(alias: Node, text: str) -> NewValue:
@@ -145,11 +145,11 @@ def _is_lost(node: Node, lost: set[int]) -> bool:
 class _Recorder(Builder):
     """A builder that collects the alias nodes in `found`."""
 
-    found: list[Node]
+    aliases: list[Node]
 
     def alias(self, event: Event, depth: int) -> Node:
         node = super().alias(event, depth)
-        self.found.append(node)
+        self.aliases.append(node)
         return node
 
 
@@ -217,7 +217,7 @@ def inline(text: str, limits: Limits, starts: list[int]) -> str:
     """Write out each alias that stands in another region than its anchor, as one line of JSON."""
     pull = open_events(text, limits)
     builder = _Recorder(pull, limits)
-    builder.found = []
+    builder.aliases = []
     try:
         while (kind := type(pull())) is not StreamEndEvent:
             if kind is DocumentStartEvent:
@@ -225,14 +225,14 @@ def inline(text: str, limits: Limits, starts: list[int]) -> str:
                 builder.node(pull(), 0)
     except YAMLError as error:
         raise located(error, text, 1) from None
-    return _written_out(text, limits, starts, builder.found)
+    return _written_out(text, limits, starts, builder.aliases)
 
 
-def _written_out(text: str, limits: Limits, starts: list[int], found: list[Node]) -> str:
+def _written_out(text: str, limits: Limits, starts: list[int], aliases: list[Node]) -> str:
     out: list[str] = []
     at = 0
     size = len(text)
-    for node in found:
+    for node in aliases:
         target: Any = node.parts[0]
         if bisect_right(starts, node.start) == bisect_right(starts, target.start):
             continue

@@ -107,40 +107,40 @@ def _copy(value: Any, path: Path, at: int, copies: Copies | None) -> Any:
 
 
 def _missing(holder: Any, path: Path, at: int) -> ChangeError:
-    what = "key" if isinstance(holder, dict) else f"index in a list of {len(holder)}"
-    return ChangeError(f"{_shown(path[: at + 1])}: no such {what}")
+    step_name = "key" if isinstance(holder, dict) else f"index in a list of {len(holder)}"
+    return ChangeError(f"{_shown(path[: at + 1])}: no such {step_name}")
 
 
 def _shown(path: Path) -> str:
     return "/".join(map(str, path)) or "the root"
 
 
-def same(left: Any, right: Any) -> bool:
+def same(old: Any, new: Any) -> bool:
     """Tell whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
-    if left is right:
+    if old is new:
         return True
-    if isinstance(left, str):
-        return bool(left == right)
-    if isinstance(left, dict):
-        return isinstance(right, dict) and len(left) == len(right) and _same_items(left, right)
-    if isinstance(left, _LISTS):
-        return isinstance(right, _LISTS) and len(left) == len(right) and all(map(same, left, right))
-    if isinstance(left, bool) or isinstance(right, bool):
+    if isinstance(old, str):
+        return bool(old == new)
+    if isinstance(old, dict):
+        return isinstance(new, dict) and len(old) == len(new) and _same_items(old, new)
+    if isinstance(old, _LISTS):
+        return isinstance(new, _LISTS) and len(old) == len(new) and all(map(same, old, new))
+    if isinstance(old, bool) or isinstance(new, bool):
         return False
-    if isinstance(left, float) and isinstance(right, float) and isnan(left):
-        return isnan(right)
-    return bool(left == right)
+    if isinstance(old, float) and isinstance(new, float) and isnan(old):
+        return isnan(new)
+    return bool(old == new)
 
 
-def _same_items(left: dict[str, Any], right: dict[str, Any]) -> bool:
-    for key, item in left.items():
-        if key not in right:
+def _same_items(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    for key, item in old.items():
+        if key not in new:
             return False
-        other = right[key]
-        if type(item) is str and type(other) is str:  # most values are
-            if item != other:
+        new_item = new[key]
+        if type(item) is str and type(new_item) is str:  # most values are
+            if item != new_item:
                 return False
-        elif item is not other and not same(item, other):
+        elif item is not new_item and not same(item, new_item):
             return False
     return True
 
@@ -174,15 +174,15 @@ Rule = TypeVar("Rule")  # what judges one place, in a form that the user of the 
 Alike = Callable[[Any, Any], bool]
 
 
-def have_the_same_names(left: list[Any], right: list[Any]) -> bool:
+def have_the_same_names(old: list[Any], new: list[Any]) -> bool:
     """Pair the entries of lists that have the same names in the same order."""
-    names = [[entry.get("name") if isinstance(entry, dict) else None for entry in side] for side in (left, right)]
+    names = [[entry.get("name") if isinstance(entry, dict) else None for entry in side] for side in (old, new)]
     return names[0] == names[1]
 
 
 def differing_places(
-    left: Any,
-    right: Any,
+    old: Any,
+    new: Any,
     rules: Mapping[Path, Rule],
     *,
     pairs: Alike | None = None,
@@ -191,35 +191,35 @@ def differing_places(
 ) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
     """Yield the path, both sides and the rule of each place where they are not equal: one with a rule, or the deepest.
 
-    Maps are walked by key, the left one's keys first. pairs: whether two lists are walked entry by entry; without it,
+    Maps are walked by key, the old one's keys first. pairs: whether two lists are walked entry by entry; without it,
     they are compared as a whole. absent: what stands for a value that one side does not have.
     """
     exact = {path: rule for path, rule in rules.items() if WILDCARDS.isdisjoint(path)}
     ways = {path[:size] for path in rules if path[:1] != ("**",) for size in range(len(path))}
 
-    def walk(path: Path, left: Any, right: Any) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
-        if equal(left, right):
+    def walk(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
+        if equal(old, new):
             return
-        rule, first, second = exact.get(path), left, right
+        rule, first, second = exact.get(path), old, new
         if rule is None and any(_fits(way, path) for way in ways):
-            first, second = ({} if side is None or side is absent else side for side in (left, right))
+            first, second = ({} if side is None or side is absent else side for side in (old, new))
         elif rule is None:
-            rule = next((rules[each] for each in rules if each not in exact and _fits(each, path)), None)
+            rule = next((rules[pattern] for pattern in rules if pattern not in exact and _fits(pattern, path)), None)
         if rule is None and isinstance(first, dict) and isinstance(second, dict):
             for key in {**first, **second}:
                 yield from walk((*path, key), first.get(key, absent), second.get(key, absent))
-        elif rule is None and isinstance(left, list) and isinstance(right, list) and pairs and pairs(left, right):
-            for index, entry in enumerate(left):
-                yield from walk((*path, index), entry, right[index])
+        elif rule is None and isinstance(old, list) and isinstance(new, list) and pairs and pairs(old, new):
+            for index, entry in enumerate(old):
+                yield from walk((*path, index), entry, new[index])
         else:
-            yield path, left, right, rule
+            yield path, old, new, rule
 
-    return walk((), left, right)
+    return walk((), old, new)
 
 
 def differing_paths(
-    left: Any,
-    right: Any,
+    old: Any,
+    new: Any,
     excuses: Mapping[Path, Alike] = MappingProxyType({}),
     *,
     pairs: Alike = have_the_same_names,
@@ -228,7 +228,7 @@ def differing_paths(
     """Return the path of each place where two values differ and no excuse says that they mean the same there."""
     return [
         path
-        for path, first, second, excused in differing_places(left, right, excuses, pairs=pairs, equal=equal)
+        for path, first, second, excused in differing_places(old, new, excuses, pairs=pairs, equal=equal)
         if excused is None or not excused(first, second)
     ]
 

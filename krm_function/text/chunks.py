@@ -78,11 +78,11 @@ class NodeReader:
         pull = self.pull
         limit = self.limits.depth
         level = depth
-        before, last = self.before, self.last
+        previous, last = self.before, self.last
         while True:
             kind = type(event)
             if kind is ScalarEvent:
-                before, last = last, event
+                previous, last = last, event
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 level += 1
                 if level > limit:
@@ -90,13 +90,13 @@ class NodeReader:
                 last = event
             elif kind is AliasEvent:
                 self.count_alias(event)
-                before, last = last, event
+                previous, last = last, event
             else:
                 level -= 1
                 if event.end_mark.index > event.start_mark.index:
                     last = event
             if level == depth:
-                self.before, self.last = before, last
+                self.before, self.last = previous, last
                 return
             event = pull()
 
@@ -117,26 +117,26 @@ class NodeReader:
 
     def header(self, event: Event, depth: int) -> Chunk:
         """Read the node that `event` begins to its end, and return what identifies the object, in no place yet."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
         self.certain = type(event) is not AliasEvent and event.tag is None
         if is_map:
-            self._fields(event, depth, found, inside="")
+            self._fields(event, depth, texts, inside="")
         else:
             self.skip(event, depth)
         scalar = type(event) is ScalarEvent
         return Chunk(
             *NOWHERE,
-            found.get("apiVersion", ""),
-            found.get("kind", ""),
-            found.get("name", ""),
+            texts.get("apiVersion", ""),
+            texts.get("kind", ""),
+            texts.get("name", ""),
             is_map,
             scalar and event.tag is None and event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL"),
             self.certain,
         )
 
-    def _fields(self, event: Event, depth: int, found: dict[str, str], inside: str) -> None:
-        """Read a mapping whose start was pulled; keep the texts of its interesting keys in `found`."""
+    def _fields(self, event: Event, depth: int, texts: dict[str, str], inside: str) -> None:
+        """Read a mapping whose start was pulled; keep the texts of its interesting keys in `texts`."""
         pull = self.pull
         if depth + 1 > self.limits.depth:
             raise self.fail(event, f"nested deeper than {self.limits.depth} levels", "depth")
@@ -163,13 +163,13 @@ class NodeReader:
             if name == "metadata":
                 self._trust(value)
                 if type(value) is MappingStartEvent:
-                    self._fields(value, depth + 1, found, inside="metadata")
+                    self._fields(value, depth + 1, texts, inside="metadata")
                 else:
                     self.skip(value, depth + 1)
                 continue
             self._trust(value)
             if type(value) is ScalarEvent:
-                found[name] = value.value
+                texts[name] = value.value
             self.skip(value, depth + 1)
 
     def _trust(self, value: Event) -> None:
@@ -321,12 +321,12 @@ def replace_items(
 
 def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:
     edits: list[_Edit] = []
-    kept = False
+    has_item = False
     for index, (chunk, new) in enumerate(zip(chunks, new_texts, strict=True)):
         if new is not None:
-            kept = True
+            has_item = True
             edits.append((chunk.start, chunk.end, new))
-        elif kept:
+        elif has_item:
             edits.append((chunks[index - 1].end, chunk.end, ""))
         else:
             edits.append((chunk.start, chunks[index + 1].start, ""))

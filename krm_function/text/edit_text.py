@@ -137,8 +137,8 @@ def line_start(text: str, at: int) -> int:
 
 def line_end(text: str, at: int) -> int:
     """Return the offset behind the line of `at`: the start of the next line, or the end of the text."""
-    found = text.find("\n", at)
-    return len(text) if found < 0 else found + 1
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
 
 
 def column_of(text: str, at: int) -> int:
@@ -160,10 +160,10 @@ def alone_behind(text: str, at: int) -> bool:
 
 def newline_at(text: str, at: int) -> str:
     """Return the line ending in use around `at`."""
-    found = text.rfind("\n", 0, at)
-    if found < 0:
-        found = text.find("\n", at)
-    return "\r\n" if found > 0 and text[found - 1] == "\r" else "\n"
+    end = text.rfind("\n", 0, at)
+    if end < 0:
+        end = text.find("\n", at)
+    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
 
 def entry_spans(text: str, node: Node) -> tuple[list[int], list[int]]:
@@ -251,19 +251,19 @@ class Replacements:
         at = 0
         tail = ""
         for start, end, new, lines in sorted(self.edits, key=lambda edit: edit[:2]):
-            kept = text[at : max(at, start)]
-            tail = kept or tail
-            out.append(kept)
+            unchanged = text[at : max(at, start)]
+            tail = unchanged or tail
+            out.append(unchanged)
             if lines and start == len(text) and tail and not tail.endswith("\n"):
                 out.append(newline_at(text, start))
             out.append(new)
             tail = new or tail
             at = max(at, end)
         out.append(text[at:])
-        made = "".join(out)
-        if self.open_end and at == len(text) and made.endswith("\n"):
-            return made[: before_newline(made, len(made))]
-        return made
+        result = "".join(out)
+        if self.open_end and at == len(text) and result.endswith("\n"):
+            return result[: before_newline(result, len(result))]
+        return result
 
     def style(self, at: int, *, literal: bool = True) -> Style:
         """Return the style of new text at `at`."""
@@ -301,10 +301,10 @@ class BlockEdit:
 
     def remove(self, records: UndoRecords) -> None:
         """Remove the entries that are gone from the text."""
-        text, kept = self.text, self.kept
-        if len(kept) == len(self.starts):
+        text, staying = self.text, self.kept
+        if len(staying) == len(self.starts):
             return
-        indexes = sorted(set(range(len(self.starts))).difference(kept))
+        indexes = sorted(set(range(len(self.starts))).difference(staying))
         self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in indexes}
         for start, end in spans.values():
             self.replacements.replace(start, end, "")
@@ -319,9 +319,9 @@ class BlockEdit:
 
         If nothing followed: between it and the last entry that stays.
         """
-        kept, spans = self.kept, self.spans
-        last = line_end(self.text, self.ends[kept[-1]])
-        followers = [kept[at] if (at := bisect(kept, index)) < len(kept) else -1 for index in removed]
+        staying, spans = self.kept, self.spans
+        last = line_end(self.text, self.ends[staying[-1]])
+        followers = [staying[at] if (at := bisect(staying, index)) < len(staying) else -1 for index in removed]
         ranges = [
             (end, self.starts[follower]) if follower >= 0 else (last, max(start, last))
             for (start, end), follower in zip(spans.values(), followers, strict=True)
@@ -330,7 +330,7 @@ class BlockEdit:
         going = [0, *accumulate(line[end] - line[start] for start, end in spans.values())]
         gaps = []
         for at, ((start, end), follower) in enumerate(zip(ranges, followers, strict=True)):
-            first, behind = (at + 1, bisect(removed, follower)) if follower >= 0 else (bisect(removed, kept[-1]), at)
+            first, behind = (at + 1, bisect(removed, follower)) if follower >= 0 else (bisect(removed, staying[-1]), at)
             gaps.append(max(0, line[end] - line[start]) - (going[behind] - going[first]))
         return gaps
 
@@ -356,8 +356,8 @@ class BlockEdit:
         if self.edited.node.kind != "seq" or following == len(self.kept):
             return start, end
         text, below = self.text, line_start(self.text, self.starts[self.kept[following]])
-        top, own = self._above_comments(start, 0), self._above_comments(below, end)
-        return (top, end) if text[top:start] == text[own:below] != "" else (start, end)
+        top, comment = self._above_comments(start, 0), self._above_comments(below, end)
+        return (top, end) if text[top:start] == text[comment:below] != "" else (start, end)
 
     def insert(self, inner: int) -> None:
         """Insert the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
@@ -439,10 +439,10 @@ class BlockEdit:
             if at in over:
                 at = over[at]
                 continue
-            after = line_end(text, at)
-            if text[at:after].strip()[:1] not in ("", "#"):
+            next_line = line_end(text, at)
+            if text[at:next_line].strip()[:1] not in ("", "#"):
                 break
-            at = after
+            at = next_line
             lines -= 1
         return at, lines
 
@@ -466,23 +466,25 @@ def _line_numbers(text: str, edges: list[int]) -> dict[int, int]:
 
 def edit_flow(replacements: Replacements, records: UndoRecords, collection: CollectionSpans) -> None:
     """Edit the entries of one flow collection."""
-    kept = [entry.origin for entry in collection.edited.entries if entry.origin >= 0]
-    removed = sorted(set(range(len(collection.starts))).difference(kept))
+    staying = [entry.origin for entry in collection.edited.entries if entry.origin >= 0]
+    removed = sorted(set(range(len(collection.starts))).difference(staying))
     if removed:
-        spans = [_span(replacements.text, collection, index, kept) for index in removed]
+        spans = [_span(replacements.text, collection, index, staying) for index in removed]
         for start, end in spans:
             replacements.replace(start, end, "")
         raw = [replacements.text[start:end] for start, end in spans]
         records.removed(
-            collection.edited, collection.path, [(index, one, 0) for index, one in zip(removed, raw, strict=True)]
+            collection.edited,
+            collection.path,
+            [(index, entry_text, 0) for index, entry_text in zip(removed, raw, strict=True)],
         )
-    _insert(replacements, collection, kept)
+    _insert(replacements, collection, staying)
 
 
-def _span(text: str, collection: CollectionSpans, index: int, kept: list[int]) -> tuple[int, int]:
+def _span(text: str, collection: CollectionSpans, index: int, staying: list[int]) -> tuple[int, int]:
     """Return the span that goes with an entry: with the comma before it, or after it if no entry stays before it."""
     edited, _, starts, ends = collection
-    if kept and index < kept[0]:
+    if staying and index < staying[0]:
         return starts[index], starts[index + 1]
     start = ends[index - 1] if index else content(text, edited.node) + 1
     if edited.entries or index + 1 < len(starts):
@@ -491,10 +493,10 @@ def _span(text: str, collection: CollectionSpans, index: int, kept: list[int]) -
     return start, comma + 1 if text[comma] == "," else ends[-1]
 
 
-def _insert(replacements: Replacements, collection: CollectionSpans, kept: list[int]) -> None:
+def _insert(replacements: Replacements, collection: CollectionSpans, staying: list[int]) -> None:
     text = replacements.text
     edited, _, starts, ends = collection
-    at = starts[kept[0]] if kept else ends[-1] if ends else content(text, edited.node) + 1
+    at = starts[staying[0]] if staying else ends[-1] if ends else content(text, edited.node) + 1
     if all(entry.origin >= 0 for entry in edited.entries):
         return
     between = ", "
@@ -506,7 +508,7 @@ def _insert(replacements: Replacements, collection: CollectionSpans, kept: list[
             at, seen = ends[entry.origin], True
         elif entry.raw:
             replacements.replace(at, at, entry.raw)
-        elif not kept:
+        elif not staying:
             replacements.replace(at, at, (", " if index else "") + _written_in_flow(edited, entry))
         else:
             new = _written_in_flow(edited, entry)
@@ -641,8 +643,8 @@ def _edit_entries(replacements: Replacements, records: UndoRecords, collection: 
             else:
                 start, old = starts[entry.origin] + (node.style == "block"), part
             end = start if old.start == old.end else max(start, ends[entry.origin])
-            own, inner = records.of(old, address)
-            _replace(replacements, own, ReplacedValue(inner, start, end, column, node), child, old)
+            value_records, inner = records.of(old, address)
+            _replace(replacements, value_records, ReplacedValue(inner, start, end, column, node), child, old)
 
 
 def _replace(

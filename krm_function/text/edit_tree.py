@@ -87,8 +87,8 @@ def value_of(part: Part) -> Any:
         return part.value
     if part.node.kind == "seq":
         return [value_of(entry.child) for entry in part.entries]
-    own = {entry.key: value_of(entry.child) for entry in part.entries if entry.key is not None}
-    return {**part.merged(), **own}
+    members = {entry.key: value_of(entry.child) for entry in part.entries if entry.key is not None}
+    return {**part.merged(), **members}
 
 
 # --- Apply changes to the edit tree of a document
@@ -141,8 +141,8 @@ def _edit_key(part: EditedCollection, entry: EditedEntry | None, change: Change,
         return part
     for origin, (_, value, name) in enumerate(part.node.parts):
         if name == key:  # it was removed before: restore its position
-            before = sum(0 <= other.origin < origin for other in part.entries)
-            part.entries.insert(before, EditedEntry(key, origin, _set_value(value, new)))
+            position = sum(0 <= sibling.origin < origin for sibling in part.entries)
+            part.entries.insert(position, EditedEntry(key, origin, _set_value(value, new)))
             return part
     part.entries.append(EditedEntry(key, -1, NewValue(new)))
     return part
@@ -182,6 +182,6 @@ def _set_list(edited: EditedCollection, old: list[Any], new: list[Any]) -> Part:
     changed = edited.entries[head : len(old) - tail]
     for entry, value in zip(changed, middle, strict=False):
         entry.child = _set_value(entry.child, value)
-    more = [EditedEntry(None, -1, NewValue(value)) for value in middle[len(changed) :]]
-    edited.entries[head : len(old) - tail] = changed[: len(middle)] + more
+    added = [EditedEntry(None, -1, NewValue(value)) for value in middle[len(changed) :]]
+    edited.entries[head : len(old) - tail] = changed[: len(middle)] + added
     return edited

@@ -86,12 +86,12 @@ def decode(data: bytes, limits: Limits = LIMITS) -> Source:
     try:
         return Source(body.decode("utf-8"), bom)
     except UnicodeDecodeError as error:
-        before = body[: error.start]
+        readable = body[: error.start]
         wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
         raise YamlError(
             "the input is UTF-16, not UTF-8" if wide else "a byte that is not UTF-8",
-            before.count(b"\n") + 1,
-            len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1,
+            readable.count(b"\n") + 1,
+            len(readable[readable.rfind(b"\n") + 1 :].decode("utf-8")) + 1,
             "encoding",
         ) from None
 

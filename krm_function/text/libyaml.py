@@ -41,8 +41,8 @@ class _Unread(ModuleType):
 
 def _put_in_place() -> None:
     """Make `yaml` an unread package that has what yaml._yaml looks up."""
-    found = (finder.find_spec("yaml", None) for finder in sys.meta_path)
-    spec = next((spec for spec in found if spec is not None), None)
+    specs = (finder.find_spec("yaml", None) for finder in sys.meta_path)
+    spec = next((spec for spec in specs if spec is not None), None)
     if spec is None:
         raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
     package = _Unread("yaml")
@@ -75,11 +75,11 @@ def _unusable(problem: Exception) -> ImportError:
     if isinstance(sys.modules.get("yaml"), _Unread):
         del sys.modules["yaml"]  # the next import gets the whole package, or its own error
     try:
-        found = f"PyYAML {version('pyyaml')} cannot be used: {problem}"
+        message = f"PyYAML {version('pyyaml')} cannot be used: {problem}"
     except PackageNotFoundError:
-        found = f"PyYAML is not there: {problem}"
+        message = f"PyYAML is not there: {problem}"
     remedy = f"install it as a wheel, or build it with libyaml's headers present: pip install '{WANTED}'"
-    return ImportError(f"{found}\n  hint: {remedy}", name="yaml")
+    return ImportError(f"{message}\n  hint: {remedy}", name="yaml")
 
 
 try:

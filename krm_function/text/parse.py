@@ -57,9 +57,9 @@ def open_events(text: str, limits: Limits, line: int = 1) -> Pull:
 def located(error: YAMLError, text: str, line: int) -> YamlError:
     """Convert an error of libyaml: its message, which quotes nothing of the text, and its position."""
     if isinstance(error, ReaderError):
-        before = text.encode("utf-8")[: int(error.position)].decode("utf-8", "ignore")
-        column = len(before) - before.rfind("\n")
-        return YamlError(str(error.reason), line + before.count("\n"), column, "syntax")
+        readable = text.encode("utf-8")[: int(error.position)].decode("utf-8", "ignore")
+        column = len(readable) - readable.rfind("\n")
+        return YamlError(str(error.reason), line + readable.count("\n"), column, "syntax")
     if isinstance(error, MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
@@ -71,9 +71,9 @@ def located(error: YAMLError, text: str, line: int) -> YamlError:
 
 def check_separators(text: str) -> None:
     """Refuse a whole input that Go's readers would cut elsewhere. Raises YamlError (separator)."""
-    found = odd_separator(text)
-    if found is not None:
-        at, problem = found
+    separator = odd_separator(text)
+    if separator is not None:
+        at, problem = separator
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         raise YamlError(f"{problem}: tools do not agree where documents end", line, column, "separator")
 
@@ -173,9 +173,9 @@ def typed(text: str) -> Scalar:
     match = re.fullmatch(_INT, digits)
     if match is not None:
         sign, *bases = match.groups()
-        for found, base in zip(bases, (16, 8, 2, 10), strict=True):
-            if found is not None:
-                number = -int(found, base) if sign == "-" else int(found, base)
+        for digits_of_base, base in zip(bases, (16, 8, 2, 10), strict=True):
+            if digits_of_base is not None:
+                number = -int(digits_of_base, base) if sign == "-" else int(digits_of_base, base)
                 if -(2**63) <= number < (2**64 if not sign else 2**63):
                     return number
     return _number(text, digits) if re.fullmatch(_FLOAT, digits) else text
@@ -352,7 +352,7 @@ class Builder:
         return self._collection("map", event, first, data, tuple(pairs))
 
     def _duplicate(self, key: Node, text: str | None, pairs: list[tuple[Node, Node, str | None]]) -> YamlError:
-        line = next(self.line + other.mark.line for other, _, name in pairs if name == text)
+        line = next(self.line + first.mark.line for first, _, name in pairs if name == text)
         shown = f"{text if text is not None else '<<'}, first on line {line}"
         return self.fail(key.mark, f"duplicate key {shown}", "duplicate")
 
@@ -366,9 +366,9 @@ class Builder:
     def _check_tag(self, event: Event, kind: str) -> None:
         tag = event.tag
         if tag is not None and tag not in ("!", _TAG + kind):
-            known = tag.startswith(_TAG)
+            standard = tag.startswith(_TAG)
             raise self.fail(
-                event.start_mark, f"a {kind} with another tag" if known else "a tag that is not known", "tag"
+                event.start_mark, f"a {kind} with another tag" if standard else "a tag that is not known", "tag"
             )
 
     def _check_key_tag(self, key: Event) -> None:

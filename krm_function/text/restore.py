@@ -52,7 +52,7 @@ def _is_shallow(value: Any, depth: int) -> bool:
     if not isinstance(value, dict | list):
         return True
     inside = value.values() if isinstance(value, dict) else value
-    return depth > 0 and all(_is_shallow(one, depth - 1) for one in inside)
+    return depth > 0 and all(_is_shallow(part, depth - 1) for part in inside)
 
 
 def _is_record(record: Any) -> bool:
@@ -120,12 +120,12 @@ def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
     """Restore the text. exact: by the old bytes, and by no larger edit than these. Raises YamlError (splice)."""
     if document.node is None or not undo:
         return document.text
-    wanted = value_of(_reverted(document.node, undo, exact=False))
+    old_value = value_of(_reverted(document.node, undo, exact=False))
 
     def make(root: Node, _: Sequence[str]) -> Part:
         return _reverted(root, undo, exact=exact)
 
-    return rewrite(document, make, lambda _: wanted, recorded=False, smallest=exact)[0]
+    return rewrite(document, make, lambda _: old_value, recorded=False, smallest=exact)[0]
 
 
 Chain = list[tuple[EditedCollection, EditedEntry]]
@@ -143,11 +143,11 @@ class _Root:
         chain: Chain = []
         for segment in segments:
             edited = self.open(entry)
-            found = entry_of(edited, segment) if edited is not None else None
-            if edited is None or found is None:
+            next_entry = entry_of(edited, segment) if edited is not None else None
+            if edited is None or next_entry is None:
                 return None
-            chain.append((edited, found))
-            entry = found
+            chain.append((edited, next_entry))
+            entry = next_entry
         return chain
 
     def open(self, entry: EditedEntry) -> EditedCollection | None:
@@ -203,9 +203,9 @@ def _insert_again(root: _Root, chain: Chain, record: list[Any], follower: Edited
     key = None
     if edited.node.kind == "map":
         key = unescape(record[1].rsplit("/", 1)[1])
-        there = edited.find(key)
-        if there is not None:
-            there.child = NewValue(record[2])
+        present = edited.find(key)
+        if present is not None:
+            present.child = NewValue(record[2])
             return
     entry = EditedEntry(key, -1, NewValue(record[2]))
     if exact and len(record) > 3 and record[3]:

@@ -49,14 +49,14 @@ def _mark_at_a_line(text: str) -> int:
 
 def _next(text: str, at: int) -> int:
     """Return where the next line begins that seems to separate documents; -1 for none."""
-    found = text.find("\n---", at)
-    return found + 1 if found >= 0 else -1
+    at_break = text.find("\n---", at)
+    return at_break + 1 if at_break >= 0 else -1
 
 
 def _problem(behind: str) -> str:
     """Return what is wrong with the rest of a line that begins with `---`."""
-    said = behind.strip(" \t\r")
-    if said and (behind[0] not in " \t\r" or said[0] != "#"):
+    words = behind.strip(" \t\r")
+    if words and (behind[0] not in " \t\r" or words[0] != "#"):
         return "text in a line that begins with ---"
     return "a line end that is not a line feed, behind ---" if any(mark in behind for mark in _BREAKS) else ""
 

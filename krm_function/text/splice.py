@@ -145,13 +145,13 @@ def to_json(undo: Undo) -> str:
 def rewrite(
     document: Document,
     make: Callable[[Node, Sequence[str]], Part],
-    wanted: Callable[[Sequence[str]], Any],
+    expected: Callable[[Sequence[str]], Any],
     undo_places: Sequence[UndoPlace] = (),
     *,
     recorded: bool = True,
     smallest: bool = False,
 ) -> tuple[str, tuple[Undo, ...]]:
-    """Write the tree that `make` builds, by the smallest edits that read back as `wanted`.
+    """Write the tree that `make` builds, by the smallest edits that read back as `expected`.
 
     Returns the text, and the undo records of each object that stores some; of the whole document if none does.
 
@@ -162,7 +162,7 @@ def rewrite(
     """
     root = document.node
     if root is None:
-        return _from_nothing(document, wanted([to_json([])] * len(undo_places)))
+        return _from_nothing(document, expected([to_json([])] * len(undo_places)))
     depth = _WHOLE
     while depth >= 0:
         part, replacements, undo = _attempt(
@@ -172,7 +172,7 @@ def rewrite(
         if undo_places and not _fill_in(replacements, records):
             _, replacements, _ = _attempt(document, root, make(root, records), depth, undo_places, recorded=recorded)
         new = replacements.result()
-        if _reads_as(new, wanted(records)):
+        if _reads_as(new, expected(records)):
             return new, undo
         depth = -1 if smallest else min(depth, _levels(part)) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
@@ -234,9 +234,9 @@ def _levels(part: Part) -> int:
     )
 
 
-def _reads_as(text: str, wanted: Any) -> bool:
+def _reads_as(text: str, expected: Any) -> bool:
     try:
-        return same(read_value(text), wanted)
+        return same(read_value(text), expected)
     except YamlError:
         return False
 
@@ -251,8 +251,8 @@ def _dash_offset(text: str, node: Node) -> int:
             if node.kind == "map" and child.kind == "seq":
                 dash = offsets.column_of(text, offsets.first_entry(text, child))
                 return max(0, dash - offsets.column_of(text, offsets.first_entry(text, node)))
-            if (found := _dash_offset(text, child)) >= 0:
-                return found
+            if (offset := _dash_offset(text, child)) >= 0:
+                return offset
     return -1
 
 
@@ -308,10 +308,10 @@ def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | N
     if keep_undo_at is not None:
         text, (edited,) = _spliced(document, [MemberChanges((), changes, keep_undo_at)])
         return Spliced(text, edited.undo)
-    wanted = apply(document.value, list(changes))
-    if same(wanted, document.value):
+    new_value = apply(document.value, list(changes))
+    if same(new_value, document.value):
         return Spliced(document.text, [])
-    text, (undo,) = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: wanted)
+    text, (undo,) = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: new_value)
     return Spliced(text, undo)
 
 
@@ -331,8 +331,8 @@ def splice_members(
     for group in filter(None, groups):
         if text is not document.text:
             document = parse(text, line=document.line)
-        text, found = in_groups(document, [members[index] for index in group], _spliced_together, _spliced_alone)
-        outcomes.update(zip(group, found, strict=True))
+        text, edited = in_groups(document, [members[index] for index in group], _spliced_together, _spliced_alone)
+        outcomes.update(zip(group, edited, strict=True))
     return text, tuple(outcomes[index] for index in range(len(members)))
 
 
@@ -387,12 +387,12 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
 
     def make(node: Node, records: Sequence[str]) -> Part:
         part: Part = node
-        for edited, kept in zip(effective, records, strict=True):
-            part = _edited(part, edited.root, [*edited.changes, *edited.parents, Change(edited.at, "set", kept)])
+        for edited, record in zip(effective, records, strict=True):
+            part = _edited(part, edited.root, [*edited.changes, *edited.parents, Change(edited.at, "set", record)])
         return part
 
     def wanted(records: Sequence[str]) -> Any:
-        values = {edited.root: edited.with_undo(kept) for edited, kept in zip(effective, records, strict=True)}
+        values = {edited.root: edited.with_undo(record) for edited, record in zip(effective, records, strict=True)}
         return _with_values(document.value, values)
 
     undo_places = [(edited.node, pointer(edited.at)) for edited in effective]
@@ -427,18 +427,18 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     behind an alias.
     """
     root, changes, at = member
-    before = document.value
+    old = document.value
     for part in root:
-        before = before[part]
-    after = apply(before, list(changes))
+        old = old[part]
+    new = apply(old, list(changes))
     node = node_at(document.node, root)
     if node is None and document.node is not None:
         raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
-    if same(after, before):
-        return _Object(root, [], at, after, [], False, node)
-    if not isinstance(after, dict):
+    if same(new, old):
+        return _Object(root, [], at, new, [], False, node)
+    if not isinstance(new, dict):
         raise ChangeError("an object that is not a map")
-    return _Object(root, list(changes), at, after, _parents(after, at), True, node)
+    return _Object(root, list(changes), at, new, _parents(new, at), True, node)
 
 
 def _parents(value: Any, path: Path) -> list[Change]:

@@ -72,10 +72,10 @@ class Header:
 
     def read(self, piece: str, short: str) -> tuple[str, str, str] | None:
         """Return apiVersion, kind and name; None where the patterns cannot tell them."""
-        found = self.first.match(piece)
-        if found is None or self.again.search(short, found.end(4)):
+        match = self.first.match(piece)
+        if match is None or self.again.search(short, match.end(4)):
             return None
-        return intern(found[1]), intern(found[2]), found[4]
+        return intern(match[1]), intern(match[2]), match[4]
 
 
 def header_of_item(column: int) -> Header:
@@ -173,10 +173,10 @@ def cut_items(text: str, limits: Limits, by_events: Callable[[str], ItemList | N
     """Return what `by_events` returns for `text`, or None. by_events: split_items by one pass over all events."""
     if "\n---" in text or not eligible(text, limits):
         return None
-    found = _ITEMS.search(text)
-    if found is None or has_alias(text):
+    start_of_items = _ITEMS.search(text)
+    if start_of_items is None or has_alias(text):
         return None
-    column = len(found[1])
+    column = len(start_of_items[1])
 
     def item(piece: str) -> Chunk:
         alone = by_events(f"items:\n{piece}")
@@ -185,7 +185,7 @@ def cut_items(text: str, limits: Limits, by_events: Callable[[str], ItemList | N
         return alone.items[0]
 
     try:
-        starts = list(_item_starts(text, found.end(), column))
+        starts = list(_item_starts(text, start_of_items.end(), column))
         if len(starts) < _FEW:
             return None
         first, last = starts[1], starts[-1]
@@ -205,8 +205,8 @@ def cut_items(text: str, limits: Limits, by_events: Callable[[str], ItemList | N
 
 def _item_starts(text: str, start: int, column: int) -> Iterator[int]:
     """Yield where items seem to begin, up to the next key of the root."""
-    found = _ROOT.search(text, start)
-    stop = found.start() if found else len(text)
+    end = _ROOT.search(text, start)
+    stop = end.start() if end else len(text)
     dash = "\n" + " " * column + "-"
     at = start - 1
     while 0 <= at < stop:
@@ -379,7 +379,7 @@ class RootMapping(NamedTuple):
 def read_root(text: str, reader: NodeReader, start: Event) -> RootMapping:
     """Read a root mapping whose start was pulled. Raises YamlError for a second key of those that matter."""
     pull = reader.pull
-    found: dict[str, RootValue] = {}
+    values: dict[str, RootValue] = {}
     odd_key: tuple[int, int] | None = None
     while (kind := type(key := pull())) is not MappingEndEvent:
         reader.skip(key, 1)
@@ -388,16 +388,16 @@ def read_root(text: str, reader: NodeReader, start: Event) -> RootMapping:
             odd_key = (key.start_mark.line + 1, key.start_mark.column + 1)
         behind = offsets.after_blank(text, reader.end(text)) + 1
         event = pull()
-        if name in found:
+        if name in values:
             raise reader.fail(key, f"duplicate key {name}", "duplicate")
         if name == "items" and type(event) is SequenceStartEvent:
-            found[name] = _read_items(text, reader, event, behind)
+            values[name] = _read_items(text, reader, event, behind)
         elif name in _KEYS:
             header = reader.header(event, 1)
-            found[name] = RootValue(event, header, (behind, max(behind, _tidy(text, reader))))
+            values[name] = RootValue(event, header, (behind, max(behind, _tidy(text, reader))))
         else:
             reader.skip(event, 1)
-    return RootMapping(start, key, found, _tidy(text, reader), odd_key)
+    return RootMapping(start, key, values, _tidy(text, reader), odd_key)
 
 
 def _read_items(text: str, reader: NodeReader, start: Event, behind: int) -> RootValue:
@@ -498,7 +498,7 @@ def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
     elif type(value.event) is SequenceStartEvent:
         items_at = int(value.event.end_mark.index)  # type: ignore[union-attr]
     flow = root.start.flow_style
-    texts = {name: found.scalar for name, found in root.values.items()}
+    texts = {name: value_of_key.scalar for name, value_of_key in root.values.items()}
     results = root.values.get("results")
     return ItemList(
         api_version=texts.get("apiVersion", ""),
@@ -557,11 +557,11 @@ def _foot(text: str, end: int, indent: int) -> int:
     """Return where the comments end that follow the last item at `end` and are indented deeper than its dash."""
     at = end
     while at < len(text):
-        after = offsets.line_end(text, at)
-        line = text[at:after].strip()
-        if line and (line[0] != "#" or len(text[at:after]) - len(text[at:after].lstrip(" ")) <= indent):
+        next_line = offsets.line_end(text, at)
+        line = text[at:next_line].strip()
+        if line and (line[0] != "#" or len(text[at:next_line]) - len(text[at:next_line].lstrip(" ")) <= indent):
             break
-        at = after
+        at = next_line
         if line:
             end = at
     return end

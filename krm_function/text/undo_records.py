@@ -73,16 +73,16 @@ def entry_of(edited: EditedCollection, segment: str) -> EditedEntry | None:
     """Find the entry that a segment addresses; None when it is gone."""
     if edited.node.kind == "map":
         key = unescape(segment)
-        found = edited.find(key)
-        if found is None and key == "<<":
-            found = next((entry for entry in edited.entries if entry.key is None), None)
-        return found
+        present = edited.find(key)
+        if present is None and key == "<<":
+            return next((entry for entry in edited.entries if entry.key is None), None)
+        return present
     if segment.startswith("#"):
         index = int(segment[1:]) if segment[1:].isdecimal() and len(segment) <= _LONGEST else len(edited.entries)
         return edited.entries[index] if index < len(edited.entries) else None
     name = unescape(segment[1:])
-    named = [entry for entry in edited.entries if segment.startswith("@") and _name(entry.child) == name]
-    return named[0] if len(named) == 1 else None
+    same_name = [entry for entry in edited.entries if segment.startswith("@") and _name(entry.child) == name]
+    return same_name[0] if len(same_name) == 1 else None
 
 
 def _name(item: Part) -> str | None:
@@ -123,14 +123,14 @@ class UndoRecords:
         """Return the records to which a node at an address belongs, and its address in them."""
         return self, path
 
-    def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
+    def replaced(self, path: str, old: Any, raw: str, again: Callable[[], str]) -> None:
         """Record that the bytes `raw` were replaced; `again`: returns what would be written for their value."""
         if "\n" not in raw and raw == again():
-            self.undo.append(["=", path, before])
-        elif _reads_as(raw, before):
+            self.undo.append(["=", path, old])
+        elif _reads_as(raw, old):
             self.undo.append(["~", path, raw])
         else:
-            self.undo.append(["=", path, before, raw])
+            self.undo.append(["=", path, old, raw])
 
     def added(self, path: str, parent: Node, entry: EditedEntry) -> None:
         """Record a new entry. Undoing a new map or list removes only the entries that it was added with.
@@ -157,15 +157,15 @@ class UndoRecords:
     def removed(self, edited: EditedCollection, path: str, removed: Sequence[Removed]) -> None:
         """Record which entries of a collection at `path` are gone: their bytes, and the entry that followed each."""
         parts, is_map, segment = edited.node.parts, edited.node.kind == "map", segments(edited)
-        kept = [(entry.origin, at) for at, entry in enumerate(edited.entries) if entry.origin >= 0]
+        staying = [(entry.origin, at) for at, entry in enumerate(edited.entries) if entry.origin >= 0]
         for index, raw, gap in removed:
             if is_map:
                 _, value, key = parts[index]
-                where, before = f"{path}/{escape('<<' if key is None else key)}", value.data
+                where, old = f"{path}/{escape('<<' if key is None else key)}", value.data
             else:
-                where, before = f"{path}/#{index}", parts[index].data
-            follower = bisect(kept, (index, len(parts)))
-            record: list[Any] = ["+", where, before, raw, segment(kept[follower][1]) if kept[follower:] else "", gap]
+                where, old = f"{path}/#{index}", parts[index].data
+            follower = bisect(staying, (index, len(parts)))
+            record: list[Any] = ["+", where, old, raw, segment(staying[follower][1]) if staying[follower:] else "", gap]
             while record[-1] in ("", 0) and len(record) > 3:
                 record.pop()
             self.undo.append(record)
@@ -182,13 +182,13 @@ class NoUndoRecords(UndoRecords):
 
     def of(self, node: Node, path: str) -> tuple[UndoRecords, str]:
         """Return the records of an object for its node and what stands in it."""
-        own = self.members.get(id(node)) if self.members else None
-        if own is None:
+        records = self.members.get(id(node)) if self.members else None
+        if records is None:
             return self, path
         self.entered.add(id(node))
-        return own, ""
+        return records, ""
 
-    def replaced(self, path: str, before: Any, raw: str, again: Callable[[], str]) -> None:
+    def replaced(self, path: str, old: Any, raw: str, again: Callable[[], str]) -> None:
         """Do nothing."""
 
     def added(self, path: str, parent: Node, entry: EditedEntry) -> None:

@@ -133,14 +133,14 @@ def _item(value: Any, column: int, style: Style) -> str:
     Equal values have equal marshalled bytes, which are made in a tenth of the time.
     """
     try:
-        known = (marshal(value, 2), column, style.newline, style.dash, style.literal)  # version 2 has no references
+        key = (marshal(value, 2), column, style.newline, style.dash, style.literal)  # version 2 has no references
     except ValueError:  # a subclass of str, int or float
         return " " + block(value, column + 2, style)
-    text = _known.get(known)
+    text = _known.get(key)
     if text is None:
         if len(_known) >= _KNOWN_LIMIT:
             _known.clear()
-        _known[known] = text = " " + block(value, column + 2, style)
+        _known[key] = text = " " + block(value, column + 2, style)
     return text
 
 
