@@ -26,7 +26,6 @@ _VALUE = 1  # annotationlib.Format.VALUE, whose module would be the slowest of a
 
 
 def _annotated(namespace: dict[str, Any]) -> tuple[str, ...]:
-    """Return the annotated names of a class body, in their order."""
     if "__annotate_func__" in namespace:
         return tuple(namespace["__annotate_func__"](_VALUE))
     return tuple(namespace.get("__annotations__", ()))
@@ -35,11 +34,11 @@ def _annotated(namespace: dict[str, Any]) -> tuple[str, ...]:
 class Declared:
     """A field's type, and what is said of it: `Annotated[int, "how many"]`."""
 
-    __slots__ = ("kind", "said")
+    __slots__ = ("kind", "notes")
 
-    def __init__(self, kind: Any, *said: Any) -> None:
+    def __init__(self, kind: Any, *notes: Any) -> None:
         self.kind = kind
-        self.said = said
+        self.notes = notes
 
     def __class_getitem__(cls, parts: tuple[Any, ...]) -> Self:
         return cls(*parts)
@@ -76,11 +75,11 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
     _defaults: ClassVar[tuple[Any, ...]]
     _places: ClassVar[dict[str, int]]
 
-    def __new__(cls, *values: Any, **named: Any) -> Self:
+    def __new__(cls, *values: Any, **by_name: Any) -> Self:
         """Make a record from positions, names and defaults. Raises TypeError where they do not fit the fields."""
         fields = cls._fields
         missing = len(fields) - len(values)
-        if not named:
+        if not by_name:
             if not missing:
                 return _new(cls, values)
             if 0 < missing <= len(cls._defaults):
@@ -89,14 +88,14 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
             raise TypeError(f"{cls.__name__} takes {len(fields)} fields, {len(values)} were given")
         rest = []
         for field in fields[len(values) :]:
-            if field in named:
-                rest.append(named.pop(field))
+            if field in by_name:
+                rest.append(by_name.pop(field))
             elif field in cls._field_defaults:
                 rest.append(cls._field_defaults[field])
             else:
                 raise TypeError(f"{cls.__name__} lacks {field}")
-        if named:
-            raise TypeError(f"{cls.__name__} has no field {next(iter(named))}, or it was given twice")
+        if by_name:
+            raise TypeError(f"{cls.__name__} has no field {next(iter(by_name))}, or it was given twice")
         return _new(cls, (*values, *rest))
 
     @classmethod
@@ -110,17 +109,16 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
 
     def _replace(self, **changed: Any) -> Self:
         """Copy a record with some fields changed. Raises TypeError for a name that is no field (Python: since 3.13)."""
-        made = list(self)
+        values = list(self)
         for field, value in changed.items():
             if field not in self._places:
                 raise TypeError(f"{type(self).__name__} has no field {field}")
-            made[self._places[field]] = value
-        return _new(type(self), made)
+            values[self._places[field]] = value
+        return _new(type(self), values)
 
     def __repr__(self) -> str:
-        """Write `Point(x=1, y=0)`."""
-        named = zip(self._fields, self, strict=True)
-        return f"{type(self).__name__}({', '.join(f'{field}={value!r}' for field, value in named)})"
+        pairs = zip(self._fields, self, strict=True)
+        return f"{type(self).__name__}({', '.join(f'{field}={value!r}' for field, value in pairs)})"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return tuple(self)

@@ -4,4 +4,4 @@ from typing import NamedTuple as NamedTuple
 
 class Declared:
     kind: Any
-    said: tuple[Any, ...]
+    notes: tuple[Any, ...]

@@ -69,8 +69,8 @@ SHORT_NAMES: Mapping[str, str] = {
     name: f"{name}.{inner}"
     for name, field in GENERATE.fields.items()
     if isinstance(field.spec, Record)
-    for inner, one in field.spec.fields.items()
-    if SHORT in one.marks
+    for inner, field in field.spec.fields.items()
+    if SHORT in field.marks
 }
 FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
 
@@ -170,7 +170,6 @@ def _json(text: str) -> Any:
 
 
 def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
-    """Put a value into the tree."""
     for part in path[:-1]:
         spec = spec.setdefault(part, {})
     spec[path[-1]] = value
@@ -182,7 +181,6 @@ def _overlap(path: Path, paths: Iterable[Path]) -> bool:
 
 
 def _names(spec: Record, prefix: str = "") -> list[str]:
-    """Return the dotted names of all fields that are no records themselves."""
     names: list[str] = []
     for name, field in spec.fields.items():
         names += _names(field.spec, f"{prefix}{name}.") if isinstance(field.spec, Record) else [prefix + name]
@@ -289,7 +287,6 @@ def _identical(first: ConfigDocument, second: ConfigDocument) -> bool:
 
 
 def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
-    """Join all ImageLocks in one map, None when there is no lock."""
     findings: list[Finding] = []
     merged: dict[str, ImageFacts] = {}
     for document in documents:

@@ -145,7 +145,6 @@ def read_kind(
 
 
 def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
-    """Make the finding of one fault of a document. value: the whole document as it was read."""
     if fault.kind == "unknown":
         return unknown_field(document, kind, fault.path, suggestion(fault))
     return wrong_value(document, kind, fault.path, fault.problem, remedy_of(fault, dig(value, fault.path)))

@@ -160,7 +160,6 @@ def changed(data: bytes, change_of: Callable[[Any], Change]) -> bytes:
 
 
 def _change(value: Any, path: Path, pem: str) -> Change:
-    """Append to a list whose parents may be missing or empty."""
     for depth in range(1, len(path)):
         parent = dig(value, path[:depth])
         if parent is not None and not isinstance(parent, dict):

@@ -368,7 +368,8 @@ class ExternalSource(NamedTuple):
 
 PROFILE = Field(
     Choice(tuple(PROFILES)),
-    "; ".join(f"{profile.name}: {profile.means}" for profile in PROFILES.values()) + "; absent: the profile of the release",
+    "; ".join(f"{profile.name}: {profile.means}" for profile in PROFILES.values())
+    + "; absent: the profile of the release",
     default=DEFAULT.name,  # that of every release that is known
 )
 

@@ -75,7 +75,6 @@ def with_shared_parts(whole: Schema) -> Schema:
 
 
 def _parts(value: Any) -> Iterator[Schema]:
-    """Yield every schema of a map with fields, at any depth."""
     if isinstance(value, dict):
         if "properties" in value:
             yield value

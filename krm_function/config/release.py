@@ -268,7 +268,6 @@ def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> 
 
 
 def _newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]]:
-    """Return a profile, and CC0651 if the version is newer than its release."""
     if not profile_of_release(version, (profile,))[1]:
         return profile, ()
     return profile, (finding("CC0651", version=version, newest=_number(profile), profile=profile.name),)
@@ -306,5 +305,4 @@ def _named(name: str, profiles: Sequence[Profile]) -> Profile:
 
 
 def _number(profile: Profile) -> str:
-    """Write `1.25`."""
     return ".".join(map(str, profile.release or ()))

@@ -383,7 +383,6 @@ def _yaml(text: str, file: str) -> Facts:
 
 
 def _object(value: dict[str, object], file: str, line: int) -> Facts | None:
-    """Return the facts of one object; None if it is of no known form."""
     kind = value.get("kind")
     if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
         return _unknown("CC1304.release", file, line)

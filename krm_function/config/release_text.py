@@ -111,7 +111,6 @@ def combine(stated: Iterable[Fact], existing: Iterable[Fact] = (), version: str 
 
 
 def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
-    """Return the fact that follows from the version."""
     if version is None or version.value == NO_VERSION:
         return {}
     profile, problems = profile_of_version(version.value)
@@ -132,7 +131,6 @@ def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
 
 
 def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
-    """Return the existing facts, and those that are new."""
     for path, fact in new.items():
         if path in old and not fact.weak and not same_measurement(fact.value, old[path].value):
             findings.append(_contradiction(old[path], fact))
@@ -168,7 +166,6 @@ def _told_apart(first: str, second: str) -> tuple[str, str]:
 
 
 def _part(text: str, start: int) -> str:
-    """Return a part of a text, with marks where something is left out."""
     end = start + SHOWN
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
@@ -279,7 +276,6 @@ def updated_text(release: Combined, data: bytes, old: Existing) -> bytes:
 
 
 def _spec(release: Combined, old_spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the facts into the existing spec."""
     spec: dict[str, Any] = _copied(old_spec)
     spec["version"] = release.version
     if POLICY_PROFILE in release.facts:
@@ -299,7 +295,6 @@ def _spec(release: Combined, old_spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _put(facts: dict[str, Any], platform: str, path: list[str | int], fact: Fact) -> None:
-    """Put one fact into its platform."""
     if path[0] not in {"snp", "tdx"}:
         key, value = str(path[0]), fact.value
         facts[key] = mapping(facts.get(key)) | {str(path[1]): value} if len(path) > 1 else value

@@ -79,14 +79,12 @@ def _new(name: str) -> str:
 
 
 def _is_ours(mutator: dict[str, Any]) -> bool:
-    """Tell whether a mutator is this function, as a program or as an image."""
     words = str(mutator.get("exec") or "").split()
     image = str(mutator.get("image") or "").partition("@")[0].rpartition("/")[2].partition(":")[0]
     return PROGRAM in {image, *(os.path.basename(word) for word in words[:1])}
 
 
 def _kptfile_problem(value: Any) -> Finding | None:
-    """Return why a file cannot be wired, if so."""
     if mapping(value).get("kind") != KPTFILE:
         return finding("CC1311.kptfile")
     for path, kind in ((("pipeline",), dict), (("pipeline", "mutators"), list)):
@@ -132,7 +130,6 @@ def listed(value: Any, key: str) -> tuple[str, ...]:
 
 
 def _kustomization_problem(value: Any) -> Finding | None:
-    """Return why a file cannot be wired, if so."""
     kind = mapping(value).get("kind", "Kustomization")
     if not isinstance(value, dict):
         return finding("CC1311.no-map")
@@ -145,7 +142,6 @@ def _kustomization_problem(value: Any) -> Finding | None:
 
 
 def _append(present: Any, key: str, names: list[str]) -> list[Change]:
-    """Return the changes that put names at the end of a list, which may not be there yet."""
     if not names:
         return []
     if not present:

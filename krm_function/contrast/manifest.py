@@ -185,7 +185,7 @@ def problem_of(fault: Fault, value: Any = None) -> ManifestProblem:
     if isinstance(fault.spec, Choice):
         choices = fault.spec.values
         return ManifestProblem(
-            fault.path, _no_choice(value, choices) if fault.kind == "value" else f"must be a string, not {fault.found}"
+            fault.path, _no_choice(value, choices) if fault.kind == "value" else f"must be a string, not {fault.actual}"
         )
     return ManifestProblem(fault.path, fault.problem)
 

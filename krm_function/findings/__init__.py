@@ -165,7 +165,6 @@ def finding(
 
 
 def _cut(value: Any) -> Any:
-    """Cut a long value to its beginning."""
     text = str(value)
     return f"{text[:LONGEST]}…" if len(text) > LONGEST else value
 

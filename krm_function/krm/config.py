@@ -81,7 +81,6 @@ def _pairs(config: KubeObject) -> list[tuple[str, str, str | None]]:
 
 
 def _plain(text: str, node: Node) -> str | None:
-    """Return an unquoted scalar as it stands in the text."""
     if node.kind == "scalar" and not node.style and not node.properties:
         return text[node.start : node.end]
     return None
@@ -111,17 +110,20 @@ def read_config(function_config: KubeObject | None, form: type[T]) -> T:
     """
     texts = function_config is not None and function_config.is_gvk("", "v1", "ConfigMap")
     path: FieldPath = ("data",) if texts else ("spec",)
-    found: Any = config_map_data(function_config) if texts else function_config and function_config.nested(path)
+    data: Any = config_map_data(function_config) if texts else function_config and function_config.nested(path)
     table = Record(_Fields(form), make=form)
-    value = _read(table, {} if found is None else found, texts=texts)
-    wrong = faults(table, value)
-    if wrong and function_config is None:
+    value = _read(table, {} if data is None else data, texts=texts)
+    faults_found = faults(table, value)
+    if faults_found and function_config is None:
         raise FunctionError(f"there is no functionConfig; it must give {_listed(sorted(table.required))}")
-    if wrong:
-        said = (f"{dotted(path + one.path)} {_problem(one, look_up(value, one.path), texts=texts)}" for one in wrong)
-        raise FunctionError(f"functionConfig: {'; '.join(said)}")
-    made: T = filled(table, value)
-    return made
+    if faults_found:
+        problems = (
+            f"{dotted(path + fault.path)} {_problem(fault, look_up(value, fault.path), texts=texts)}"
+            for fault in faults_found
+        )
+        raise FunctionError(f"functionConfig: {'; '.join(problems)}")
+    filled_form: T = filled(table, value)
+    return filled_form
 
 
 class _Fields(Mapping[str, Field]):
@@ -206,9 +208,9 @@ def _read(spec: Spec, value: Any, *, texts: bool) -> Any:
         case OrNull():
             return None if value is None else _read(spec.spec, value, texts=texts)
         case Record() if isinstance(value, dict):
-            there = {name: field for name, field in spec.fields.items() if name in value}
-            unknown = {name: item for name, item in value.items() if name not in there}
-            return unknown | {name: _read(field.spec, value[name], texts=texts) for name, field in there.items()}
+            present = {name: field for name, field in spec.fields.items() if name in value}
+            unknown = {name: item for name, item in value.items() if name not in present}
+            return unknown | {name: _read(field.spec, value[name], texts=texts) for name, field in present.items()}
         case ListOf() if isinstance(value, list):
             return [_read(spec.items, item, texts=texts) for item in value]
         case MapOf() if isinstance(value, dict):
@@ -239,25 +241,25 @@ def _meant(spec: Spec, text: str) -> Any:
 
 def _problem(fault: Fault, value: Any, *, texts: bool) -> str:
     """Say what is wrong with a value, without the value."""
-    spec, known = fault.spec, fault.spec.fields if isinstance(fault.spec, Record) else {}
+    spec, fields = fault.spec, fault.spec.fields if isinstance(fault.spec, Record) else {}
     if fault.kind == "unknown":
-        return f"is unknown; known are {_listed(known)}"
+        return f"is unknown; known are {_listed(fields)}"
     if fault.kind == "missing" and value is ABSENT:
         return "is missing"
     if fault.kind == "missing":
-        spec = known[str(fault.path[-1])].spec
+        spec = fields[str(fault.path[-1])].spec
     if fault.kind == "unicode":
         return fault.problem
     if isinstance(spec, Only):
         return f"is none of {_listed(map(str, spec.values))}"
-    wanted = TYPES[bool] if isinstance(spec, Flag) else expected(spec)
+    expectation = TYPES[bool] if isinstance(spec, Flag) else expected(spec)
     if isinstance(spec, Scalar):
-        wanted = spec.problem(value).removeprefix("must be ")
+        expectation = spec.problem(value).removeprefix("must be ")
     if texts and isinstance(spec, ListOf | MapOf):
-        return f"is {wanted}, which a ConfigMap cannot hold: use a kind of your own with a spec"
+        return f"is {expectation}, which a ConfigMap cannot hold: use a kind of your own with a spec"
     if texts and not isinstance(spec, Record):
-        return f"is not {wanted}"
-    return f"is {kind_of(value)}, {wanted} is expected"
+        return f"is not {expectation}"
+    return f"is {kind_of(value)}, {expectation} is expected"
 
 
 def _is_form(hint: Any) -> bool:

@@ -52,14 +52,14 @@ def _checked(path: Any) -> FieldPath:
 def child(value: Any, part: str | int) -> Any:
     """Return the element of a map or list; ABSENT where there is none. A tuple becomes a list in its place."""
     if isinstance(value, dict) and isinstance(part, str):
-        found = value.get(part, ABSENT)
+        element = value.get(part, ABSENT)
     elif isinstance(value, list) and isinstance(part, int) and -len(value) <= part < len(value):
-        found = value[part]
+        element = value[part]
     else:
         return ABSENT
-    if isinstance(found, tuple):
-        value[part] = found = list(found)
-    return found
+    if isinstance(element, tuple):
+        value[part] = element = list(element)
+    return element
 
 
 def look_up(value: Any, path: FieldPath) -> Any:
@@ -71,8 +71,8 @@ def look_up(value: Any, path: FieldPath) -> Any:
 
 def misfit(value: Any, part: str | int) -> str:
     """Say why `part` cannot be a key or an index of `value`; "" when it can."""
-    wanted, name = (dict, "map") if isinstance(part, str) else (list, "list")
-    return "" if isinstance(value, wanted) else f"is {kind_of(value)}, a {name} is expected"
+    kind, name = (dict, "map") if isinstance(part, str) else (list, "list")
+    return "" if isinstance(value, kind) else f"is {kind_of(value)}, a {name} is expected"
 
 
 def kind_of(value: Any) -> str:
@@ -146,7 +146,6 @@ class Fields:
         raise NotImplementedError
 
     def _replace(self, value: Any) -> None:
-        """Put `value` in the place of all data."""
         raise NotImplementedError
 
     def result(
@@ -173,13 +172,13 @@ class Fields:
     def nested(self, path: FieldPath) -> Any:
         """Return the live value at `path`, of any type; None when it is null or absent. Raises for no odd shape."""
         path = checked(path)
-        found = look_up(self._peek(), path)
-        if isinstance(found, dict | list):
-            found = look_up(self._live(), path)
-        if found is ABSENT:
+        value = look_up(self._peek(), path)
+        if isinstance(value, dict | list):
+            value = look_up(self._live(), path)
+        if value is ABSENT:
             self._refuse_dotted(path)
             return None
-        return found
+        return value
 
     @overload
     def get_str(self, path: FieldPath) -> str | None: ...
@@ -203,8 +202,8 @@ class Fields:
     def get_float(self, path: FieldPath, default: float) -> float: ...
     def get_float(self, path: FieldPath, default: float | None = None) -> float | None:
         """Return the number at `path`, an integer as a float."""
-        found = self._typed(path, float, default, int)
-        return None if found is None else float(found)
+        number = self._typed(path, float, default, int)
+        return None if number is None else float(number)
 
     @overload
     def get_bool(self, path: FieldPath) -> bool | None: ...
@@ -224,29 +223,29 @@ class Fields:
 
     def get_strings(self, path: FieldPath) -> list[str] | None:
         """Return the live list at `path`, all of whose elements are strings."""
-        found = self._typed(path, list, None)
-        for index, item in enumerate(found or ()):
+        strings = self._typed(path, list, None)
+        for index, item in enumerate(strings or ()):
             self._expect(item, str, (*path, index))
-        return found
+        return strings
 
     def get_string_map(self, path: FieldPath) -> dict[str, str] | None:
         """Return the live map at `path`, all of whose values are strings."""
-        found = self._typed(path, dict, None)
-        for key, item in (found or {}).items():
+        strings = self._typed(path, dict, None)
+        for key, item in (strings or {}).items():
             self._expect(item, str, (*path, key))
-        return found
+        return strings
 
     def sub_object(self, path: FieldPath) -> "SubObject | None":
         """Return the map at `path` as an object with getters and setters of its own."""
-        found = self.get_map(path)
-        return None if found is None else SubObject(self, path, found)
+        data = self.get_map(path)
+        return None if data is None else SubObject(self, path, data)
 
     def sub_objects(self, path: FieldPath) -> "tuple[SubObject, ...]":
         """Return the maps of the list at `path`, as `for container in item.sub_objects(...)`; () when it is missing."""
-        found = self._typed(path, list, None) or []
-        for index, item in enumerate(found):
+        items = self._typed(path, list, None) or []
+        for index, item in enumerate(items):
             self._expect(item, dict, (*path, index))
-        return tuple(SubObject(self, (*path, index), item) for index, item in enumerate(found))
+        return tuple(SubObject(self, (*path, index), item) for index, item in enumerate(items))
 
     # --- changing
 
@@ -331,8 +330,8 @@ class Fields:
             self._refuse_dotted(path)
             return default
         self._expect(value, kind, path, also)
-        found: T = look_up(self._live(), path) if isinstance(value, dict | list) else value
-        return found
+        live: T = look_up(self._live(), path) if isinstance(value, dict | list) else value
+        return live
 
     def _expect(self, value: Any, kind: type, path: FieldPath, also: type | None = None) -> None:
         fits = isinstance(value, (kind, also) if also else kind)
@@ -364,7 +363,6 @@ class SubObject(Fields):
         self._data = data
 
     def __repr__(self) -> str:
-        """Name the object and the path, no value."""
         return f"SubObject({self._owner!r}, {self._path!r})"
 
     @property
@@ -432,12 +430,10 @@ class StringMap(MutableMapping[str, str]):
     __slots__ = ("_field", "_object")
 
     def __init__(self, item: Fields, field: Literal["labels", "annotations"]) -> None:
-        """Show the labels or annotations of `item`."""
         self._object = item
         self._field = field
 
     def __repr__(self) -> str:
-        """Show it as the dict that it equals."""
         return repr(dict(self))
 
     def __getitem__(self, key: str) -> str:
@@ -445,11 +441,9 @@ class StringMap(MutableMapping[str, str]):
         return self._strings()[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the keys as they are now; the map may be changed meanwhile."""
         return iter(self._strings())
 
     def __len__(self) -> int:
-        """Count them."""
         return len(self._strings())
 
     def __setitem__(self, key: str, value: str) -> None:
@@ -467,16 +461,14 @@ class StringMap(MutableMapping[str, str]):
             raise KeyError(key)
 
     def __ior__(self, other: Mapping[str, str]) -> Self:
-        """Set several, as `|=` of a dict."""
         self.update(other)
         return self
 
     def _strings(self) -> dict[str, str]:
-        """Return what can be read as strings; {} where there is no map."""
-        found = self._object.nested(("metadata", self._field))
-        if not isinstance(found, dict):
+        data = self._object.nested(("metadata", self._field))
+        if not isinstance(data, dict):
             return {}
-        pairs = ((key, as_string(value)) for key, value in found.items())
+        pairs = ((key, as_string(value)) for key, value in data.items())
         return {key: value for key, value in pairs if value is not None}
 
 
@@ -522,12 +514,12 @@ def outline(value: Any) -> Outline | None:
 
 def below(whole: Outline | None, part: str | int) -> Outline | None:
     """Return the outline of what stood at a key or index."""
-    found: Outline | None = None
+    outline: Outline | None = None
     if whole is not None and isinstance(whole.parts, dict):
-        found = whole.parts.get(part)
+        outline = whole.parts.get(part)
     elif whole is not None and isinstance(part, int) and part < len(whole.parts):
-        found = whole.parts[part]
-    return found
+        outline = whole.parts[part]
+    return outline
 
 
 def with_order(whole: Outline | None, path: FieldPath, order: list[int]) -> Outline | None:

@@ -101,7 +101,6 @@ class KubeObject(Fields):
         return item
 
     def __repr__(self) -> str:
-        """Name the object as far as it is known without parsing."""
         return f"KubeObject({' '.join(part for part in self._header if part) or f'line {self._line}'})"
 
     # --- the whole object, as text and as data
@@ -375,37 +374,37 @@ def _none(value: Any) -> Any:
 Matches = list[int | None]  # for each new element the index of the old one; None: it is new
 
 
-def match(before: Outline | None, old: list[Any], new: list[Any]) -> Matches:
-    """Match two lists. `before`: the list as it was given out, in the order of `old`; None where that is not known."""
-    given_out = {id(part.data): at for at, part in enumerate(before.parts) if part is not None} if before else {}
-    found: Matches = [None] * len(new)
+def match(given_out: Outline | None, old: list[Any], new: list[Any]) -> Matches:
+    """Match two lists. given_out: the list, in the order of `old`; None where that is not known."""
+    given_ids = {id(part.data): at for at, part in enumerate(given_out.parts) if part is not None} if given_out else {}
+    matches: Matches = [None] * len(new)
     free = set(range(len(old)))
     for at, item in enumerate(new):
-        origin = given_out.get(id(item)) if _is_collection(item) else None
+        origin = given_ids.get(id(item)) if _is_collection(item) else None
         if origin in free:
-            found[at] = origin
+            matches[at] = origin
             free.discard(origin)
     by_key: dict[Any, list[int]] = defaultdict(list)
     for index in sorted(free, reverse=True):
         by_key[_key(old[index])].append(index)
     for at, item in enumerate(new):
-        if found[at] is None and (indexes := by_key.get(_key(item))):
-            found[at] = index = indexes.pop()
+        if matches[at] is None and (indexes := by_key.get(_key(item))):
+            matches[at] = index = indexes.pop()
             free.discard(index)
     for at, item in enumerate(new):
-        if found[at] is None:
-            previous = found[at - 1] if at else -1
+        if matches[at] is None:
+            previous = matches[at - 1] if at else -1
             if previous is not None and previous + 1 in free and not _named_differently(old[previous + 1], item):
-                found[at] = previous + 1
+                matches[at] = previous + 1
                 free.discard(previous + 1)
-    return found
+    return matches
 
 
 def in_order(matches: Matches) -> Matches:
     """Keep the longest run of matches whose elements stand in the order in which they stood; the others become None."""
     tails: list[int] = []  # the least old index with which a run of that length can end
     ends: list[int] = []  # where that is
-    before: dict[int, int] = {}
+    predecessors: dict[int, int] = {}
     for at, old in enumerate(matches):
         if old is None:
             continue
@@ -413,13 +412,13 @@ def in_order(matches: Matches) -> Matches:
         tails[length:] = [old, *tails[length + 1 :]]
         ends[length:] = [at, *ends[length + 1 :]]
         if length:
-            before[at] = ends[length - 1]
-    kept: set[int] = set()
+            predecessors[at] = ends[length - 1]
+    longest: set[int] = set()
     at = ends[-1] if ends else -1
     while at >= 0:
-        kept.add(at)
-        at = before.get(at, -1)
-    return [old if at in kept else None for at, old in enumerate(matches)]
+        longest.add(at)
+        at = predecessors.get(at, -1)
+    return [old if at in longest else None for at, old in enumerate(matches)]
 
 
 def _is_collection(value: Any) -> bool:
@@ -432,8 +431,8 @@ def _key(value: Any) -> Any:
     return state(value)
 
 
-def _named_differently(left: Any, right: Any) -> bool:
-    return isinstance(left, dict) and isinstance(right, dict) and left.get("name") != right.get("name")
+def _named_differently(old: Any, new: Any) -> bool:
+    return isinstance(old, dict) and isinstance(new, dict) and old.get("name") != new.get("name")
 
 
 # --- Move the elements of a list in the text, each with its comments, when they were put into another order
@@ -458,13 +457,13 @@ def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Docu
         done.update(path for path, _ in moves)
         together = _permuted(document, moves)
         if together is not None:
-            document, made = together, moves
+            document, made_moves = together, moves
         else:
-            made = []
+            made_moves = []
             for move in moves:
                 document, some = _one_moved(document, move)
-                made += some
-        for path, order in made:
+                made_moves += some
+        for path, order in made_moves:
             given_out = with_order(given_out, path, order)
     return document, given_out
 
@@ -472,9 +471,9 @@ def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Docu
 def _one_moved(document: Document, move: Move) -> tuple[Document, list[Move]]:
     """Return the document after one move, or after as much of it as anchors and aliases allow, and what was moved."""
     for tried in (move, _with_tied_in_place(document, move)):
-        found = _permuted(document, [tried])
-        if found is not None:
-            return found, [tried]
+        result = _permuted(document, [tried])
+        if result is not None:
+            return result, [tried]
     return document, []
 
 
@@ -491,7 +490,9 @@ def _with_tied_in_place(document: Document, move: Move) -> Move:
     for at, index in enumerate(tied):
         if index not in staying:
             place = (
-                order.index(tied[at - 1]) + 1 if at else min(order.index(other) for other in tied if other in staying)
+                order.index(tied[at - 1]) + 1
+                if at
+                else min(order.index(neighbour) for neighbour in tied if neighbour in staying)
             )
             order.insert(place, index)
     return path, order
@@ -503,12 +504,14 @@ def _is_tied(node: Node) -> bool:
     return any(_is_tied(child) for part in node.parts for child in (part[:2] if node.kind == "map" else (part,)))
 
 
-def _moves(before: Outline | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]) -> Iterator[Move]:
+def _moves(
+    given_out: Outline | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]
+) -> Iterator[Move]:
     """Find the outermost lists whose elements stand in another order; not those in `done`."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs: list[tuple[Any, Any]] = [(key, key) for key in old if key in new]
     elif isinstance(old, list) and isinstance(new, list):
-        matches = match(before, old, new)
+        matches = match(given_out, old, new)
         pairs = [(index, at) for at, index in enumerate(matches) if index is not None]
         staying = [index for index, _ in pairs]
         if path not in done and staying != sorted(staying):
@@ -516,9 +519,9 @@ def _moves(before: Outline | None, old: Any, new: Any, path: FieldPath, done: Ab
             return
     else:
         return
-    for part, after in pairs:
-        if isinstance(old[part], dict | list) and state(old[part]) != state(new[after]):
-            yield from _moves(below(before, part), old[part], new[after], (*path, part), done)
+    for part, new_part in pairs:
+        if isinstance(old[part], dict | list) and state(old[part]) != state(new[new_part]):
+            yield from _moves(below(given_out, part), old[part], new[new_part], (*path, part), done)
 
 
 def _with_removed(staying: list[int], count: int) -> list[int]:
@@ -542,15 +545,15 @@ def _permuted(document: Document, moves: list[Move]) -> Document | None:
             return None
         pieces += [(start, end, text[slice(*spans[at])]) for (start, end), at in zip(spans, order, strict=True)]
         changes.append(Change(path, "set", [node.data[at] for at in order]))
-    made, end = "", 0
-    for start, after, piece in sorted(pieces):
-        made += text[end:start] + piece
-        end = after
+    permuted, end = "", 0
+    for start, stop, piece in sorted(pieces):
+        permuted += text[end:start] + piece
+        end = stop
     try:
-        found = parse(made + text[end:], line=document.line)
+        result = parse(permuted + text[end:], line=document.line)
     except YamlError:
         return None
-    return found if same(found.value, apply(document.value, changes)) else None
+    return result if same(result.value, apply(document.value, changes)) else None
 
 
 def _at(node: Node | None, path: FieldPath) -> Node | None:
@@ -611,10 +614,10 @@ def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:
     return splice(document, changes).text if changes else document.text
 
 
-def difference(before: Outline | None, old: Any, new: Any, path: FieldPath = ()) -> list[Change]:
+def difference(given_out: Outline | None, old: Any, new: Any, path: FieldPath = ()) -> list[Change]:
     """Return the changes that make `new` of `old`, in order, as `apply` takes them.
 
-    before: the maps and lists that were given out with the data `old`, whatever they hold by now; None where that is
+    given_out: the maps and lists that were given out with the data `old`, whatever they hold by now; None where that is
     not known.
     """
     if isinstance(old, dict | list) and state(old) == state(new):
@@ -623,22 +626,22 @@ def difference(before: Outline | None, old: Any, new: Any, path: FieldPath = ())
         changes = [Change((*path, key), "remove") for key in old if key not in new]
         for key, value in new.items():
             if key in old:
-                changes += difference(below(before, key), old[key], value, (*path, key))
+                changes += difference(below(given_out, key), old[key], value, (*path, key))
             else:
                 changes.append(Change((*path, key), "set", value))
         return changes
     if isinstance(old, list) and isinstance(new, list | tuple):
-        return _of_lists(before, old, list(new), path)
+        return _of_lists(given_out, old, list(new), path)
     return [] if same(old, new) else [Change(path, "set", new)]
 
 
-def _of_lists(before: Outline | None, old: list[Any], new: list[Any], path: FieldPath) -> list[Change]:
-    matches = in_order(match(before, old, new))
-    kept = {index for index in matches if index is not None}
-    changes = [Change((*path, index), "remove") for index in range(len(old) - 1, -1, -1) if index not in kept]
+def _of_lists(given_out: Outline | None, old: list[Any], new: list[Any], path: FieldPath) -> list[Change]:
+    matches = in_order(match(given_out, old, new))
+    matched = {index for index in matches if index is not None}
+    changes = [Change((*path, index), "remove") for index in range(len(old) - 1, -1, -1) if index not in matched]
     for at, index in enumerate(matches):
         if index is None:
             changes.append(Change((*path, at), "insert", new[at]))
         else:
-            changes += difference(below(before, index), old[index], new[at], (*path, at))
+            changes += difference(below(given_out, index), old[index], new[at], (*path, at))
     return changes

@@ -36,20 +36,19 @@ def bug(error: BaseException) -> str:
 
 def _place(error: BaseException) -> tuple[str, CodeType | None]:
     """Return ` in FILE:LINE` of the author's innermost line, and its code; without one, that of the helpers' line."""
-    where, found = "", None
+    where, author_code = "", None
     inside = ""
     trace = error.__traceback__
     while trace is not None:
         code, module = trace.tb_frame.f_code, str(trace.tb_frame.f_globals.get("__name__"))
         inside = f" in {code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}"
         if not module.startswith(_HELPERS) and not _is_standard(code.co_filename):
-            where, found = inside, code
+            where, author_code = inside, code
         trace = trace.tb_next
-    return where or ("" if isinstance(error, MisuseError) else inside), found
+    return where or ("" if isinstance(error, MisuseError) else inside), author_code
 
 
 def _is_standard(file: str) -> bool:
-    """Tell whether a file belongs to the standard library."""
     return file.startswith("<frozen ") or (file.startswith(_LIBRARY) and "-packages/" not in file)
 
 

@@ -126,8 +126,8 @@ class ResourceList:
             raise MisuseError("the functionConfig is only read: orchestrators drop what a function changes in it")
         if not self.changed:
             return self._encoded(join_items(self._received, self._received_items))
-        kept = {id(item) for item in self._items}
-        texts = [item.text if id(item) in kept else None for item in self._read]
+        present = {id(item) for item in self._items}
+        texts = [item.text if id(item) in present else None for item in self._read]
         read = {id(item) for item in self._read}
         added = [item.value for item in self._items if id(item) not in read]
         for value in added:
@@ -146,7 +146,6 @@ class ResourceList:
 
 
 def _taken_apart(text: str, split: ItemList) -> tuple[OuterList, tuple[str, ...]]:
-    """Take most of the items out of the text of a list; returns both."""
     texts = tuple(item.of(text) for item in split.items)
     return take_out_items(text, split, texts), texts
 
@@ -160,12 +159,12 @@ def _earlier(text: str, chunk: Chunk | None) -> list[Any]:
     if chunk is None:
         return []
     document = parse(chunk.of(text), line=chunk.line)
-    found = document.value if document.item is None else [document.value]  # a list of one reads like an item
-    if isinstance(found, dict):
-        found = found.get("items")
-    if found is not None and not isinstance(found, list):
+    results = document.value if document.item is None else [document.value]  # a list of one reads like an item
+    if isinstance(results, dict):
+        results = results.get("items")
+    if results is not None and not isinstance(results, list):
         raise NotAResourceListError("the results of the input are not a list")
-    return found or []
+    return results or []
 
 
 def _split(text: str) -> ItemList:

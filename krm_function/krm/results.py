@@ -25,22 +25,18 @@ class Results:
     """
 
     def __init__(self, results: Iterable[Result] = ()) -> None:
-        """Begin with `results`."""
         self.bug = False
         self.cause: BaseException | None = None
         self._results: list[Result] = []
         self.extend(results)
 
     def __iter__(self) -> Iterator[Result]:
-        """Go through them in the order in which they were added."""
         return iter(self._results)
 
     def __len__(self) -> int:
-        """Count them."""
         return len(self._results)
 
     def __repr__(self) -> str:
-        """Show them."""
         return f"Results({self._results!r})"
 
     def append(self, result: Result) -> None:

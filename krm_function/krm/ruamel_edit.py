@@ -33,15 +33,15 @@ def ruamel_edit(item: KubeObject, yaml: Any = None) -> Iterator[Any]:
 
         yaml = YAML(typ="rt")
     ours = item.value  # first: the parser of this package has limits for depth and aliases
-    given = _loaded(yaml, item.text)
-    before = _plain(given)
-    yield given
-    after = _plain(given)
-    if after == before and repr(after) == repr(before):  # 1 == True == 1.0
+    data = _loaded(yaml, item.text)
+    old = _plain(data)
+    yield data
+    new = _plain(data)
+    if new == old and repr(new) == repr(old):  # 1 == True == 1.0
         return
-    if not isinstance(after, dict):
+    if not isinstance(new, dict):
         raise MisuseError(f"{item.short_string}: an object is a map")
-    merged = _carried(ours, before, after)
+    merged = _carried(ours, old, new)
     ours.clear()
     ours.update(merged)
 
@@ -75,19 +75,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _carried(ours: Any, before: Any, after: Any) -> Any:
-    """Return `after` with every part of `ours` that is the same in `before` and `after`."""
-    if type(before) is type(after) and before == after and repr(before) == repr(after):
+def _carried(ours: Any, old: Any, new: Any) -> Any:
+    """Return `new` with every part of `ours` that is the same in `old` and `new`."""
+    if type(old) is type(new) and old == new and repr(old) == repr(new):
         return ours
-    if isinstance(before, dict) and isinstance(after, dict) and isinstance(ours, dict) and len(ours) == len(before):
-        named = dict(zip(before, ours, strict=True))  # keys are typed otherwise, too
+    if isinstance(old, dict) and isinstance(new, dict) and isinstance(ours, dict) and len(ours) == len(old):
+        keys = dict(zip(old, ours, strict=True))  # keys are typed otherwise, too
         return {
-            named.get(key, key): _carried(ours[named[key]], before[key], part) if key in before else part
-            for key, part in after.items()
+            keys.get(key, key): _carried(ours[keys[key]], old[key], part) if key in old else part
+            for key, part in new.items()
         }
-    if isinstance(before, list) and isinstance(after, list) and isinstance(ours, list) and len(ours) == len(before):
+    if isinstance(old, list) and isinstance(new, list) and isinstance(ours, list) and len(ours) == len(old):
         return [
-            part if index is None else _carried(ours[index], before[index], part)
-            for part, index in zip(after, match(None, before, after), strict=True)
+            part if index is None else _carried(ours[index], old[index], part)
+            for part, index in zip(new, match(None, old, new), strict=True)
         ]
-    return after
+    return new

@@ -397,7 +397,7 @@ def type_finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
     """Make CC0207 for a fault in a value at `root`: of the wrong type, or a name that is missing or empty."""
     inside = fault.path if fault.path and isinstance(fault.path[0], str) else (*root[-1:], *fault.path)
     if fault.kind == "type":
-        return _finding(root + fault.path, inside, ref, expected(fault.spec), fault.found)
+        return _finding(root + fault.path, inside, ref, expected(fault.spec), fault.actual)
     return _finding(root + fault.path, inside, ref, "a string", "null" if fault.kind == "missing" else "an empty one")
 
 

@@ -17,9 +17,9 @@ from krm_function.text.writer import dump
 
 def headline(adoption: Adoption) -> str:
     """Write `12 pods ask for Contrast: 7 were refused, 2 are now`."""
-    count, before = len(adoption.pods), sum(bool(pod.before) for pod in adoption.pods)
+    count, refused = len(adoption.pods), sum(bool(pod.before) for pod in adoption.pods)
     asks = "pod asks" if count == 1 else "pods ask"
-    return f"{count} {asks} for Contrast: {before} refused before, {len(adoption.refused)} with this configuration"
+    return f"{count} {asks} for Contrast: {refused} refused before, {len(adoption.refused)} with this configuration"
 
 
 def adoption_text(adoption: Adoption, written: Sequence[str], paint: Paint = plain) -> str:
@@ -59,7 +59,7 @@ def choice_lines(choice: Choice) -> Iterator[str]:
     """Say what a choice is: for whom, what follows, and what is written."""
     count = len(choice.workloads)
     yield f"  {on_one_line(choice.name)}, for {count} workload{'' if count == 1 else 's'}: {_names(choice.workloads)}"
-    yield from (f"    consequence: {on_one_line(said)}" for said in choice.consequences)
+    yield from (f"    consequence: {on_one_line(consequence)}" for consequence in choice.consequences)
     yield from (f"    {line}" for line in dump({"spec": dict(choice.spec)}).splitlines())
 
 
@@ -68,31 +68,31 @@ def _names(refs: Sequence[Ref]) -> str:
 
 
 def _entry(entry: dict[str, Any]) -> str:
-    named = "/".join(str(entry[key]) for key in ("kind", "namespace", "name") if entry.get(key))
+    address = "/".join(str(entry[key]) for key in ("kind", "namespace", "name") if entry.get(key))
     as_what = f"plain: {entry['plain']}" if entry.get("plain") else f"confidential {entry.get('platform', '')}".strip()
-    return on_one_line(f"{named} is {as_what}")
+    return on_one_line(f"{address} is {as_what}")
 
 
 def _left(adoption: Adoption) -> Iterator[str]:
     hints: dict[str, str] = {}
-    for found in adoption.errors:
-        yield f"  {_sentence(found, with_object=True)}"
-        hints.setdefault(found.hint, found.code)
+    for problem in adoption.errors:
+        yield f"  {_sentence(problem, with_object=True)}"
+        hints.setdefault(problem.hint, problem.code)
     for pod in adoption.refused:
-        several = sum(one.ref == pod.ref for one in adoption.pods) > 1
+        several = sum(pod_of_all.ref == pod.ref for pod_of_all in adoption.pods) > 1
         yield f"  {on_one_line(address_of(pod.ref) + (f' {dotted(pod.place)}' if several else ''))}"
-        for found in pod.after:
-            yield f"    {_sentence(found)}"
-            hints.setdefault(found.hint, found.code)
+        for problem in pod.after:
+            yield f"    {_sentence(problem)}"
+            hints.setdefault(problem.hint, problem.code)
     for hint, code in hints.items():
         yield f"  hint for {code}: {on_one_line(hint)}"
 
 
-def _sentence(found: Finding, *, with_object: bool = False) -> str:
-    place = dotted(found.path)
-    said = f"{place}: {found.message}" if place else found.message
-    of = f"{address_of(found.ref)} " if with_object and found.ref else ""
-    return f"{found.code} {on_one_line(of + said)}"
+def _sentence(problem: Finding, *, with_object: bool = False) -> str:
+    place = dotted(problem.path)
+    text = f"{place}: {problem.message}" if place else problem.message
+    of = f"{address_of(problem.ref)} " if with_object and problem.ref else ""
+    return f"{problem.code} {on_one_line(of + text)}"
 
 
 def adoption_json(adoption: Adoption, written: Sequence[str]) -> str:
@@ -108,19 +108,19 @@ def adoption_json(adoption: Adoption, written: Sequence[str]) -> str:
             "refused": len(adoption.refused),
             "plain": len(adoption.plain),
         },
-        "chosen": [_choice(one) for one in adoption.accepted],
-        "offered": [_choice(one) for one in adoption.offered],
+        "chosen": [_choice(choice) for choice in adoption.accepted],
+        "offered": [_choice(choice) for choice in adoption.offered],
         "selected": list(adoption.selected),
         "keys": [{"kind": kind, "name": name} for kind, name in adoption.keys],
         "written": list(written),
-        "left": [_finding(found) for found in adoption.errors],
+        "left": [_finding(problem) for problem in adoption.errors],
         "plain": [_object(ref) for ref in adoption.plain],
         "pods": [
             {
                 **_object(pod.ref),
                 "podSpec": dotted(pod.place),
-                "before": [_finding(found) for found in pod.before],
-                "after": [_finding(found) for found in pod.after],
+                "before": [_finding(problem) for problem in pod.before],
+                "after": [_finding(problem) for problem in pod.after],
             }
             for pod in adoption.pods
         ],
@@ -141,5 +141,5 @@ def _object(ref: Ref) -> dict[str, str]:
     return {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 
-def _finding(found: Finding) -> dict[str, Any]:
-    return {"code": found.code, "field": dotted(found.path), "message": found.message, "hint": found.hint}
+def _finding(problem: Finding) -> dict[str, Any]:
+    return {"code": problem.code, "field": dotted(problem.path), "message": problem.message, "hint": problem.hint}

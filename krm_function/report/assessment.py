@@ -47,10 +47,10 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
         hints: dict[str, str] = {}
         for pod in pods:
             yield f"  {_name(pod, assessment)}"
-            for found in pod.findings:
-                field = dotted(found.path)
-                yield f"    {found.code} {on_one_line(f'{field}: {found.message}' if field else found.message)}"
-                hints.setdefault(found.hint, found.code)
+            for problem in pod.findings:
+                field = dotted(problem.path)
+                yield f"    {problem.code} {on_one_line(f'{field}: {problem.message}' if field else problem.message)}"
+                hints.setdefault(problem.hint, problem.code)
         for hint, code in hints.items():
             yield f"  hint for {code}: {on_one_line(hint)}"
     if assessment.of("plain"):
@@ -63,7 +63,7 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
 
 def _name(pod: AssessedPod, assessment: Assessment) -> str:
     """Name a pod by its object, and by its place in it where the object has others."""
-    several = sum(one.ref == pod.ref for one in assessment.pods) > 1
+    several = sum(other_pod.ref == pod.ref for other_pod in assessment.pods) > 1
     return on_one_line(address_of(pod.ref) + (f" {dotted(pod.place)}" if several else ""))
 
 
@@ -93,7 +93,13 @@ def _pod(pod: AssessedPod) -> dict[str, Any]:
         "podSpec": dotted(pod.place),
         "state": pod.state,
         "findings": [
-            {"code": one.code, "field": dotted(one.path), "message": one.message, "hint": one.hint, "line": one.line}
-            for one in pod.findings
+            {
+                "code": problem.code,
+                "field": dotted(problem.path),
+                "message": problem.message,
+                "hint": problem.hint,
+                "line": problem.line,
+            }
+            for problem in pod.findings
         ],
     }

@@ -30,19 +30,19 @@ CONTEXT = 3  # lines
 Opcode = tuple[str, int, int, int, int]  # of difflib: what to do; lines of the text before; lines of the text after
 
 
-def unified_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+def unified_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a unified diff below its header, none of them ended."""
     matcher = SequenceMatcher(None, "", "")
-    matcher.opcodes = list(_joined(_opcodes(before, after)))  # type: ignore[attr-defined]  # which it then groups
-    for group in matcher.get_grouped_opcodes(CONTEXT) if before or after else ():
+    matcher.opcodes = list(_joined(_opcodes(old, new)))  # type: ignore[attr-defined]  # which it then groups
+    for group in matcher.get_grouped_opcodes(CONTEXT) if old or new else ():
         (_, first, _, into, _), (_, _, last, _, end) = group[0], group[-1]
         yield f"@@ -{_range(first, last)} +{_range(into, end)} @@"
         for tag, low, high, start, stop in group:
             if tag == "equal":
-                yield from (f" {line}" for line in before[low:high])
+                yield from (f" {line}" for line in old[low:high])
                 continue
-            yield from (f"-{line}" for line in before[low:high])
-            yield from (f"+{line}" for line in after[start:stop])
+            yield from (f"-{line}" for line in old[low:high])
+            yield from (f"+{line}" for line in new[start:stop])
 
 
 def _range(start: int, stop: int) -> str:
@@ -51,21 +51,21 @@ def _range(start: int, stop: int) -> str:
     return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
 
 
-def _opcodes(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
-    edges = [(-1, -1), *_anchors(before, after), (len(before), len(after))]
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
+    edges = [(-1, -1), *_anchors(old, new), (len(old), len(new))]
     for (low, start), (high, stop) in pairwise(edges):
-        left, right = before[low + 1 : high], after[start + 1 : stop]
-        for tag, *(first, last, into, end) in SequenceMatcher(None, left, right).get_opcodes():
+        old_part, new_part = old[low + 1 : high], new[start + 1 : stop]
+        for tag, *(first, last, into, end) in SequenceMatcher(None, old_part, new_part).get_opcodes():
             yield tag, low + 1 + first, low + 1 + last, start + 1 + into, start + 1 + end
-        if high < len(before):
+        if high < len(old):
             yield "equal", high, high + 1, stop, stop + 1
 
 
-def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Return the positions of the lines that stand once in both texts: the longest series that rises in both."""
-    counts = Counter(before), Counter(after)
-    places = {line: at for at, line in enumerate(after) if counts[1][line] == 1}
-    shared = [(at, places[line]) for at, line in enumerate(before) if counts[0][line] == 1 and line in places]
+    counts = Counter(old), Counter(new)
+    places = {line: at for at, line in enumerate(new) if counts[1][line] == 1}
+    shared = [(at, places[line]) for at, line in enumerate(old) if counts[0][line] == 1 and line in places]
     ends: list[int] = []  # the lowest last position in `after` of a series, by its length
     series: list[int] = []  # the index of that pair
     above: list[int] = []  # for each pair, the index of the pair before it in its series
@@ -82,7 +82,6 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int
 
 
 def _joined(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
-    """Join neighbours of one kind."""
     last: Opcode | None = None
     for opcode in opcodes:
         if last is not None and last[0] == opcode[0]:
@@ -110,8 +109,8 @@ class ChangedDocument(NamedTuple):
     """One document before and after a render, None where it does not exist. title: the header of its diff."""
 
     title: str
-    before: str | None
-    after: str | None
+    old: str | None
+    new: str | None
 
 
 def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list[ChangedDocument]:
@@ -128,7 +127,7 @@ def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list
 
 def diff_text(documents: Iterable[ChangedDocument], *, colour: bool = False) -> str:
     """Return all diffs, each with a header; "" for none."""
-    return "".join(_painted(line, colour=colour) + "\n" for one in documents for line in _lines(one))
+    return "".join(_painted(line, colour=colour) + "\n" for document in documents for line in _lines(document))
 
 
 def identity_text(rendered: Rendered) -> str:
@@ -141,20 +140,19 @@ def identity_text(rendered: Rendered) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _title(resource: Resource, after: str | None) -> str:
+def _title(resource: Resource, new: str | None) -> str:
     value = _value(resource.text)
-    names = ", ".join(address_of(reference(one)) for _, one in objects(value)) or resource.kind
+    names = ", ".join(address_of(reference(value_of_object)) for _, value_of_object in objects(value)) or resource.kind
     place = f"{resource.file}:{resource.line}" if resource.file else ""
-    return " ".join(part for part in (names, f"({place})" if place else "", "removed" if after is None else "") if part)
+    return " ".join(part for part in (names, f"({place})" if place else "", "removed" if new is None else "") if part)
 
 
 def _lines(document: ChangedDocument) -> list[str]:
-    """Write the unified diff of one document; line numbers count from its start."""
-    before, after = ("" if text is None else _shown(text) for text in (document.before, document.after))
+    old_text, new_text = ("" if text is None else _shown(text) for text in (document.old, document.new))
     old, new = (
-        "/dev/null" if text is None else name for text, name in ((document.before, "input"), (document.after, "output"))
+        "/dev/null" if text is None else name for text, name in ((document.old, "input"), (document.new, "output"))
     )
-    lines = list(unified_lines(before.splitlines(), after.splitlines()))
+    lines = list(unified_lines(old_text.splitlines(), new_text.splitlines()))
     head = [f"=== {on_one_line(document.title)}", f"--- {old}", f"+++ {new}"]
     return head + ([on_one_line(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
 

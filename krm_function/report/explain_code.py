@@ -101,12 +101,12 @@ def _variant(problem: str, remedy: str, width: int, *, breaking: bool = True) ->
     indents = [("- ", INDENT, problem)] + ([(INDENT, INDENT * 2, f"remedy: {remedy}")] if remedy else [])
     return [
         line
-        for first, others, text in indents
+        for first, rest, text in indents
         for line in wrap(
             text,
             width,
             initial_indent=first,
-            subsequent_indent=others,
+            subsequent_indent=rest,
             break_long_words=breaking,
             break_on_hyphens=False,
         )

@@ -30,7 +30,7 @@ LONGEST = 160  # characters of a value in a line: an image with its digest fits
 def explained(rendered: Rendered, ref: Ref) -> tuple[Workload, list[Finding]]:
     """Return the entry of one workload in the plan of a render, and the findings about it."""
     line = next(line for line in rendered.plan if line.ref == ref)
-    return line, [found for found in rendered.findings if found.ref == ref]
+    return line, [finding for finding in rendered.findings if finding.ref == ref]
 
 
 def explain_text(rendered: Rendered, ref: Ref) -> str:
@@ -55,7 +55,6 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
 
 
 def _facts(line: Workload) -> list[tuple[str, str]]:
-    """Return the facts at the head of the explanation."""
     if line.skipped:
         template = WORKLOADS[line.ref.kind][1] if line.ref.kind in WORKLOADS else ("its pod template",)
         field = dotted((*template, "spec", "runtimeClassName"))
@@ -85,8 +84,8 @@ def _sign(edit: Edit) -> str:
 
 def _change(edit: Edit) -> str:
     """Write `field: before -> after`, each in one line."""
-    before, after = (_shown(edit.path, value) for value in (edit.before, edit.after))
-    arrow = {"set": f"{before} -> {after}" if before else after, "insert": after, "remove": before}[edit.op]
+    old, new = (_shown(edit.path, value) for value in (edit.before, edit.after))
+    arrow = {"set": f"{old} -> {new}" if old else new, "insert": new, "remove": old}[edit.op]
     return f"{dotted(edit.path)}: {arrow}"
 
 
@@ -119,10 +118,10 @@ def explain_json(rendered: Rendered, ref: Ref) -> str:
         "memory": memory_data(line),
         "nodeSelector": dict(line.node_selector),
         "digest": line.digest,
-        "openVariables": [one._asdict() for one in line.open],
+        "openVariables": [variable._asdict() for variable in line.open],
         "notes": list(line.notes),
         "steps": [_step(number, edit) for number, step in enumerate(_steps(line.edits), 1) for edit in step],
-        "findings": [finding_data(found) for found in findings],
+        "findings": [finding_data(finding) for finding in findings],
     }
     return json.dumps(data, indent=2) + "\n"
 

@@ -33,9 +33,17 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(set(findings), key=_key)
 
 
-def _key(found: Finding) -> tuple[int, str, int, str, str, str, str]:
-    ref = f"{found.ref.kind}/{found.ref}" if found.ref else ""
-    return (RANK[found.severity], found.file, found.line, found.code, ref, dotted(found.path), found.message)
+def _key(finding: Finding) -> tuple[int, str, int, str, str, str, str]:
+    ref = f"{finding.ref.kind}/{finding.ref}" if finding.ref else ""
+    return (
+        RANK[finding.severity],
+        finding.file,
+        finding.line,
+        finding.code,
+        ref,
+        dotted(finding.path),
+        finding.message,
+    )
 
 
 def on_one_line(text: str) -> str:
@@ -84,30 +92,30 @@ def ansi(text: str, style: str) -> str:
 class Group(NamedTuple):
     """Findings that differ only in their places. found: the first in the order of a report; others: the rest."""
 
-    found: Finding
-    others: tuple[Finding, ...] = ()
+    first: Finding
+    rest: tuple[Finding, ...] = ()
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:
     """Group findings, in the order of the first of each group."""
     groups: dict[tuple[str, str, str, str], list[Finding]] = {}
-    for found in ordered(findings):
-        groups.setdefault((found.severity, found.code, sentence(found), found.hint), []).append(found)
-    return [Group(first, tuple(others)) for first, *others in groups.values()]
+    for finding in ordered(findings):
+        groups.setdefault((finding.severity, finding.code, sentence(finding), finding.hint), []).append(finding)
+    return [Group(first, tuple(rest)) for first, *rest in groups.values()]
 
 
-def sentence(found: Finding) -> str:
+def sentence(finding: Finding) -> str:
     """Return the message of a finding on one line, without its field if it begins with that: the place is beside it."""
-    field = dotted(found.path)
-    subject, must, wanted = found.message.partition(" must ")
+    field = dotted(finding.path)
+    subject, must, requirement = finding.message.partition(" must ")
     if must and f".{field}".endswith(f".{subject}"):
-        return on_one_line(f"must {wanted}")
-    head, _, rest = found.message.partition(": ")
-    named = found.ref is not None and head == f"{found.ref.kind} {found.ref.name}"
-    place, _, said = rest.partition(": ") if named else (head, "", rest)
-    if not said or not (field == place or field.endswith(f".{place}")):
-        return on_one_line(found.message)
-    return on_one_line(f"{head}: {said}" if named else said)
+        return on_one_line(f"must {requirement}")
+    head, _, rest = finding.message.partition(": ")
+    is_named = finding.ref is not None and head == f"{finding.ref.kind} {finding.ref.name}"
+    place, _, text = rest.partition(": ") if is_named else (head, "", rest)
+    if not text or not (field == place or field.endswith(f".{place}")):
+        return on_one_line(finding.message)
+    return on_one_line(f"{head}: {text}" if is_named else text)
 
 
 # --- Findings as text: `severity code place: sentence`, remedies indented below
@@ -125,16 +133,16 @@ def sentence(found: Finding) -> str:
 NAMED = 5  # places of one cause that are named where not all are asked for
 
 
-def place_of(found: Finding) -> str:
+def place_of(finding: Finding) -> str:
     """Return the place of a finding: `shop/db spec.x`, `file.yaml:3:7`, or "" when it is about the whole run."""
-    if found.ref is not None:
-        return on_one_line(f"{found.ref} {dotted(found.path)}".strip())
-    return position(found)
+    if finding.ref is not None:
+        return on_one_line(f"{finding.ref} {dotted(finding.path)}".strip())
+    return position(finding)
 
 
-def position(found: Finding) -> str:
+def position(finding: Finding) -> str:
     """Write `file:line:column` as far as known, for an object of a stream with the file that it says it comes from."""
-    return on_one_line(position_text(found.file, found.line, found.column, found.origin))
+    return on_one_line(position_text(finding.file, finding.line, finding.column, finding.origin))
 
 
 def _plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that file is for terminals alone)
@@ -152,31 +160,30 @@ def render_text(
 
     infos: also those of severity info. whole: name every place of a cause. paint: see colour.Paint.
     """
-    told = (found for found in findings if infos or found.severity != "info")
+    told = (finding for finding in findings if infos or finding.severity != "info")
     return "".join(line + "\n" for group in grouped(told) for line in _lines(group, paint, whole=whole))
 
 
 def _lines(group: Group, paint: Callable[[str, str], str], *, whole: bool) -> Iterator[str]:
     """Yield the lines of a cause: its first place with the sentence, the other places, the remedy."""
-    found, others = group
-    where, place = place_of(found), position(found)
-    more = f" and {len(others)} more" if others else ""
-    head = paint(f"{found.severity} {found.code}", found.severity) + (f" {paint(where, 'place')}" if where else "")
-    yield f"{head}{more}: {sentence(found)}"
+    first, rest = group
+    where, place = place_of(first), position(first)
+    and_more = f" and {len(rest)} more" if rest else ""
+    head = paint(f"{first.severity} {first.code}", first.severity) + (f" {paint(where, 'place')}" if where else "")
+    yield f"{head}{and_more}: {sentence(first)}"
     if place and place != where:
         yield f"  at: {place}"
-    named = others if whole or len(others) < NAMED else others[: NAMED - 1]
-    for other in named:
-        yield f"  also: {_whole_place(other)}"
-    if len(others) > len(named):
-        yield f"  also: {len(others) - len(named)} more, which -v names"
-    if found.hint:
-        yield f"  {paint('hint:', 'hint')} {on_one_line(found.hint)}"
+    listed = rest if whole or len(rest) < NAMED else rest[: NAMED - 1]
+    for finding in listed:
+        yield f"  also: {_whole_place(finding)}"
+    if len(rest) > len(listed):
+        yield f"  also: {len(rest) - len(listed)} more, which -v names"
+    if first.hint:
+        yield f"  {paint('hint:', 'hint')} {on_one_line(first.hint)}"
 
 
-def _whole_place(found: Finding) -> str:
-    """Write object, field and position on one line."""
-    where, place = place_of(found), position(found)
+def _whole_place(finding: Finding) -> str:
+    where, place = place_of(finding), position(finding)
     return f"{where} ({place})" if place and place != where else where
 
 
@@ -189,31 +196,33 @@ def _whole_place(found: Finding) -> str:
 
 def krm_results(findings: Iterable[Finding]) -> list[Result]:
     """Turn findings into the results of a run, errors first."""
-    return [_krm_result(found) for found in ordered(findings) if found.severity != "info"]
+    return [_krm_result(finding) for finding in ordered(findings) if finding.severity != "info"]
 
 
-def _krm_result(found: Finding) -> Result:
+def _krm_result(finding: Finding) -> Result:
     ref, where = None, ""
-    if found.ref is not None and found.ref.kind and found.ref.name:
-        ref = ResourceRef(found.ref.api_version, found.ref.kind, found.ref.name, found.ref.namespace)
-    elif found.ref is not None:
-        where = place_of(found)
-    elif found.line and not found.origin:
-        where = f"line {found.line}"
-    if found.origin:
-        where = f"{found.origin} {where}".strip()
-    message = f"{found.code} {where}: {sentence(found)}" if where else f"{found.code} {sentence(found)}"
-    if found.hint:
-        message += f" (hint: {found.hint})"
-    field = Field(dotted(found.path)) if ref is not None and found.path else None
-    return Result(on_one_line(message), found.severity, ref, field, _file_of_result(found, ref), {"code": found.code})
+    if finding.ref is not None and finding.ref.kind and finding.ref.name:
+        ref = ResourceRef(finding.ref.api_version, finding.ref.kind, finding.ref.name, finding.ref.namespace)
+    elif finding.ref is not None:
+        where = place_of(finding)
+    elif finding.line and not finding.origin:
+        where = f"line {finding.line}"
+    if finding.origin:
+        where = f"{finding.origin} {where}".strip()
+    message = f"{finding.code} {where}: {sentence(finding)}" if where else f"{finding.code} {sentence(finding)}"
+    if finding.hint:
+        message += f" (hint: {finding.hint})"
+    field = Field(dotted(finding.path)) if ref is not None and finding.path else None
+    return Result(
+        on_one_line(message), finding.severity, ref, field, _file_of_result(finding, ref), {"code": finding.code}
+    )
 
 
-def _file_of_result(found: Finding, ref: ResourceRef | None) -> File | None:
+def _file_of_result(finding: Finding, ref: ResourceRef | None) -> File | None:
     """Return the file of the package: where the object comes from, or what was read; none outside of the package."""
-    if found.origin:
-        return File(found.origin.path, found.origin.position or 0) if found.origin.inside else None
-    return File(found.file) if ref is None and found.file and not found.file.startswith(("/", "..")) else None
+    if finding.origin:
+        return File(finding.origin.path, finding.origin.position or 0) if finding.origin.inside else None
+    return File(finding.file) if ref is None and finding.file and not finding.file.startswith(("/", "..")) else None
 
 
 # --- Findings for machines: JSON (versioned) and GitHub workflow commands
@@ -224,49 +233,52 @@ def _file_of_result(found: Finding, ref: ResourceRef | None) -> File | None:
 GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def finding_data(found: Finding) -> dict[str, Any]:
+def finding_data(finding: Finding) -> dict[str, Any]:
     """Return one finding as plain data; absent parts are left out."""
-    data: dict[str, Any] = {"code": found.code, "severity": found.severity, "message": on_one_line(found.message)}
-    if found.hint:
-        data["hint"] = on_one_line(found.hint)
-    if found.ref is not None:
-        data["resource"] = {name: value for name, value in zip(REF_NAMES, found.ref, strict=True) if value}
-    if found.path:
-        data["field"] = dotted(found.path)
-    position = {"file": found.file, "line": found.line, "column": found.column}
+    data: dict[str, Any] = {"code": finding.code, "severity": finding.severity, "message": on_one_line(finding.message)}
+    if finding.hint:
+        data["hint"] = on_one_line(finding.hint)
+    if finding.ref is not None:
+        data["resource"] = {name: value for name, value in zip(REF_NAMES, finding.ref, strict=True) if value}
+    if finding.path:
+        data["field"] = dotted(finding.path)
+    position = {"file": finding.file, "line": finding.line, "column": finding.column}
     data.update({name: value for name, value in position.items() if value})
-    if found.origin is not None:
-        data["origin"] = {"path": found.origin.path}
-        if found.origin.position is not None:
-            data["origin"]["index"] = found.origin.position
-    data["documentation"] = documentation_of(found.code)
+    if finding.origin is not None:
+        data["origin"] = {"path": finding.origin.path}
+        if finding.origin.position is not None:
+            data["origin"]["index"] = finding.origin.position
+    data["documentation"] = documentation_of(finding.code)
     return data
 
 
 def render_json(findings: Iterable[Finding]) -> str:
     """Write `{"version": 1, "findings": [...]}` with a final newline."""
-    return json.dumps({"version": 1, "findings": [finding_data(found) for found in ordered(findings)]}, indent=2) + "\n"
+    return (
+        json.dumps({"version": 1, "findings": [finding_data(finding) for finding in ordered(findings)]}, indent=2)
+        + "\n"
+    )
 
 
 def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
     """Write one workflow command per finding. infos: also those of severity info, as notices; GitHub shows ten."""
     lines = []
-    for found in ordered(findings):
-        if found.severity == "info" and not infos:
+    for finding in ordered(findings):
+        if finding.severity == "info" and not infos:
             continue
-        where = f"{found.ref} {dotted(found.path)}".strip() if found.ref else ""
-        fields = {**_file_of_finding(found), "title": f"{found.code} {where}".strip()}
+        where = f"{finding.ref} {dotted(finding.path)}".strip() if finding.ref else ""
+        fields = {**_file_of_finding(finding), "title": f"{finding.code} {where}".strip()}
         joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
-        hint = f"%0Ahint: {_data(found.hint)}" if found.hint else ""
-        lines.append(f"::{GITHUB_LEVEL[found.severity]} {joined}::{_data(sentence(found))}{hint}\n")
+        hint = f"%0Ahint: {_data(finding.hint)}" if finding.hint else ""
+        lines.append(f"::{GITHUB_LEVEL[finding.severity]} {joined}::{_data(sentence(finding))}{hint}\n")
     return "".join(lines)
 
 
-def _file_of_finding(found: Finding) -> dict[str, str]:
+def _file_of_finding(finding: Finding) -> dict[str, str]:
     """Return the file of an annotation, with its line; a line of a stream would be taken for one of some file."""
-    if not found.file:
-        return {"file": found.origin.path if found.origin and found.origin.inside else ""}
-    return {"file": found.file, "line": str(found.line or ""), "col": str(found.column or "")}
+    if not finding.file:
+        return {"file": finding.origin.path if finding.origin and finding.origin.inside else ""}
+    return {"file": finding.file, "line": str(finding.line or ""), "col": str(finding.column or "")}
 
 
 def _data(text: str) -> str:
@@ -292,10 +304,10 @@ LEVEL = {"error": "error", "warning": "warning", "info": "note"}
 
 def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
     """Write one run with one result per cause. infos: also findings of severity info, as notes."""
-    shown = grouped(found for found in findings if infos or found.severity != "info")
-    codes = sorted({group.found.code for group in shown})
+    shown = grouped(finding for finding in findings if infos or finding.severity != "info")
+    codes = sorted({group.first.code for group in shown})
     driver = {"name": "contrast-krm", "version": __version__, "rules": [_rule(code) for code in codes]}
-    results = [_sarif_result(group, codes.index(group.found.code)) for group in shown]
+    results = [_sarif_result(group, codes.index(group.first.code)) for group in shown]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
@@ -314,38 +326,38 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _sarif_result(group: Group, rule: int) -> dict[str, Any]:
-    found, others = group
-    more = f" (and at {len(others)} more {'place' if len(others) == 1 else 'places'})" if others else ""
-    text = sentence(found) + more + (f"; hint: {found.hint}" if found.hint else "")
+    first, rest = group
+    places = f" (and at {len(rest)} more {'place' if len(rest) == 1 else 'places'})" if rest else ""
+    text = sentence(first) + places + (f"; hint: {first.hint}" if first.hint else "")
     result: dict[str, Any] = {
-        "ruleId": found.code,
+        "ruleId": first.code,
         "ruleIndex": rule,
-        "level": LEVEL[found.severity],
+        "level": LEVEL[first.severity],
         "message": {"text": on_one_line(text)},
     }
-    location = _location(found)
+    location = _location(first)
     if location:
         result["locations"] = [location]
-    if related := [location for location in map(_location, others) if location]:
+    if related := [location for location in map(_location, rest) if location]:
         result["relatedLocations"] = [{"id": number, **location} for number, location in enumerate(related, 1)]
     return result | {"partialFingerprints": {"finding/v2": _fingerprint(group)}}
 
 
-def _location(found: Finding) -> dict[str, Any]:
+def _location(finding: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    file = found.origin.path if found.origin and found.origin.inside else found.file
+    file = finding.origin.path if finding.origin and finding.origin.inside else finding.file
     if file:
         from urllib.parse import quote
 
         place: dict[str, Any] = {"artifactLocation": {"uri": quote(file.encode("utf-8", "surrogateescape"))}}
-        if found.line and not found.origin:
-            place["region"] = {"startLine": found.line} | ({"startColumn": found.column} if found.column else {})
+        if finding.line and not finding.origin:
+            place["region"] = {"startLine": finding.line} | ({"startColumn": finding.column} if finding.column else {})
         location["physicalLocation"] = place
-    if found.ref is not None:
-        field = dotted(found.path)
-        name = f"{address_of(found.ref)} {field}".strip()
+    if finding.ref is not None:
+        field = dotted(finding.path)
+        name = f"{address_of(finding.ref)} {field}".strip()
         location["logicalLocations"] = [
-            {"name": on_one_line(field or str(found.ref)), "fullyQualifiedName": on_one_line(name)}
+            {"name": on_one_line(field or str(finding.ref)), "fullyQualifiedName": on_one_line(name)}
         ]
     return location
 
@@ -357,9 +369,9 @@ def _fingerprint(group: Group) -> str:
     """
     import hashlib
 
-    found, others = group
-    place = () if others else (*(found.ref or ()), dotted(found.path))
-    same = "\n".join((found.code, sentence(found), *place))
+    first, rest = group
+    place = () if rest else (*(first.ref or ()), dotted(first.path))
+    same = "\n".join((first.code, sentence(first), *place))
     return hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -395,31 +407,31 @@ def _from_json(text: str, code: str) -> list[Reported]:
     if not isinstance(findings, list):
         raise ValueError("no findings")  # noqa: TRY004 (of a text, not of an argument)
     return [
-        Reported(_place(one), on_one_line(str(one.get("message", ""))), on_one_line(str(one.get("hint", ""))))
-        for one in maps(findings)
-        if one.get("code") == code
+        Reported(_place(entry), on_one_line(str(entry.get("message", ""))), on_one_line(str(entry.get("hint", ""))))
+        for entry in maps(findings)
+        if entry.get("code") == code
     ]
 
 
-def _place(one: dict[str, Any]) -> str:
-    resource = mapping(one.get("resource"))
+def _place(entry: dict[str, Any]) -> str:
+    resource = mapping(entry.get("resource"))
     name = "/".join(str(part) for part in (resource.get("namespace"), resource.get("name")) if part)
-    return on_one_line(f"{name} {one.get('field') or ''}".strip())
+    return on_one_line(f"{name} {entry.get('field') or ''}".strip())
 
 
 def _from_text(text: str, code: str) -> list[Reported]:
     told: list[Reported] = []
-    known = last = False
+    has_code = last = False
     for line in text.splitlines():
         severity, _, rest = line.partition(" ")
-        raised, _, said = rest.partition(" ")
+        raised, _, words = rest.partition(" ")
         if severity in SEVERITIES and raised.rstrip(":")[:2] == "CC":
-            known, last = True, raised.rstrip(":") == code
+            has_code, last = True, raised.rstrip(":") == code
             if last:
-                place, _, sentence = ("", "", said) if raised.endswith(":") else said.partition(": ")
+                place, _, sentence = ("", "", words) if raised.endswith(":") else words.partition(": ")
                 told.append(Reported(on_one_line(place), on_one_line(sentence), ""))
         elif last and line.startswith("  hint: "):
             told[-1] = told[-1]._replace(hint=on_one_line(line.removeprefix("  hint: ")))
-    if not known:
+    if not has_code:
         raise ValueError("no findings")
     return told

@@ -62,20 +62,20 @@ def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
     if not isinstance(value, dict):
         return
     for key, part in value.items():
-        here = (*path, key)
+        place = (*path, key)
         if key == "annotations" and isinstance(part, dict):
             for name, text in part.items():
                 shown = masked_annotation(text)
                 if shown is not text:
-                    yield (*here, name), shown
+                    yield (*place, name), shown
         elif key == "env" and isinstance(part, list):
             for index, element in enumerate(part):
                 if _has_value(element):
-                    yield (*here, index, "value"), MASK
+                    yield (*place, index, "value"), MASK
                 else:
-                    yield from _below((*here, index), element)
+                    yield from _below((*place, index), element)
         else:
-            yield from _below(here, part)
+            yield from _below(place, part)
 
 
 def _has_value(variable: Any) -> bool:

@@ -50,28 +50,28 @@ def memory_cell(workload: Workload) -> str:
 
 def memory_legend(plan: Iterable[Workload]) -> str:
     """Explain the cells of a plan, or say that there are none; "" without workloads whose memory was worked out."""
-    known = [one.memory for one in plan if one.memory is not None]
-    if not known:
+    memories = [workload.memory for workload in plan if workload.memory is not None]
+    if not memories:
         return ""
-    if all(one.unknown for one in known):
+    if all(workload.unknown for workload in memories):
         return NOTHING
-    return f"{LEGEND}; {UNKNOWN}" if any(one.unknown for one in known) else LEGEND
+    return f"{LEGEND}; {UNKNOWN}" if any(workload.unknown for workload in memories) else LEGEND
 
 
 def memory_sum(workloads: Iterable[Workload], nodes: int = 1) -> MemorySum | None:
     """Add up the memory of all pods of some workloads. nodes: of their pool. None if nothing is known."""
-    counted = [(one.memory, _pods(one, nodes)) for one in workloads if one.memory is not None]
+    counted = [(workload.memory, _pods(workload, nodes)) for workload in workloads if workload.memory is not None]
     if not counted:
         return None
-    known = [None if memory.needs is None else memory.needs * pods for memory, pods in counted]
-    needs = None if None in known else sum(one for one in known if one is not None)
+    amounts = [None if memory.needs is None else memory.needs * pods for memory, pods in counted]
+    needs = None if None in amounts else sum(amount for amount in amounts if amount is not None)
     return MemorySum(sum(pods for _, pods in counted), sum(memory.gets * pods for memory, pods in counted), needs)
 
 
 def memory_sentence(memory: PodMemory) -> str:
     """Say what a VM gets and needs, and what was not compared."""
-    own, limits = memory_text(memory.own), memory_text(memory.limits)
-    gets = f"the VM gets {memory_text(memory.gets)}: {own} of its own and {limits} of limits"
+    vm, limits = memory_text(memory.own), memory_text(memory.limits)
+    gets = f"the VM gets {memory_text(memory.gets)}: {vm} of its own and {limits} of limits"
     if memory.stored:
         return f"{gets}; its images are in the image store"
     if memory.unknown:
@@ -171,16 +171,16 @@ def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
     for index, (workload, _, failed) in enumerate(entries):
         if not failed:
             takers.setdefault(tuple(sorted(workload.node_selector.items())), []).append(index)
-    return tuple(Pool(dict(key), workloads=tuple(found), assumed=True) for key, found in sorted(takers.items()))
+    return tuple(Pool(dict(key), workloads=tuple(indexes), assumed=True) for key, indexes in sorted(takers.items()))
 
 
 def _asked(workload: Workload) -> set[str]:
     """Return the label keys that one workload selects by: its own selector, its class's, and its required affinity."""
     spec = workload.pod_spec
-    own = spec.get("nodeSelector")
-    keys = {*workload.node_selector, *(own if isinstance(own, dict) else ())}
+    selector = spec.get("nodeSelector")
+    keys = {*workload.node_selector, *(selector if isinstance(selector, dict) else ())}
     for term in required_terms(spec) or ():
-        keys |= {str(one.get("key")) for one in maps(term.get("matchExpressions"))}
+        keys |= {str(expression.get("key")) for expression in maps(term.get("matchExpressions"))}
     return {str(key) for key in keys}
 
 
@@ -220,12 +220,12 @@ class PlanEntry(NamedTuple):
     @property
     def broken(self) -> bool:
         """Whether the render fails because of it."""
-        return any(found.severity == "error" and found.code != UNPLACED for found in self.findings)
+        return any(finding.severity == "error" and finding.code != UNPLACED for finding in self.findings)
 
     @property
     def failed(self) -> bool:
         """Whether it is in conflict: an error of the render, or no node."""
-        return any(found.severity == "error" for found in self.findings)
+        return any(finding.severity == "error" for finding in self.findings)
 
     @property
     def one_a_node(self) -> bool:
@@ -252,30 +252,30 @@ class Plan(NamedTuple):
     @property
     def problems(self) -> tuple[Finding, ...]:
         """Every error and warning, errors first."""
-        return tuple(ordered([*self.findings, *(found for line in self.lines for found in line.findings)]))
+        return tuple(ordered([*self.findings, *(finding for line in self.lines for finding in line.findings)]))
 
     @property
     def unplaced(self) -> int:
         """How many workloads fit no node."""
-        return sum(any(found.code == UNPLACED for found in line.findings) for line in self.lines)
+        return sum(any(finding.code == UNPLACED for finding in line.findings) for line in self.lines)
 
 
 def make_plan(
     rendered: Rendered,
     nodes: Sequence[Node] | None = None,
     placements: Mapping[int, Placement] | None = None,
-    more: Sequence[Finding] = (),
+    placing: Sequence[Finding] = (),
     source: str = "",
 ) -> Plan:
     """Make the plan of a render.
 
     nodes: None when none are known. placements: by position in `rendered.plan`. more: findings of placing the pods.
     """
-    findings = [found for found in ordered([*rendered.findings, *more]) if found.severity != "info"]
+    findings = [finding for finding in ordered([*rendered.findings, *placing]) if finding.severity != "info"]
     lines: list[PlanEntry] = []
     for index, workload in enumerate(rendered.plan):
         if not workload.skipped:
-            mine = tuple(found for found in findings if found.ref == workload.ref)
+            mine = tuple(finding for finding in findings if finding.ref == workload.ref)
             lines.append(PlanEntry(workload, (placements or {}).get(index), mine))
     lines.sort(key=lambda line: not line.failed)
     of_lines = {line.ref for line in lines}
@@ -283,7 +283,7 @@ def make_plan(
         tuple(lines),
         tuple(workload for workload in rendered.plan if workload.skipped),
         pools([(line.workload, line.placement, line.failed) for line in lines], nodes),
-        tuple(found for found in findings if found.ref not in of_lines),
+        tuple(finding for finding in findings if finding.ref not in of_lines),
         None if nodes is None else tuple(nodes),
         source,
         rendered.failed,
@@ -308,8 +308,8 @@ def changes_of(workload: Workload, *, digest: bool = True) -> str:
     injected = [edit for edit in workload.edits if edit.code in INJECTED]
     containers = len({edit.code for edit in injected})
     users = dict.fromkeys(user for edit in injected for user in _stated_users(edit.after))
-    own = f" as user {' and '.join(users)}" if users else ""
-    parts = [f"+{counted(containers, 'container')}{own}"] if containers else []
+    as_user = f" as user {' and '.join(users)}" if users else ""
+    parts = [f"+{counted(containers, 'container')}{as_user}"] if containers else []
     volumes = len({edit.reason for edit in workload.edits if edit.code in REWRITTEN})
     parts += [f"{counted(volumes, 'volume')} rewritten"] if volumes else []
     parts += ["annotations moved"] if any(edit.code == "CC0290" for edit in workload.edits) else []
@@ -322,10 +322,16 @@ def changes_of(workload: Workload, *, digest: bool = True) -> str:
     return ", ".join(parts) or ("policy" if workload.digest else "no changes")
 
 
-def _stated_users(after: Any) -> list[str]:
+def _stated_users(inserted: Any) -> list[str]:
     """Return the users, `uid:gid`, that inserted containers state; the list is inserted whole where there was none."""
-    contexts = [mapping(entry.get("securityContext")) for entry in maps(after if isinstance(after, list) else [after])]
-    return [f"{one['runAsUser']}:{one['runAsGroup']}" for one in contexts if {"runAsUser", "runAsGroup"} <= one.keys()]
+    contexts = [
+        mapping(entry.get("securityContext")) for entry in maps(inserted if isinstance(inserted, list) else [inserted])
+    ]
+    return [
+        f"{context['runAsUser']}:{context['runAsGroup']}"
+        for context in contexts
+        if {"runAsUser", "runAsGroup"} <= context.keys()
+    ]
 
 
 def counted(number: int, noun: str) -> str:
@@ -341,7 +347,7 @@ def plan_totals(plan: Plan) -> str:
     if plan.unplaced:
         parts.append(f"{plan.unplaced} without a node that fits")
     if plan.failed:
-        errors = sum(found.severity == "error" and found.code != UNPLACED for found in plan.problems)
+        errors = sum(problem.severity == "error" and problem.code != UNPLACED for problem in plan.problems)
         parts.append(f"{counted(errors, 'error')}: nothing would be written")
     return ", ".join(parts)
 
@@ -394,13 +400,14 @@ def _workload(line: PlanEntry) -> dict[str, Any]:
         "nodeSelector": dict(workload.node_selector),
         "nodes": None if line.placement is None else _nodes(line.placement),
         "digest": workload.digest,
-        "openVariables": [one._asdict() for one in workload.open],
+        "openVariables": [variable._asdict() for variable in workload.open],
         "changes": [
             {"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason}
             for edit in workload.edits
         ],
         "findings": [
-            {"code": found.code, "severity": found.severity, "message": found.message} for found in line.findings
+            {"code": finding.code, "severity": finding.severity, "message": finding.message}
+            for finding in line.findings
         ],
         "notes": list(workload.notes),
     }
@@ -413,7 +420,7 @@ def _nodes(placement: Placement) -> dict[str, Any]:
         "requests": {name: _exact(amount) for name, amount in sorted(placement.requests.items())},
         "refusedAtAdmission": placement.refused,
         "fitting": list(placement.fitting),
-        "others": [{"nodes": list(one.nodes), "reasons": list(one.reasons)} for one in placement.refusals],
+        "others": [{"nodes": list(refusal.nodes), "reasons": list(refusal.reasons)} for refusal in placement.refusals],
     }
 
 

@@ -95,9 +95,8 @@ def plan_html(plan: Plan) -> str:
 def headline(plan: Plan) -> str:
     """Count the workloads: `4 protected, 1 plain, 0 blocked`. Blocked are those for which the render fails."""
     blocked = sum(line.broken for line in plan.lines)
-    return (
-        f"{len(plan.lines) - blocked} protected, {sum(one.is_plain for one in plan.skipped)} plain, {blocked} blocked"
-    )
+    plain = sum(workload.is_plain for workload in plan.skipped)
+    return f"{len(plan.lines) - blocked} protected, {plain} plain, {blocked} blocked"
 
 
 def result(plan: Plan) -> str:
@@ -116,7 +115,7 @@ def result(plan: Plan) -> str:
 
 def _result_look(plan: Plan) -> str:
     """Return the class of the headline: bad if something is in error, warned if something is to be looked at."""
-    severities = {found.severity for found in plan.problems}
+    severities = {finding.severity for finding in plan.problems}
     return "bad" if "error" in severities else "warned" if severities else "good"
 
 
@@ -131,11 +130,11 @@ def _findings(plan: Plan) -> list[dict[str, Any]]:
     lines: dict[Ref | None, int] = {line.ref: index for index, line in enumerate(plan.lines)}
     return [
         {
-            "found": group.found,
-            "said": sentence(group.found),
+            "found": group.first,
+            "said": sentence(group.first),
             "places": [
-                {"ref": found.ref, "at": position(found), "line": lines.get(found.ref)}
-                for found in (group.found, *group.others)
+                {"ref": finding.ref, "at": position(finding), "line": lines.get(finding.ref)}
+                for finding in (group.first, *group.rest)
             ],
         }
         for group in grouped(plan.problems)
@@ -149,7 +148,6 @@ def _legend(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
-    """Return the values of one workload for the template."""
     workload, placement = line.workload, line.placement
     requests = sorted(placement.requests.items()) if placement is not None else []
     return {
@@ -167,16 +165,15 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
         "requests": [(name, amount_text(name, amount)) for name, amount in requests if amount],
         "containers": allowed(workload),
         "said": [
-            (number, group.found)
+            (number, group.first)
             for number, group in enumerate(grouped(plan.problems))
-            if any(found in line.findings for found in (group.found, *group.others))
+            if any(finding in line.findings for finding in (group.first, *group.rest))
         ],
         "edits": _edits(workload.edits),
     }
 
 
 def _look(platform: str) -> str:
-    """Return how the cards of a platform look: one of LOOKS."""
     row = PLATFORMS.get(platform)
     return "none" if row is None else f"{row.tee} gpu" if row.gpu else row.tee
 
@@ -199,7 +196,7 @@ def _edits(edits: Sequence[Edit]) -> list[dict[str, str]]:
         if edit.code != ID_BLOCK:
             shown.append({"code": edit.code, "op": edit.op, "field": dotted(edit.path), "reason": edit.reason})
         elif edit is blocks[0]:
-            reasons = "; ".join(dict.fromkeys(one.reason for one in blocks))
+            reasons = "; ".join(dict.fromkeys(block.reason for block in blocks))
             op = counted(len(blocks), "ID block annotation")
             shown.append({"code": ID_BLOCK, "op": op, "field": "", "reason": reasons})
     return shown

@@ -58,13 +58,16 @@ class Group(NamedTuple):
 
 def groups_of(plan: Plan) -> list[Group]:
     """Return the groups in the order of the plan, conflicts first; then the skipped workloads by the reason."""
-    named, sized = (
+    show_class, sized = (
         not common_class(plan),
-        any(one.workload.memory and not one.workload.memory.unknown for one in plan.lines),
+        any(
+            line_with_memory.workload.memory and not line_with_memory.workload.memory.unknown
+            for line_with_memory in plan.lines
+        ),
     )
     members: dict[tuple[bool, str, tuple[str, ...]], list[PlanEntry]] = {}
     for line in plan.lines:
-        members.setdefault((line.failed, heading_of(line, named=named), reasons_of(line)), []).append(line)
+        members.setdefault((line.failed, heading_of(line, show_class=show_class), reasons_of(line)), []).append(line)
     groups = [
         Group(
             heading, tuple(_row(line, sized=sized) for line in lines), reasons, failed, _memory(lines) if sized else ""
@@ -77,21 +80,21 @@ def groups_of(plan: Plan) -> list[Group]:
     return groups + [Group(f"skipped: {reason}", tuple(rows)) for reason, rows in skipped.items()]
 
 
-def heading_of(line: PlanEntry, *, named: bool) -> str:
+def heading_of(line: PlanEntry, *, show_class: bool) -> str:
     """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. named: with the runtime class."""
     workload, placement = line.workload, line.placement
-    what = workload.platform or "no platform"
-    if named and workload.runtime_class:
-        what += f" (class {workload.runtime_class})"
+    text = workload.platform or "no platform"
+    if show_class and workload.runtime_class:
+        text += f" (class {workload.runtime_class})"
     if placement is None:
         if line.broken:
-            return f"{what}, in error"
+            return f"{text}, in error"
         open_to_all = workload.scheduled is not None and not workload.node_selector
-        return f"{what} on {wanted_nodes(workload)}" + (
+        return f"{text} on {wanted_nodes(workload)}" + (
             ": the runtime class has no node selector" if open_to_all else ""
         )
     join = "," if placement.refused else ", one pod on each of" if line.one_a_node and placement.fitting else " on"
-    return f"{what}{join} {nodes_of(placement)}"
+    return f"{text}{join} {nodes_of(placement)}"
 
 
 def nodes_of(placement: Placement) -> str:
@@ -120,24 +123,22 @@ def reasons_of(line: PlanEntry) -> tuple[str, ...]:
     if placement is None:
         return ()
     if line.one_a_node and placement.fitting:
-        return _first([f"Pending on {one}" for one in placement.pending], [len(one.nodes) for one in placement.pending])
+        return _first([f"Pending on {fit}" for fit in placement.pending], [len(fit.nodes) for fit in placement.pending])
     fits = placement.fits
     if placement.fitting:
-        fits = tuple(one._replace(reasons=one.reasons[:1]) for one in fits)
+        fits = tuple(fit._replace(reasons=fit.reasons[:1]) for fit in fits)
     refusals = grouped(fits)
-    return _first([f"not {one}" for one in refusals], [len(one.nodes) for one in refusals])
+    return _first([f"not {refusal}" for refusal in refusals], [len(refusal.nodes) for refusal in refusals])
 
 
 def _first(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
-    """Return the first reasons, and the number of nodes that have other reasons."""
-    left = sum(list(counts)[REASONS:])
-    return (*reasons[:REASONS], *([f"nor {counted(left, 'more node')}"] if left else []))
+    more_nodes = sum(list(counts)[REASONS:])
+    return (*reasons[:REASONS], *([f"nor {counted(more_nodes, 'more node')}"] if more_nodes else []))
 
 
 def _row(line: PlanEntry, *, sized: bool) -> Row:
-    """Return the row of a workload. sized: with its memory, since the lock has sizes of some images."""
     workload = line.workload
-    codes: dict[str, None] = dict.fromkeys(f"{found.severity} {found.code}" for found in line.findings)
+    codes: dict[str, None] = dict.fromkeys(f"{finding.severity} {finding.code}" for finding in line.findings)
     return Row(
         str(workload.ref),
         workload.ref.kind,
@@ -151,8 +152,8 @@ def _row(line: PlanEntry, *, sized: bool) -> Row:
 
 def _memory(lines: list[PlanEntry]) -> str:
     nodes = len(lines[0].placement.fitting) if lines[0].placement is not None else 1
-    found = memory_sum([line.workload for line in lines], nodes)
-    return str(found) if found is not None and found.pods > 1 else ""
+    total = memory_sum([line.workload for line in lines], nodes)
+    return str(total) if total is not None and total.pods > 1 else ""
 
 
 def _open(workload: Workload) -> list[str]:
@@ -165,7 +166,7 @@ def _open(workload: Workload) -> list[str]:
         "open variables, of which the host may choose any value": any_value,
         "variables that the controller writes, of which the host may choose any value of the form": with_form,
     }
-    return [f"{what}: {text}" for what, text in notes.items() if text]
+    return [f"{title}: {text}" for title, text in notes.items() if text]
 
 
 # --- The plan as text for a terminal or a log: a line per workload, in groups that the same nodes take
@@ -214,11 +215,10 @@ def plan_text(plan: Plan, width: int = WIDTH, paint: Paint = plain) -> str:
 
 
 def _head(plan: Plan, width: int) -> list[str]:
-    """Write what is the same for all workloads: release, runtime classes, where the nodes come from."""
     classes = common_class(plan)
-    named = f"runtime {'classes' if '<' in classes else 'class'} {classes}" if classes else ""
+    class_text = f"runtime {'classes' if '<' in classes else 'class'} {classes}" if classes else ""
     release = f"Contrast {plan.release}" if plan.release else ""
-    head = _wrapped(", ".join(filter(None, (release, named))), width)
+    head = _wrapped(", ".join(filter(None, (release, class_text))), width)
     return head + (_wrapped(f"nodes from {plan.source}", width) if plan.nodes else [])
 
 
@@ -233,16 +233,15 @@ def _group(group: Group, columns: Columns, width: int, paint: Paint) -> list[str
 
 
 def _style(note: str) -> str:
-    """Return the style of a note: that of the severity with which it begins."""
     severity = note.partition(" ")[0]
     return severity if severity in {"error", "warning"} else "note"
 
 
 def _plan_row(row: Row, columns: Columns, width: int) -> list[str]:
     """Write one workload: one line where its name fits into the first column."""
-    name, *others = _cells(row, columns.short, columns.digest)
+    name, *rest = _cells(row, columns.short, columns.digest)
     first, *widths = columns.widths
-    beside = "  ".join(cell.ljust(size) for cell, size in zip(others, widths, strict=True) if size).rstrip()
+    beside = "  ".join(cell.ljust(size) for cell, size in zip(rest, widths, strict=True) if size).rstrip()
     if len(name) <= first and 4 + first + len(beside) <= width:
         return [f"  {name.ljust(first)}  {beside}".rstrip()]
     indent = first + 4 if 4 + first + len(beside) <= width else 6
@@ -250,7 +249,6 @@ def _plan_row(row: Row, columns: Columns, width: int) -> list[str]:
 
 
 def _cells(row: Row, short: bool, digest: bool) -> tuple[str, ...]:
-    """Return the cells of a row, each on one line."""
     kind = KINDS.get(row.kind, row.kind) if short else row.kind
     return tuple(map(on_one_line, (row.name, kind, row.vcpus, row.memory, row.changes if digest else row.brief)))
 
@@ -299,8 +297,8 @@ def plan_mermaid(plan: Plan) -> str:
         lines += [f'    p{number}n0["any such node"]'] if not pool.nodes else []
         lines += ["  end"]
     edges = [(index, f"p{number}") for number, pool in enumerate(plan.pools) for index in pool.workloads]
-    placed = {index for index, _ in edges}
-    lost = [index for index in range(len(plan.lines)) if index not in placed]
+    with_node = {index for index, _ in edges}
+    lost = [index for index in range(len(plan.lines)) if index not in with_node]
     lines += ['  nowhere{{"no node"}}'] if lost else []
     lines += [f"  w{index} --> {pool}" for index, pool in sorted(edges)]
     lines += [f'  w{index} -- "{_why(plan.lines[index])}" --x nowhere' for index in lost]
@@ -327,7 +325,7 @@ def _pool(pool: Pool) -> str:
 
 
 def _why(line: PlanEntry) -> str:
-    codes = dict.fromkeys(found.code for found in line.findings if found.severity == "error")
+    codes = dict.fromkeys(finding.code for finding in line.findings if finding.severity == "error")
     return mermaid_label(", ".join(codes) or "not placed")
 
 

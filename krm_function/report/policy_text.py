@@ -25,10 +25,11 @@ def variables_text(workload: Workload, *, of_controller: bool | None = None) -> 
 
     of_controller: only those that the controller of a custom resource writes, each with its form, or only the others.
     """
+    sources = [(variable, variable.source.removeprefix(OF_CONTROLLER)) for variable in workload.open]
     return ", ".join(
-        f"{one.container} {one.name} ({one.source.removeprefix(OF_CONTROLLER) if of_controller else one.source})"
-        for one in workload.open
-        if of_controller is None or one.source.startswith(OF_CONTROLLER) is of_controller
+        f"{variable.container} {variable.name} ({source if of_controller else variable.source})"
+        for variable, source in sources
+        if of_controller is None or (source != variable.source) is of_controller
     )
 
 
@@ -88,14 +89,14 @@ def _allowed(entry: dict[str, Any]) -> Allowed:
     process = mapping(dig(entry, ("OCI", "Process")))
     user = mapping(process.get("User"))
     arguments = [str(word) for word in process.get("Args") or ()]
-    mounts = [str(one.get("destination", "")) for one in maps(dig(entry, ("OCI", "Mounts")))]
+    mounts = [str(mount.get("destination", "")) for mount in maps(dig(entry, ("OCI", "Mounts")))]
     return Allowed(
         str(annotations.get(NAME, "")),
         str(annotations.get(IMAGE, "")),
         arguments[0] if arguments else "",
         f"{user.get('UID', 0)}:{user.get('GID', 0)}",
         max(0, len(arguments) - 1),
-        tuple(dict.fromkeys(str(one).partition("=")[0] for one in process.get("Env") or ())),
+        tuple(dict.fromkeys(str(variable).partition("=")[0] for variable in process.get("Env") or ())),
         tuple(path for path in mounts if path not in STANDARD),
         len(entry.get("devices") or ()),
         len(entry.get("exec_commands") or ()),
@@ -128,7 +129,10 @@ def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
 
 def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
     """Write `{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
-    workloads = [{"resource": _resource(one), "differences": [_data(line) for line in one.lines]} for one in compared]
+    workloads = [
+        {"resource": _resource(workload), "differences": [_data(line) for line in workload.lines]}
+        for workload in compared
+    ]
     return json.dumps({"version": 1, "workloads": workloads, "totals": verdict_counts(compared)}, indent=2) + "\n"
 
 
@@ -145,7 +149,7 @@ def changed(line: Difference) -> str:
 
 def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
     """Return how many lines have which verdict."""
-    counts = Counter(line.verdict for one in compared for line in one.lines)
+    counts = Counter(line.verdict for workload in compared for line in workload.lines)
     return {verdict: counts[verdict] for verdict in VERDICTS}  # type: ignore[index]
 
 

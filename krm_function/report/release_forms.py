@@ -27,9 +27,9 @@ def release_text(release: Release) -> str:
         platforms.append((name, facts.handler, overhead or "none"))
     values = [("PLATFORM", "ENTRY", "KNOWN", "LEFT TO THE OPERATOR")]
     for name, facts in release.platforms.items():
-        left = to_fill_in(facts)
+        open_values = to_fill_in(facts)
         values += [
-            (name, product(entry), ", ".join(known_fields(entry)), ", ".join(left[product(entry)]) or "-")
+            (name, product(entry), ", ".join(known_fields(entry)), ", ".join(open_values[product(entry)]) or "-")
             for entry in platform_entries(facts)
         ]
         if facts.rtmr0_by_vcpu:
@@ -126,7 +126,6 @@ def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """Write `1-8, 16`."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][-1] + 1:

@@ -49,7 +49,7 @@ class Fault(NamedTuple):
     kind: FaultKind
     problem: str
     spec: Spec
-    found: str = ""
+    actual: str = ""
 
     def below(self, *path: str | int) -> "Fault":
         """Return the fault as seen from further up."""
@@ -94,7 +94,7 @@ def expected(spec: Spec) -> str:
         case Number():
             return "an integer" if spec == Number() else f"an integer from {spec.least} to {spec.most}"
         case JsonObject():
-            return spec.what
+            return spec.meaning
         case ListOf():
             return "a list"
         case Word():
@@ -104,9 +104,9 @@ def expected(spec: Spec) -> str:
 
 
 def _mistyped(spec: Spec, value: Any) -> Fault:
-    found = a_type(type_name(value))
-    problem = f"must be {expected(spec)}" + ("" if isinstance(spec, Choice) else f", not {found}")
-    return Fault((), "type", problem, spec, found)
+    actual = a_type(type_name(value))
+    problem = f"must be {expected(spec)}" + ("" if isinstance(spec, Choice) else f", not {actual}")
+    return Fault((), "type", problem, spec, actual)
 
 
 def _not_unicode(spec: Spec, text: str) -> Fault | None:
@@ -118,7 +118,6 @@ def _not_unicode(spec: Spec, text: str) -> Fault | None:
 
 
 def _value(spec: Spec, problem: str) -> Faults:
-    """Return the fault of a value of the right type."""
     return (Fault((), "value", problem, spec),) if problem else NONE
 
 
@@ -127,7 +126,7 @@ def _anything(_spec: Anything, _value: Any) -> Faults:
 
 
 def _only(spec: Only, value: Any) -> Faults:
-    good = any(value == known and type(value) is type(known) for known in spec.values)
+    good = any(value == allowed and type(value) is type(allowed) for allowed in spec.values)
     return NONE if good else _value(spec, "must not be set")
 
 
@@ -141,7 +140,7 @@ def _text(spec: Text, value: Any) -> Faults:
     if spec.longest and len(value) > spec.longest:
         return _value(spec, f"is longer than {spec.longest} characters")
     if spec.pattern and not (spec.matches(value) if spec.matches else re.fullmatch(spec.pattern, value)):
-        return _value(spec, f"must be {spec.what}")
+        return _value(spec, f"must be {spec.meaning}")
     if not value.isascii() and (fault := _not_unicode(spec, value)):
         return (fault,)
     return _value(spec, spec.check(value)) if spec.check else NONE
@@ -201,13 +200,13 @@ def _or_null(spec: OrNull, value: Any) -> Faults:
 def _list(spec: ListOf, value: Any) -> Faults:
     if not isinstance(value, list | tuple):
         return (_mistyped(spec, value),)
-    wrong = wrong_type(spec, value)
-    out = [wrong] if wrong else []
+    type_fault = wrong_type(spec, value)
+    out = [type_fault] if type_fault else []
     check = _CHECKS[type(spec.items)]
     for index, item in enumerate(value):
-        found = check(spec.items, item)
-        if found:
-            out += [fault.below(index) for fault in found]
+        item_faults = check(spec.items, item)
+        if item_faults:
+            out += [fault.below(index) for fault in item_faults]
     return out or (_checked(spec, spec.check(list(value))) if spec.check else NONE)
 
 
@@ -217,13 +216,13 @@ def _map(spec: MapOf, value: Any) -> Faults:
     out: list[Fault] = []
     free, check = isinstance(spec.keys, Anything), _CHECKS[type(spec.values)]
     for key, item in value.items():
-        wrong = NONE if free else faults(spec.keys, key)
-        if wrong:
-            out += [fault._replace(path=(str(key),), problem=f"the key {fault.problem}") for fault in wrong]
+        key_faults = NONE if free else faults(spec.keys, key)
+        if key_faults:
+            out += [fault._replace(path=(str(key),), problem=f"the key {fault.problem}") for fault in key_faults]
         elif item is not None or not spec.nulls:
-            found = check(spec.values, item)
-            if found:
-                out += [fault.below(key) for fault in found]
+            item_faults = check(spec.values, item)
+            if item_faults:
+                out += [fault.below(key) for fault in item_faults]
     return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)
 
 
@@ -236,9 +235,9 @@ def _record(spec: Record, value: Any) -> Faults:
         if field is None:
             strangers = True
         elif item is not None and not (field.spec is ANY_TEXT and type(item) is str and item.isascii()):  # nearly all
-            found = _CHECKS[type(field.spec)](field.spec, item)
-            if found:
-                out += [fault.below(name) for fault in found]
+            field_faults = _CHECKS[type(field.spec)](field.spec, item)
+            if field_faults:
+                out += [fault.below(name) for fault in field_faults]
     if strangers and spec.closed:
         out = [*unknown_fields(spec, value), *out]
     for name in spec.required:
@@ -307,7 +306,7 @@ def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence f
         case _, Scalar():
             return fault.spec.remedy
         case _, JsonObject():
-            return f"correct it: {fault.spec.what}" if isinstance(value, dict) else f"write {fault.spec.what}"
+            return f"correct it: {fault.spec.meaning}" if isinstance(value, dict) else f"write {fault.spec.meaning}"
         case "type", ListOf() | OneOrMany():
             return "correct the list" if isinstance(value, list) else "write a list, even for a single entry"
         case "type", MapOf():
@@ -328,15 +327,15 @@ def suggestion(fault: Fault) -> str:
     close = nearest(name, fields)
     if close:
         return close
-    for other, field in fields.items():
+    for name_above, field in fields.items():
         below = nearest(name, field.spec.fields) if isinstance(field.spec, Record) else ""
         if below:
-            return f"{other}.{below}"
+            return f"{name_above}.{below}"
     return f"one of {', '.join(fields)}" if len(fields) > 1 else "".join(fields)
 
 
 def _write(spec: Text) -> str:
-    return f"write {spec.what}" + (f", for instance {spec.example}" if spec.example else "")
+    return f"write {spec.meaning}" + (f", for instance {spec.example}" if spec.example else "")
 
 
 # --- The known word nearest to a mistyped one
@@ -354,9 +353,9 @@ LONGEST = 128  # characters of the mistyped word that are compared: matching is 
 SEPARATORS = str.maketrans("/._", "---")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, names: Iterable[str]) -> str:
     """Return the closest of `known`, ignoring case, or "" when none is close, or several are as close."""
-    spellings = {name.lower(): name for name in known}
+    spellings = {name.lower(): name for name in names}
     lowered = word[:LONGEST].lower()
     parts = _parts(lowered)
     whole = [name for name in spellings if parts and parts <= _parts(name)]
@@ -366,8 +365,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return spellings[shortest[0]] if len(shortest) == 1 else ""
     from difflib import get_close_matches
 
-    found = get_close_matches(lowered, spellings, n=1, cutoff=0.6)
-    return spellings[found[0]] if found else ""
+    matches = get_close_matches(lowered, spellings, n=1, cutoff=0.6)
+    return spellings[matches[0]] if matches else ""
 
 
 def _parts(name: str) -> frozenset[str]:

@@ -66,7 +66,7 @@ def read_value(spec: Spec, value: Any) -> tuple[Any, Faults]:
     return normal, faults(spec, normal)
 
 
-def filled(spec: Spec, value: Any, **more: Any) -> Any:
+def filled(spec: Spec, value: Any, **extra: Any) -> Any:
     """Make the value. It shares none of its maps and lists with the one that was read, but for those of no table.
 
     more: what the `make` of this Record gets beside its fields.
@@ -75,7 +75,7 @@ def filled(spec: Spec, value: Any, **more: Any) -> Any:
     if value is None or kind in _AS_IT_IS:  # None: of OrNull, or in a map that may have nulls
         return value
     if isinstance(spec, Record):
-        return _record(spec, value, more)
+        return _record(spec, value, extra)
     if isinstance(spec, MapOf):
         if type(spec.values) in _AS_IT_IS:
             return {str(key): item for key, item in value.items()}
@@ -129,19 +129,19 @@ def _key(key: Any, keys: Container[Any]) -> Any:
     return key if text in keys else text
 
 
-def _record(spec: Record, value: Any, more: dict[str, Any]) -> Any:
-    fields, made = spec.fields, {}
+def _record(spec: Record, value: Any, extra: dict[str, Any]) -> Any:
+    fields, values = spec.fields, {}
     for name, item in value.items():
         field = fields.get(name)
         if field is None or UNREAD in field.marks:
             if spec.make is None:
-                made[name] = item
+                values[name] = item
         elif type(field.spec) in _AS_IT_IS:
             if item is not None:
-                made[name] = item
+                values[name] = item
         elif item is not None or type(field.spec) is OrNull:
-            made[name] = filled(field.spec, item)
-    return made if spec.make is None else spec.make(**made, **more)
+            values[name] = filled(field.spec, item)
+    return values if spec.make is None else spec.make(**values, **extra)
 
 
 _NEEDED: Any = object()
@@ -169,12 +169,12 @@ def table(
             fields[name] = _field(hint, defaults.get(attribute, _NEEDED))
     maker = make or form
 
-    def made(**given: Any) -> Any:
+    def made(**values: Any) -> Any:
         """Make the record. given: by name of the field; an attribute that is no field goes by its own name."""
         return maker(
             **{
                 attributes.get(name, name): tuple(value) if isinstance(value, list) else value
-                for name, value in given.items()
+                for name, value in values.items()
                 if value is not None
             }
         )
@@ -183,9 +183,9 @@ def table(
     return Record(fields, check, True, made)
 
 
-def only(**given: Any) -> Any:
+def only(**values: Any) -> Any:
     """Return the value of a Record with one field, which an attribute stands for; None where it is absent."""
-    return next(iter(given.values()), None)
+    return next(iter(values.values()), None)
 
 
 def _camel_case(attribute: str) -> str:
@@ -195,14 +195,14 @@ def _camel_case(attribute: str) -> str:
 
 def _field(hint: Declared, default: Any) -> Field:
     """Return the field of an attribute; its default is shown where it is a word of the document, or true or false."""
-    about, *marks = hint.said
+    about, *marks = hint.notes
     field = about if isinstance(about, Field) else Field(_spec(hint.kind), about, False, None, tuple(marks))
     if default is _NEEDED:
         return field._replace(required=True)
     if not isinstance(default, bool | str) or default == "" or field.default is not None:
         return field
     if isinstance(field.spec, Record):  # of one field
-        inner = {name: one._replace(default=default) for name, one in field.spec.fields.items()}
+        inner = {name: part._replace(default=default) for name, part in field.spec.fields.items()}
         return field._replace(spec=field.spec._replace(fields=inner))
     return field._replace(default=default)
 

@@ -35,7 +35,7 @@ class Text(NamedTuple):
     matches: tells what the pattern says, where each render would compile a pattern for a few texts.
     """
 
-    what: str = "a string"
+    meaning: str = "a string"
     pattern: str = ""
     longest: int = 0  # characters, 0 for no limit
     example: str = ""
@@ -79,7 +79,7 @@ class Scalar(NamedTuple):
 class JsonObject(NamedTuple):
     """A map of any shape; `read` takes its JSON as a string, too. load: reads that, raises ValueError."""
 
-    what: str
+    meaning: str
     load: Callable[[str], dict[str, Any]]
     check: Callable[[dict[str, Any]], str] | None = None  # the problem, or ""
 

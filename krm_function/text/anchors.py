@@ -67,7 +67,6 @@ def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, 
 
 
 def _aliases(node: Node) -> Iterator[Node]:
-    """Yield every alias of a tree."""
     if node.kind == "alias":
         yield node
         return

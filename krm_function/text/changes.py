@@ -234,7 +234,6 @@ def differing_paths(
 
 
 def _fits(pattern: Path, path: Path) -> bool:
-    """Tell whether a path of a table stands for this one."""
     if pattern[:1] == ("**",):
         pattern = pattern[1:]
         path = path[max(len(path) - len(pattern), 0) :]

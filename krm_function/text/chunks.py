@@ -59,7 +59,6 @@ class NodeReader:
     """Reads whole nodes from a stream of events."""
 
     def __init__(self, pull: Pull, limits: Limits, line: int) -> None:
-        """`line` is the line number of the start of the text."""
         self.pull = pull
         self.limits = limits
         self.line = line
@@ -334,7 +333,6 @@ def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> l
 
 
 def _block_item(old: str, new: str | None) -> str:
-    """Return the text that replaces an item of a block list."""
     if new is None:
         return old[_body_end(old) :]
     ended = old.endswith("\n") and not new.endswith("\n")

@@ -394,7 +394,6 @@ class BlockEdit:
         self.replacements.replace(at, at, entry.raw or " " * column + self._written(entry, style) + style.newline)
 
     def _above_comments(self, at: int, floor: int) -> int:
-        """Go up from `at` over the comment lines at the column of the entries."""
         text = self.text
         while at > floor:
             above = line_start(text, at - 1)
@@ -600,7 +599,6 @@ def _root(replacements: Replacements, records: UndoRecords, new_value: NewValue,
 
 
 def _edit_collection(replacements: Replacements, records: UndoRecords, edited: EditedCollection, path: str) -> None:
-    """Emit one edited collection; `path` is its address."""
     records, path = records.of(edited.node, path)
     if _has_only_inner_edits(edited):
         for entry, address in addresses(edited, path):
@@ -650,7 +648,6 @@ def _edit_entries(replacements: Replacements, records: UndoRecords, collection: 
 def _replace(
     replacements: Replacements, records: UndoRecords, target: ReplacedValue, new_value: NewValue, old: Node
 ) -> None:
-    """Replace the value behind a colon or dash."""
     new = _written_in_block(replacements, target, new_value) if new_value.raw is None else new_value.raw
     replacements.replace(target.start, target.end, new)
     raw = replacements.text[target.start : target.end]

@@ -126,7 +126,6 @@ def apply_change(part: Part, change: Change, at: int = 0) -> Part:
 
 
 def _edit_key(part: EditedCollection, entry: EditedEntry | None, change: Change, at: int) -> Part:
-    """Remove a key, or set one that is not in the map itself."""
     path, op, new = change
     key = str(path[at])
     merged = part.merged()

@@ -30,7 +30,6 @@ class _Unread(ModuleType):
     """A package whose `__init__` has not run."""
 
     def __getattr__(self, name: str) -> object:
-        """Run the `__init__` for a name that is not here."""
         spec = self.__spec__
         if spec is None or spec.loader is None:
             raise AttributeError(name)
@@ -69,7 +68,6 @@ def _put_in_place() -> None:
 
 
 def _unusable(problem: Exception) -> ImportError:
-    """Return the error of an installation without a PyYAML that can be used here; `problem` is what came of trying."""
     from importlib.metadata import PackageNotFoundError, version
 
     if isinstance(sys.modules.get("yaml"), _Unread):

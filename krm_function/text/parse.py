@@ -251,7 +251,6 @@ class Builder:
     """Builds nodes off a stream of events. Anchors outlive a document."""
 
     def __init__(self, pull: Pull, limits: Limits, line: int = 1) -> None:
-        """`line` is the line number of the start of the text."""
         self.pull = pull
         self.limits = limits
         self.line = line
@@ -379,7 +378,6 @@ class Builder:
             raise self.fail(key.start_mark, "a key that only some read as a merge key", "tag")
 
     def _key(self, key: Node) -> str:
-        """Return the JSON text of a key that is no string."""
         if isinstance(key.data, dict | list):
             raise self.fail(key.mark, "a key that is not a scalar", "shape")
         try:

@@ -54,7 +54,6 @@ def _next(text: str, at: int) -> int:
 
 
 def _problem(behind: str) -> str:
-    """Return what is wrong with the rest of a line that begins with `---`."""
     words = behind.strip(" \t\r")
     if words and (behind[0] not in " \t\r" or words[0] != "#"):
         return "text in a line that begins with ---"
@@ -62,7 +61,6 @@ def _problem(behind: str) -> str:
 
 
 def _behind_blanks(text: str, at: int) -> int:
-    """Return where the blanks and line ends stop that stand at a place."""
     while at < len(text) and text[at].isspace():
         at += 1
     return at

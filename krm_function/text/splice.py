@@ -257,7 +257,6 @@ def _dash_offset(text: str, node: Node) -> int:
 
 
 def _from_nothing(document: Document, value: Any) -> tuple[str, tuple[Undo, ...]]:
-    """Write a value into a text that has none."""
     text = document.text
     newline = offsets.newline_at(text, len(text))
     gap = "" if not text or text.endswith("\n") else newline
@@ -466,7 +465,6 @@ def node_at(node: Node | None, path: Path) -> Node | None:
 
 
 def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
-    """Return the tree after changes whose paths start at `root`."""
     if root:
         changes = [Change((*root, *path), op, value) for path, op, value in changes]
     for change in changes:
@@ -475,7 +473,6 @@ def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
 
 
 def _with_values(value: Any, replaced: Mapping[Path, Any]) -> Any:
-    """Return `value` with other values at some paths, none of which leads through another."""
     if () in replaced:
         return replaced[()]
     below: dict[str | int, dict[Path, Any]] = {}

@@ -133,7 +133,6 @@ def may_be_too_deep(short: str) -> bool:
 
 
 def _columns(short: str) -> set[int]:
-    """Return the columns in which a collection may begin."""
     begins = set(_BEGIN.findall(short))
     return {len(spaces) for spaces, _ in begins} | {len(spaces) + len(dash) for spaces, dash in begins}
 
@@ -320,7 +319,6 @@ def split_stream_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, .
 
 
 def _read_documents(text: str, limits: Limits, starts: list[tuple[int, int]], headers: list[Chunk]) -> None:
-    """Collect where each document starts, and its header."""
     pull = open_events(text, limits)
     reader = NodeReader(pull, limits, 1)
     while (kind := type(event := pull())) is not StreamEndEvent:
@@ -472,7 +470,6 @@ def _shares_anchors(text: str, limits: Limits, item_list: ItemList) -> bool:
 
 
 def _read_root(text: str, reader: NodeReader) -> RootMapping | None:
-    """Read the root mapping of the only document; None for anything else."""
     pull = reader.pull
     pull()
     if type(pull()) is not DocumentStartEvent or type(start := pull()) is not MappingStartEvent:

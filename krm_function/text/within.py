@@ -28,7 +28,6 @@ def replace_scalars(document: Document, words: Mapping[Path, tuple[str, str]]) -
 
 
 def _replaced(document: Document, words: Mapping[Path, tuple[str, str]]) -> str:
-    """Replace each value where its scalar is written as one word."""
     spans = []
     for path, (old, new) in words.items():
         node = node_at(document.node, path)

@@ -88,7 +88,6 @@ class Style:
     __slots__ = ("dash", "literal", "newline")
 
     def __init__(self, newline: str = "\n", dash: int = 0, *, literal: bool = True) -> None:
-        """Write in the style of kustomize unless told otherwise."""
         self.newline = newline
         self.dash = dash
         self.literal = literal

@@ -58,8 +58,8 @@ def test_places_after_the_fifth_are_counted_and_v_and_the_report_name_them() -> 
 def test_nothing_is_lost_in_groups(drawn: list[tuple[str, int]]) -> None:
     findings = [missing(f"web-{number}", image) for image, number in drawn]
     groups = grouped(findings)
-    assert {one for group in groups for one in (group.found, *group.others)} == set(findings)
-    assert sum(1 + len(group.others) for group in groups) == len(set(findings))
+    assert {one for group in groups for one in (group.first, *group.rest)} == set(findings)
+    assert sum(1 + len(group.rest) for group in groups) == len(set(findings))
 
 
 def test_programs_get_each_finding() -> None:

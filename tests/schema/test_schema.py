@@ -154,7 +154,7 @@ def test_no_fault_holds_a_value() -> None:
     canary = "s3cr3t-canary"
     value = dict.fromkeys(TABLE.fields, canary) | {"text": 1, "pair": [canary, canary, canary], "json": 1}
     assert len(faults(TABLE, value)) >= 9
-    assert canary not in repr([(fault.path, fault.problem, fault.found) for fault in faults(TABLE, value)])
+    assert canary not in repr([(fault.path, fault.problem, fault.actual) for fault in faults(TABLE, value)])
 
 
 def test_the_type_of_one_value_is_asked_without_those_in_it() -> None:
@@ -163,7 +163,7 @@ def test_the_type_of_one_value_is_asked_without_those_in_it() -> None:
     assert wrong_type(Anything(), object()) is None
     fault = wrong_type(TABLE, "x")
     assert fault is not None
-    assert fault.found == "a string"
+    assert fault.actual == "a string"
     assert [one.path for one in unknown_fields(TABLE, {"text": 1, 2: 3})] == [("2",)]
 
 
