@@ -76,7 +76,7 @@ def gpu_choices(workload: Workload, passed: tuple[str, ...]) -> Iterator[RuleCho
     name = passed[0]
     for each in workload.all_containers:
         for one in asked_gpus(each.container, passed):
-            if one.what in ("other", "part") and refused(each, {one.name: name}) is None:
-                whole = ", in place of a part of one" if one.what == "part" else ""
+            if one.kind in ("other", "part") and refused(each, {one.name: name}) is None:
+                whole = ", in place of a part of one" if one.kind == "part" else ""
                 said = f"each {one.name} becomes {name}: a whole GPU of the pod's VM, which no other pod has{whole}"
                 yield RuleChoice("renameGPUs", {one.name: name}, said)

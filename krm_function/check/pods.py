@@ -360,7 +360,7 @@ def _list_passed_gpus(pod: Pod) -> tuple[str, ...]:
     The names by which a render counts GPUs are in its settings, not in the policy.
     """
     asked = (gpu for container in pod.workload.all_containers for gpu in asked_gpus(container.container))
-    return (*PASSED, *(gpu.name for gpu in asked if gpu.what == "other")) if pod.checked.has_gpus else PASSED
+    return (*PASSED, *(gpu.name for gpu in asked if gpu.kind == "other")) if pod.checked.has_gpus else PASSED
 
 
 def _measured_field(workload: Workload, platform: Platform) -> str:

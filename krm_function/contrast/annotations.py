@@ -33,8 +33,8 @@ class KnownKey(NamedTuple):
 
 KNOWN: Mapping[str, KnownKey] = MappingProxyType(
     {
-        known.key: known
-        for known in (
+        entry.key: entry
+        for entry in (
             KnownKey(PREFIX + "skip-initializer", ("pod annotation",), '"true", and nothing else'),
             KnownKey(
                 PREFIX + "servicemesh-ingress",
@@ -59,8 +59,8 @@ KNOWN: Mapping[str, KnownKey] = MappingProxyType(
 # Spellings seen in the wild: Contrast's own documentation has some of them (docs/facts/contrast.md#annotations).
 MISSPELT: Mapping[str, str] = MappingProxyType(
     {
-        PREFIX + wrong: PREFIX + right
-        for wrong, right in (
+        PREFIX + misspelt: PREFIX + right
+        for misspelt, right in (
             ("service-mesh-ingress", "servicemesh-ingress"),
             ("service-mesh-egress", "servicemesh-egress"),
             ("service-mesh-admin-interface-port", "servicemesh-admin-interface-port"),
@@ -116,16 +116,16 @@ def correct_location(key: str) -> str:
             return "the labels of the Namespace"
 
 
-def unread(ref: Ref, path: Path, what: str, key: str, place: str, *, by_rule: bool = False) -> Finding:
-    """Make the finding about a key that has no effect where it stands. what: annotation or label.
+def unread(ref: Ref, path: Path, kind: str, key: str, place: str, *, by_rule: bool = False) -> Finding:
+    """Make the finding about a key that has no effect at its place. kind: annotation or label.
 
     by_rule: whether the configuration could move it.
     """
     if key in KNOWN:
         code = "CC0202.rule" if by_rule else "CC0202"
-        return finding(code, ref, path, what=what, key=key, place=place, where=correct_location(key))
+        return finding(code, ref, path, what=kind, key=key, place=place, where=correct_location(key))
     near = suggest_key(key)
-    return finding("CC0203.near" if near else "CC0203", ref, path, what=what, key=key, near=near)
+    return finding("CC0203.near" if near else "CC0203", ref, path, what=kind, key=key, near=near)
 
 
 def suggest_key(key: str) -> str:
@@ -145,17 +145,17 @@ def outer_metadata(workload: Workload) -> Iterator[tuple[Path, str]]:
 
 def misplaced(workload: Workload) -> dict[str, tuple[Path, str]]:
     """Return the annotations that the rule would move: key -> the annotations in which it stands, and its value."""
-    found: dict[str, tuple[Path, str]] = {}
+    movable: dict[str, tuple[Path, str]] = {}
     if workload.ref.part:
-        return found
+        return movable
     for metadata, _ in outer_metadata(workload):
         path = (*metadata, "annotations")
         annotations = mapping(workload.at(path))
         for key in MOVABLE:
             value = annotations.get(key)
-            if isinstance(value, str) and key not in found and key not in workload.annotations:
-                found[key] = (path, value)
-    return found
+            if isinstance(value, str) and key not in movable and key not in workload.annotations:
+                movable[key] = (path, value)
+    return movable
 
 
 # --- The annotations of a pod by which the runtime of a node is told how to start it, and the few that a pod may have
@@ -182,7 +182,7 @@ def refusal(key: str) -> str:
     folded = key.lower()
     if folded != HANDLER and not folded.startswith(KATA):
         return ""
-    if key in ALLOWED or key.startswith(tuple(f"{one}_" for one in ID_BLOCKS)):
+    if key in ALLOWED or key.startswith(tuple(f"{prefix}_" for prefix in ID_BLOCKS)):
         return ""
     return _CODES.get(folded, "CC0230")
 
@@ -246,12 +246,12 @@ def _read(ingress: str | None, egress: str | None, admin: str | None) -> tuple[i
     problems: list[tuple[str, Cause]] = []
     ports: set[int] = set()
     if ingress is not None and ingress != DISABLED:
-        incoming, wrong = _ingress(_entries(ingress))
-        problems += [(INGRESS, cause) for cause in wrong]
+        incoming, causes = _ingress(_entries(ingress))
+        problems += [(INGRESS, cause) for cause in causes]
         ports |= incoming
     if egress is not None:
-        outgoing, wrong = _egress(_entries(egress))
-        problems += [(EGRESS, cause) for cause in wrong]
+        outgoing, causes = _egress(_entries(egress))
+        problems += [(EGRESS, cause) for cause in causes]
         ports |= outgoing
     port = None
     if admin is not None:
@@ -269,7 +269,7 @@ def _entries(value: str) -> list[str]:
 
 def _ingress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     """Return the ports of the entries without a problem, and all problems."""
-    taken: set[int] = set()
+    used: set[int] = set()
     problems: list[Cause] = []
     names: set[str] = set()
     ports: set[int] = set()
@@ -282,24 +282,24 @@ def _ingress(entries: list[str]) -> tuple[set[int], list[Cause]]:
             problems.append(_wrong("CC0204.ingress", number))
             continue
         name, port, disable_tls = parts[0], _port(parts[1]), {"true": True, "false": False}.get(parts[2])
-        wrong = _name_problem(name, names, number)
+        causes = _name_problem(name, names, number)
         if port is None:
-            wrong.append(_wrong("CC0204.port", number))
+            causes.append(_wrong("CC0204.port", number))
         elif port in ports:
-            wrong.append(_wrong("CC0204.port-twice", number, port=port))
+            causes.append(_wrong("CC0204.port-twice", number, port=port))
         if disable_tls is None:
-            wrong.append(_wrong("CC0204.disable-tls", number))
-        problems += wrong
+            causes.append(_wrong("CC0204.disable-tls", number))
+        problems += causes
         if port is not None and disable_tls is not None:
             ports.add(port)
-            if not wrong:
-                taken.add(port)
-    return taken, problems
+            if not causes:
+                used.add(port)
+    return used, problems
 
 
 def _egress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     """Return the local ports of the entries without a problem, and all problems."""
-    taken: set[int] = set()
+    used: set[int] = set()
     problems: list[Cause] = [] if entries else [Cause("CC0205")]
     names: set[str] = set()
     listeners: set[str] = set()
@@ -311,19 +311,19 @@ def _egress(entries: list[str]) -> tuple[set[int], list[Cause]]:
         name, listener, remote = parts
         listen, _, text = listener.rpartition(":")
         port = _port(text)
-        wrong = _name_problem(name, names, number)
+        causes = _name_problem(name, names, number)
         if not re.fullmatch(LOOPBACK, listen):
-            wrong.append(_wrong("CC0204.listen-address", number))
+            causes.append(_wrong("CC0204.listen-address", number))
         if port is None:
-            wrong.append(_wrong("CC0204.listen-port", number))
+            causes.append(_wrong("CC0204.listen-port", number))
         if listener in listeners:
-            wrong.append(_wrong("CC0204.listen-twice", number))
-        wrong += _remote_problem(remote, number)
+            causes.append(_wrong("CC0204.listen-twice", number))
+        causes += _remote_problem(remote, number)
         listeners.add(listener)
-        problems += wrong
-        if port is not None and not wrong:
-            taken.add(port)
-    return taken, problems
+        problems += causes
+        if port is not None and not causes:
+            used.add(port)
+    return used, problems
 
 
 def _wrong(code: str, entry: int, **values: int) -> Cause:
@@ -343,13 +343,13 @@ def _name_problem(name: str, names: set[str], entry: int) -> list[Cause]:
 
 def _remote_problem(remote: str, entry: int) -> list[Cause]:
     host, colon, port = remote.rpartition(":")
-    wrong = [] if colon and _port(port) is not None else [_wrong("CC0204.remote-port", entry)]
+    causes = [] if colon and _port(port) is not None else [_wrong("CC0204.remote-port", entry)]
     host = host if colon else remote
     numeric = re.fullmatch(r"[0-9.]+", host) is not None
     pattern = rf"{OCTET}(?:\.{OCTET}){{3}}" if numeric else HOST
     if len(host) > 253 or not (re.fullmatch(pattern, host) or re.fullmatch(IPV6, host)):
-        wrong.append(_wrong("CC0204.remote-host", entry))
-    return wrong
+        causes.append(_wrong("CC0204.remote-host", entry))
+    return causes
 
 
 def _port(text: str) -> int | None:

@@ -55,7 +55,7 @@ class AskedGpu(NamedTuple):
     """A limit of a container that has to do with GPUs. name: of the resource; what: a row of the table."""
 
     name: str
-    what: GpuName
+    kind: GpuName
     value: Any
 
 
@@ -78,16 +78,16 @@ def is_passable(name: str) -> bool:
 def asked_gpus(container: Mapping[str, Any], passed: tuple[str, ...] = PASSED) -> Iterator[AskedGpu]:
     """Yield the limits of a container that have to do with GPUs."""
     for key, value in mapping(mapping(container.get("resources")).get("limits")).items():
-        what = gpu_name(str(key), passed) if "/" in str(key) else ""
-        if what:
-            yield AskedGpu(str(key), what, value)
+        kind = gpu_name(str(key), passed) if "/" in str(key) else ""
+        if kind:
+            yield AskedGpu(str(key), kind, value)
 
 
 def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) -> tuple[str, ...]:
     """Return the names of GPUs that a policy passes. settings: what replaces those of the profile, of any shape."""
-    given = dig(settings or {}, KEYS)
-    if isinstance(given, list | tuple):
-        return tuple(map(str, given))
+    keys = dig(settings or {}, KEYS)
+    if isinstance(keys, list | tuple):
+        return tuple(map(str, keys))
     return tuple(dict((profile or CONTRAST).settings).get(POINTER, (USUAL,)))
 
 
@@ -115,7 +115,7 @@ def gpu_count(pod_spec: dict[str, Any]) -> int:
 def wants_gpu(pod_spec: dict[str, Any]) -> bool:
     """Tell whether a container asks for a GPU, or for a part of one."""
     return any(
-        gpu.what != "share" and _count(gpu.value) > 0
+        gpu.kind != "share" and _count(gpu.value) > 0
         for field in ("initContainers", "containers")
         for container in maps(pod_spec.get(field))
         for gpu in asked_gpus(container)
@@ -128,7 +128,7 @@ def asks_for_gpu(container: Mapping[str, Any]) -> bool:
 
 
 def _limits(container: dict[str, Any]) -> int:
-    return sum(_count(gpu.value) for gpu in asked_gpus(container) if gpu.what in COUNTED)
+    return sum(_count(gpu.value) for gpu in asked_gpus(container) if gpu.kind in COUNTED)
 
 
 def _count(value: Any) -> int:
@@ -144,7 +144,7 @@ def gpu_problems(pod_spec: dict[str, Any]) -> tuple[tuple[Path, Cause], ...]:
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(pod_spec.get(field))):
             for gpu in asked_gpus(container):
-                cause = _problem(gpu.value) if gpu.what in COUNTED else None
+                cause = _problem(gpu.value) if gpu.kind in COUNTED else None
                 if cause:
                     problems.append(((field, index, "resources", "limits", gpu.name), cause))
     return tuple(problems)

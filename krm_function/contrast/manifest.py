@@ -201,13 +201,13 @@ def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
     text = str(value)
     if "insecure" in text.casefold():
         return "insecure platforms are not supported"
-    known = " or ".join(choice or "empty" for choice in choices)
-    return f"must be {known}, not {short(text) or 'empty'}{meant(text, filter(None, choices))}"
+    allowed = " or ".join(choice or "empty" for choice in choices)
+    return f"must be {allowed}, not {short(text) or 'empty'}{meant(text, filter(None, choices))}"
 
 
-def meant(name: str, known: Iterable[str]) -> str:
+def meant(name: str, candidates: Iterable[str]) -> str:
     """Write `, did you mean X?` if a known name is similar, or that it is X now; else the empty string."""
-    names = tuple(known)
+    names = tuple(candidates)
     if RENAMED.get(name) in names:
         return f", it is {RENAMED[name]} now"
     close = nearest(name, names)
@@ -279,13 +279,28 @@ def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str
     """Return the fields of a newer manifest at any depth, each as people write its path, those of an object sorted."""
     match spec:
         case Record() if isinstance(value, Mapping):
-            own = [ManifestProblem((*path, key), "").field for key in newer_keys(value, spec)]
+            here_new = [ManifestProblem((*path, key), "").field for key in newer_keys(value, spec)]
             below = ((name, field.spec) for name, field in spec.fields.items() if name in value)
-            return [*own, *(one for name, part in below for one in newer_fields(value[name], part, (*path, name)))]
+            return [
+                *here_new,
+                *(
+                    field_below
+                    for name, part in below
+                    for field_below in newer_fields(value[name], part, (*path, name))
+                ),
+            ]
         case MapOf() if isinstance(value, Mapping):
-            return [one for key, part in value.items() for one in newer_fields(part, spec.values, (*path, key))]
+            return [
+                field_below
+                for key, part in value.items()
+                for field_below in newer_fields(part, spec.values, (*path, key))
+            ]
         case ListOf() if isinstance(value, list | tuple):
-            return [one for at, part in enumerate(value) for one in newer_fields(part, spec.items, (*path, at))]
+            return [
+                field_below
+                for at, part in enumerate(value)
+                for field_below in newer_fields(part, spec.items, (*path, at))
+            ]
         case _:
             return []
 
@@ -321,10 +336,10 @@ def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool)
     """Order and complete one object."""
     unknown = unknown_fields(spec, value)
     newer = newer_keys(value, spec) if unknown else []
-    wrong = [fault for fault in unknown if fault.path[0] not in newer]
-    if wrong and strict:
-        raise FieldProblem(problem_of(wrong[0].below(*path)))
-    result: Json = {key: part for key, part in value.items() if key not in (*spec.fields, *newer)} if wrong else {}
+    faults = [fault for fault in unknown if fault.path[0] not in newer]
+    if faults and strict:
+        raise FieldProblem(problem_of(faults[0].below(*path)))
+    result: Json = {key: part for key, part in value.items() if key not in (*spec.fields, *newer)} if faults else {}
     for name, field in spec.fields.items():
         part = value.get(name)
         part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
@@ -401,8 +416,8 @@ def decode(data: bytes) -> Json:
     if not isinstance(value, dict):
         raise ManifestError("not a JSON object")
     _check(value, MAX_DEPTH)
-    named: Json = _named(value, MANIFEST, ())
-    return named
+    manifest: Json = _named(value, MANIFEST, ())
+    return manifest
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> Json:
@@ -449,16 +464,16 @@ def _named(value: Any, spec: Spec, path: Path) -> Any:
     """Rename fields to their canonical case, as deep as the tables go."""
     match spec:
         case Record() if isinstance(value, dict):
-            known = {name.casefold(): name for name in spec.fields}
+            canonical_names = {name.casefold(): name for name in spec.fields}
             result: Json = {}
             for key, part in value.items():
-                name = known.get(key.casefold()) or key
+                name = canonical_names.get(key.casefold()) or key
                 if len(name) != len(key):  # a ligature folds to two letters; Go does not match those
                     name = key
-                here = (*path, name)
+                place = (*path, name)
                 if name in result:
-                    raise ManifestError(f"duplicate key {ManifestProblem(here, '').field} in two spellings")
-                result[name] = _named(part, spec.fields[name].spec, here) if name in spec.fields else part
+                    raise ManifestError(f"duplicate key {ManifestProblem(place, '').field} in two spellings")
+                result[name] = _named(part, spec.fields[name].spec, place) if name in spec.fields else part
             return result
         case MapOf() if isinstance(value, dict):
             return {key: _named(part, spec.values, (*path, key)) for key, part in value.items()}
@@ -524,19 +539,21 @@ def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> J
     for layer in layers:
         fault = wrong_type(spec, layer)
         if fault is None and not layer.keys() <= spec.fields.keys():
-            known = newer_keys(layer, spec)
-            fault = next((one for one in unknown_fields(spec, layer) if one.path[0] not in known), None)
-            newer |= copied_fields(layer, known)
+            newer_of_layer = newer_keys(layer, spec)
+            fault = next(
+                (unknown for unknown in unknown_fields(spec, layer) if unknown.path[0] not in newer_of_layer), None
+            )
+            newer |= copied_fields(layer, newer_of_layer)
         if fault:
             raise FieldProblem(problem_of(fault.below(*path)))
     result: Json = {}
     for name, field in spec.fields.items():
-        given = [layer[name] for layer in layers if layer.get(name) not in (None, "")]
+        values = [layer[name] for layer in layers if layer.get(name) not in (None, "")]
         value: Any
         if isinstance(field.spec, Record):
-            value = _layered(field.spec, given, (*path, name))
-        elif given:
-            value = list(given[-1]) if isinstance(given[-1], list | tuple) else given[-1]
+            value = _layered(field.spec, values, (*path, name))
+        elif values:
+            value = list(values[-1]) if isinstance(values[-1], list | tuple) else values[-1]
         else:
             value = zero_of(field)
         if value or OMIT_EMPTY not in field.marks:
@@ -586,9 +603,9 @@ def validate_partial(reference_values: Any) -> tuple[ManifestProblem, ...]:
 def unfilled(problems: tuple[ManifestProblem, ...]) -> dict[str, tuple[str, ...]]:
     """Group the `missing` problems: {"snp[0]": ("MinimumTCB.BootloaderVersion", ...), "tdx[0]": ("MrSeam",)}."""
     result: dict[str, tuple[str, ...]] = {}
-    for found in problems:
-        if found.missing:
-            entry, _, field = found.field.removeprefix("ReferenceValues.").partition(".")
+    for problem in problems:
+        if problem.missing:
+            entry, _, field = problem.field.removeprefix("ReferenceValues.").partition(".")
             result[entry] = (*result.get(entry, ()), field)
     return result
 
@@ -655,13 +672,13 @@ class Rtmr0(NamedTuple):
 
 def rtmr0_values(reference_values: Mapping[str, Any] | None) -> tuple[str, ...]:
     """List every RTMR0 that a manifest accepts where it depends on the vCPU count, ascending."""
-    found: set[str] = set()
+    values: set[str] = set()
     for entry in _entries(reference_values):
-        found.update((entry.get("Rtmrs") or ())[:1], entry.get("Rtmr0Alternatives") or ())
-    return tuple(sorted(found - {""}))
+        values.update((entry.get("Rtmrs") or ())[:1], entry.get("Rtmr0Alternatives") or ())
+    return tuple(sorted(values - {""}))
 
 
-def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, kept: Iterable[str] = ()) -> Json:
+def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, earlier: Iterable[str] = ()) -> Json:
     """Set Rtmrs[0] and Rtmr0Alternatives of every entry that is concerned to what the vCPU counts need.
 
     `kept`: further values to accept if the table has them, for workloads of an older manifest that are not rendered
@@ -670,8 +687,8 @@ def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, kept: Iterable
     result = dict(reference_values)
     if not rtmr0.counts or not result.get("tdx"):
         return result
-    smallest, others = select_rtmr0(rtmr0.table, rtmr0.counts)
-    values = sorted({smallest, *others, *(set(kept) & set(rtmr0.table.values()))})
+    smallest, rest = select_rtmr0(rtmr0.table, rtmr0.counts)
+    values = sorted({smallest, *rest, *(set(earlier) & set(rtmr0.table.values()))})
     result["tdx"] = [_set(entry, values) if _concerned(entry) else entry for entry in result["tdx"]]
     return result
 

@@ -96,8 +96,8 @@ def merged_reference_values(base: Partial | None, release: Partial | None, overr
     for tee in ENTRIES:
         old = [entry or {} for entry in (base or {}).get(tee) or ()]
         fresh = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
-        known = {platform for platform, _ in map(entry_key, old)}
-        added = sorted((entry for key, entry in fresh.items() if key[0] not in known), key=_platform)
+        known_platforms = {platform for platform, _ in map(entry_key, old)}
+        added = sorted((entry for key, entry in fresh.items() if key[0] not in known_platforms), key=_platform)
         entries = [
             *(_entry(entry, fresh.get(entry_key(entry)), settings.get(tee) or (), tee) for entry in old),
             *(_entry({}, entry, settings.get(tee) or (), tee) for entry in added),
@@ -129,16 +129,16 @@ def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee
 
 def _applies(setting: Partial, key: tuple[str, str]) -> bool:
     """Tell whether a setting is meant for the entries of `key`."""
-    return all(not wanted or wanted == actual for wanted, actual in zip(entry_key(setting), key, strict=True))
+    return all(not expected or expected == actual for expected, actual in zip(entry_key(setting), key, strict=True))
 
 
-def same_measurement(one: Any, two: Any) -> bool:
+def same_measurement(first: Any, second: Any) -> bool:
     """Tell whether two measured values are equal, hex digits in any case."""
-    if isinstance(one, str) and isinstance(two, str):
-        return one.casefold() == two.casefold()
-    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
-        return len(one) == len(two) and all(map(same_measurement, one, two))
-    return bool(one == two)
+    if isinstance(first, str) and isinstance(second, str):
+        return first.casefold() == second.casefold()
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(same_measurement, first, second))
+    return bool(first == second)
 
 
 def _as_lists(values: Any) -> Any:
@@ -197,12 +197,12 @@ def policy_entry(name: str, secret_id: str, role: str = "", sans: Iterable[str] 
 
     `role` is "" or "coordinator"; WorkloadSecretID and Role are left out when empty.
     """
-    made: Json = {"SANs": union([name], sans or ())}
+    entry: Json = {"SANs": union([name], sans or ())}
     if secret_id:
-        made["WorkloadSecretID"] = secret_id
+        entry["WorkloadSecretID"] = secret_id
     if role:
-        made["Role"] = role
-    return made
+        entry["Role"] = role
+    return entry
 
 
 def union(first: Iterable[str], second: Iterable[str]) -> list[str]:
@@ -232,11 +232,11 @@ def merged_policies(
     old = (base or {}).get("Policies") or {}
     result: Json = {digest: old[digest] for digest in survivors(base, () if keep else replaced)}
     for digest, new in new_policies.items():
-        mine = [before for before in sorted(replaced) if replaced[before] == digest]
-        counting = [old.get(before) or {} for before in (mine if digest not in mine else [digest])]
-        kept = [_sans(entry) for entry in counting]
+        mine = [old_digest for old_digest in sorted(replaced) if replaced[old_digest] == digest]
+        counting = [old.get(old_digest) or {} for old_digest in (mine if digest not in mine else [digest])]
+        old_sans = [_sans(entry) for entry in counting]
         newer = {key: entry[key] for entry in counting for key in newer_keys(entry, POLICY)}
-        extra = [san for sans in kept for san in sans if san != "*"]
+        extra = [san for sans in old_sans for san in sans if san != "*"]
         result[digest] = {**newer, **new, "SANs": union(_sans(new), extra)}
     return dict(sorted(result.items()))
 
@@ -269,7 +269,7 @@ def divided(base: Partial | None, release: Partial | None) -> tuple[Values, Valu
     Returns those that a merge starts from, and those that are kept beside its result, by TEE.
     """
     merged: Values = {}
-    kept: Values = {}
+    beside: Values = {}
     for tee in ENTRIES:
         old: list[Partial] = [entry or {} for entry in (base or {}).get(tee) or ()]
         fresh: dict[tuple[str, str], Partial] = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
@@ -286,13 +286,13 @@ def divided(base: Partial | None, release: Partial | None) -> tuple[Values, Valu
                 continue
             if not of_now and entry is first[key]:
                 merged.setdefault(tee, []).append(entry)
-            kept.setdefault(tee, []).append(entry)
-    return merged, kept
+            beside.setdefault(tee, []).append(entry)
+    return merged, beside
 
 
-def with_kept(merged: Mapping[str, Sequence[Partial]], kept: Mapping[str, Sequence[Partial]]) -> dict[str, Any]:
-    """Return reference values with the kept ones of each TEE behind the others."""
-    return {tee: [*merged.get(tee, ()), *kept.get(tee, ())] for tee in ENTRIES if merged.get(tee) or kept.get(tee)}
+def with_kept(merged: Mapping[str, Sequence[Partial]], beside: Mapping[str, Sequence[Partial]]) -> dict[str, Any]:
+    """Return reference values with those `beside` after the merged ones of each TEE."""
+    return {tee: [*merged.get(tee, ()), *beside.get(tee, ())] for tee in ENTRIES if merged.get(tee) or beside.get(tee)}
 
 
 def _measures_same(entry: Partial, fresh: Partial, tee: str) -> bool:
@@ -333,7 +333,7 @@ def last_of(texts: Sequence[bytes]) -> bytes | None:
 
 def _extends(last: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
     """Tell whether two manifests differ in nothing but policies that only the last one has, and it has some."""
-    ours, theirs = (mapping(one.get("Policies")) for one in (last, first))
+    ours, theirs = (mapping(manifest.get("Policies")) for manifest in (last, first))
     policies = {digest: value for digest, value in ours.items() if digest in theirs}
     return len(ours) > len(theirs) and same({**last, "Policies": policies}, {**first, "Policies": theirs})
 
@@ -382,11 +382,11 @@ def merge(
     """
     old = base or {}
     canonical(old)  # raises for wrong types; what follows needs the raw one, which tells absent from zero
-    before, beside = divided(old.get("ReferenceValues"), reference_values) if keep else (old.get("ReferenceValues"), {})
-    values = merged_reference_values(before, reference_values, overrides)
+    start, beside = divided(old.get("ReferenceValues"), reference_values) if keep else (old.get("ReferenceValues"), {})
+    values = merged_reference_values(start, reference_values, overrides)
     if rtmr0 is not None:
-        kept = rtmr0_values(old.get("ReferenceValues")) if keep or survivors(old, replaced) else ()
-        values = with_rtmr0(values, rtmr0, kept)
+        earlier = rtmr0_values(old.get("ReferenceValues")) if keep or survivors(old, replaced) else ()
+        values = with_rtmr0(values, rtmr0, earlier)
     if beside:
         values = with_kept(values, merged_reference_values(beside, None, overrides))
     return canonical(

@@ -387,12 +387,12 @@ def select_rtmr0(table: Mapping[str, str], counts: Iterable[int]) -> tuple[str, 
     Returns the smallest value in string order, for Rtmrs[0], and the others ascending, for Rtmr0Alternatives; no value
     twice. Raises UnknownVcpuCount (smallest first) for a count the table lacks, ValueError when there are no counts.
     """
-    found = set()
+    values = set()
     for count in sorted(set(counts)):
         if str(count) not in table:
             raise UnknownVcpuCount(count)
-        found.add(table[str(count)])
-    if not found:
+        values.add(table[str(count)])
+    if not values:
         raise ValueError("no vCPU counts given")
-    first, *rest = sorted(found)
+    first, *rest = sorted(values)
     return first, tuple(rest)

@@ -90,10 +90,10 @@ def level_of(namespace: Any) -> Level | None:
 
 def violations(container: Mapping[str, Any], pod_spec: Mapping[str, Any], level: Level) -> list[str]:
     """Say what a container has that the level forbids, or lacks that it asks for; [] if it is admitted."""
-    security, pod = (mapping(one.get("securityContext")) for one in (container, pod_spec))
+    security, pod = (mapping(source.get("securityContext")) for source in (container, pod_spec))
     refused = [*_baseline(container, security)]
     if level == "restricted":
-        refused += [one for one in _restricted(security, pod) if one not in refused]
+        refused += [violation for violation in _restricted(security, pod) if violation not in refused]
     return refused
 
 
@@ -129,7 +129,7 @@ def _restricted(security: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator
         yield "no runAsNonRoot: true"
     if security.get("runAsUser") == 0:
         yield "runAsUser 0"
-    profiles = [mapping(one.get("seccompProfile")).get("type") for one in (security, pod)]
+    profiles = [mapping(source.get("seccompProfile")).get("type") for source in (security, pod)]
     if (profiles[1] if profiles[0] is None else profiles[0]) not in CONFINED:
         yield "no seccompProfile"
     if "ALL" not in _capabilities(security, "drop"):
@@ -175,9 +175,9 @@ def admitted_resources(container: Mapping[str, Any], limit_ranges: Sequence[Any]
         default: Amounts = {}
         defaults: Amounts = {}
         for item in container_items(limit_range):
-            own = _compute(item.get("max")) | _compute(item.get("default"))
-            default |= own
-            defaults |= _compute(item.get("min")) | own | _compute(item.get("defaultRequest"))
+            of_item = _compute(item.get("max")) | _compute(item.get("default"))
+            default |= of_item
+            defaults |= _compute(item.get("min")) | of_item | _compute(item.get("defaultRequest"))
         limits = default | limits
         requests = defaults | requests
     return requests, limits
@@ -186,12 +186,12 @@ def admitted_resources(container: Mapping[str, Any], limit_ranges: Sequence[Any]
 def with_default_limits(workload: Workload, limit_range: Any) -> Workload:
     """Return the workload with the CPU limits that the API server gives to its containers."""
     changes: list[Change] = []
-    for each in workload.all_containers:
-        resources = mapping(each.container.get("resources"))
-        _, limits = admitted_resources(each.container, [limit_range])
+    for container in workload.all_containers:
+        resources = mapping(container.container.get("resources"))
+        _, limits = admitted_resources(container.container, [limit_range])
         if "cpu" in limits:
             changed = {**resources, "limits": {**mapping(resources.get("limits")), "cpu": limits["cpu"]}}
-            changes.append(Change((*each.path[len(workload.root) :], "resources"), "set", changed))
+            changes.append(Change((*container.path[len(workload.root) :], "resources"), "set", changed))
     return workload._replace(object=apply(workload.object, changes)) if changes else workload
 
 
@@ -342,7 +342,11 @@ def _quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[Obje
     counted = wanted_of_containers(limit.value)
 
     def lacking(workload: Workload, container: dict[str, Any]) -> list[str]:
-        defaults = [each.value for each in ranges if _concerns(each, workload.ref) and _concerns(each, limit.ref)]
+        defaults = [
+            limit_range.value
+            for limit_range in ranges
+            if _concerns(limit_range, workload.ref) and _concerns(limit_range, limit.ref)
+        ]
         return missing(container, counted, defaults) if applies(limit.value, workload.pod_spec) else []
 
     refused, reasons = _refused(workloads, lacking)
@@ -358,16 +362,16 @@ def _quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[Obje
 def _limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
     path = (*limit.root, "spec", "limits")
     counts = [(workload, vcpus(workload), vcpus(with_default_limits(workload, limit.value))) for workload in workloads]
-    other = [
-        f"{_address(workload)} ({before} becomes {after})"
-        for workload, before, after in counts
-        if isinstance(before, int) and isinstance(after, int) and before != after
+    differing = [
+        f"{_address(workload)} ({own_count} becomes {default_count})"
+        for workload, own_count, default_count in counts
+        if isinstance(own_count, int) and isinstance(default_count, int) and own_count != default_count
     ]
-    if other:
-        yield finding("CC0317", limit.ref, path, name=limit.ref.name, names=listed(other))
+    if differing:
+        yield finding("CC0317", limit.ref, path, name=limit.ref.name, names=listed(differing))
 
     def outside(workload: Workload, container: dict[str, Any]) -> Iterable[str]:
-        defaults = [each.value for each in ranges if _concerns(each, workload.ref)]
+        defaults = [limit_range.value for limit_range in ranges if _concerns(limit_range, workload.ref)]
         return refused_amounts(container, defaults, limit.value)
 
     refused, reasons = _refused(workloads, outside)
@@ -385,9 +389,11 @@ def _refused(
     refused: list[Workload] = []
     reasons: dict[str, list[str]] = {}
     for workload in workloads:
-        injected = [each for each in workload.all_containers if each.is_init and each.name in CONTAINERS]
+        injected = [
+            container for container in workload.all_containers if container.is_init and container.name in CONTAINERS
+        ]
         refused_containers = [
-            (each.name, reason) for each in injected for reason in reasons_of(workload, each.container)
+            (container.name, reason) for container in injected for reason in reasons_of(workload, container.container)
         ]
         for name, reason in refused_containers:
             if reason not in reasons.setdefault(name, []):

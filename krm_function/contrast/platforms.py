@@ -140,8 +140,8 @@ def is_handler(name: str) -> bool:
 
 def suggest_placeholder(name: str) -> str:
     """Return the placeholder that is closest to a name, or ""."""
-    known = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
-    return nearest(name.strip().replace("_", "-").replace(".", "-"), known)
+    placeholders = (BARE, *(placeholder(platform) for platform in PLATFORMS.values()))
+    return nearest(name.strip().replace("_", "-").replace(".", "-"), placeholders)
 
 
 def placeholders_in(text: str) -> list[str]:
@@ -154,8 +154,8 @@ def reads_like_placeholder(text: str) -> bool:
     if len(text) > LONGEST_PLACEHOLDER:
         return False
     folded = text.strip().lower().replace("_", "-").replace(".", "-")
-    before, _, platform = folded.partition(BARE + "-")
-    return folded in {BARE, LEGACY_BARE} or (not before and platform in PLATFORMS)
+    prefix, _, platform = folded.partition(BARE + "-")
+    return folded in {BARE, LEGACY_BARE} or (not prefix and platform in PLATFORMS)
 
 
 def reads_like_field(key: str) -> bool:
@@ -166,14 +166,14 @@ def reads_like_field(key: str) -> bool:
     return any(_is_one_edit_away(folded, field) for field in (FIELD.lower(), "runtimeclass"))
 
 
-def _is_one_edit_away(left: str, right: str) -> bool:
+def _is_one_edit_away(a: str, b: str) -> bool:
     """Tell whether at most one letter is missing, too many, another one, or changed places with the next."""
     start = 0
-    while start < min(len(left), len(right)) and left[start] == right[start]:
+    while start < min(len(a), len(b)) and a[start] == b[start]:
         start += 1
-    left, right = left[start:], right[start:]
-    exchanged = left[1::-1] + left[2:]
-    return right in (left, exchanged) or left[1:] in (right, right[1:]) or left == right[1:]
+    a, b = a[start:], b[start:]
+    exchanged = a[1::-1] + a[2:]
+    return b in (a, exchanged) or a[1:] in (b, b[1:]) or a == b[1:]
 
 
 def contrast_names_in(value: Any, path: Path = (), without: Container[Path] = ()) -> Iterator[tuple[Path, str]]:

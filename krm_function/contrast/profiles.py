@@ -179,6 +179,6 @@ def profile_of_release(version: str, released: Sequence[Profile] = RELEASED) -> 
     newer one has the newest profile. released: the profiles of Contrast releases, oldest first.
     """
     major, minor = (int(part) for part in version.removeprefix("v").split(".")[:2])
-    known = [profile for profile in released if profile.release and profile.release <= (major, minor)]
+    profiles = [profile for profile in released if profile.release and profile.release <= (major, minor)]
     newest = released[-1].release or (0, 0)
-    return (known[-1] if known else None), (major, minor) > newest
+    return (profiles[-1] if profiles else None), (major, minor) > newest

@@ -221,8 +221,10 @@ def sidecar_sets(resources: Iterable[Resource]) -> Iterator[tuple[str, Mapping[s
 
 def may_select(spec: Mapping[str, Any], workload: Workload) -> bool:
     """Tell whether a SidecarSet of this spec may select the pods of a workload."""
-    namespace, own = spec.get("namespace"), workload.ref.namespace
+    namespace, own_namespace = spec.get("namespace"), workload.ref.namespace
     selector = mapping(spec.get("selector"))
     return (
-        any(selector.values()) and (not namespace or not own or namespace == own) and selects(selector, workload.labels)
+        any(selector.values())
+        and (not namespace or not own_namespace or namespace == own_namespace)
+        and selects(selector, workload.labels)
     )

@@ -32,15 +32,15 @@ def vcpus(workload: Workload) -> int | Finding:
     regular: list[int] = []
     sidecars: list[int] = []
     init: list[int] = []
-    for each in workload.all_containers:
-        limit = _limit(workload, each.container, each.path)
+    for container in workload.all_containers:
+        limit = _limit(workload, container.container, container.path)
         if isinstance(limit, Finding):
             return limit
-        if not each.is_init:
+        if not container.is_init:
             regular.append(limit)
             continue
         init.append(limit)
-        if each.container.get("restartPolicy") == "Always":
+        if container.container.get("restartPolicy") == "Always":
             sidecars.append(limit)
     init += _added(workload)
     pod = _limit(workload, workload.pod_spec, workload.spec_path)
@@ -49,9 +49,13 @@ def vcpus(workload: Workload) -> int | Finding:
 
 def sandbox_vcpus(workload: Workload) -> int:
     """Count the vCPUs of a VM that follows the kubelet's description of the sandbox; of limits that `vcpus` accepts."""
-    limits = [(each, _milli(each.container)) for each in workload.all_containers]
-    regular = [limit for each, limit in limits if not each.is_init]
-    init = [(limit, each.container.get("restartPolicy") == "Always") for each, limit in limits if each.is_init]
+    limits = [(container, _milli(container.container)) for container in workload.all_containers]
+    regular = [limit for container, limit in limits if not container.is_init]
+    init = [
+        (limit, container.container.get("restartPolicy") == "Always")
+        for container, limit in limits
+        if container.is_init
+    ]
     init += [(limit, False) for limit in _added(workload)]
     return sandbox_vcpu_count(regular, init, _milli(workload.pod_spec))
 
@@ -60,17 +64,17 @@ def _added(workload: Workload) -> list[int]:
     """Return the limits of init containers that a controller adds, whose entries are checked where they are read."""
     if workload.made_by is None or "initContainers" not in workload.made_by.adds:
         return []
-    return [max(0, _milli(one)) for one in added_init_containers(workload)]
+    return [max(0, _milli(container)) for container in added_init_containers(workload)]
 
 
 def requested_cpus(workload: Workload) -> int:
     """Count the whole CPUs that hold what a pod requests, as a whole or by its containers, as Kubernetes adds it up."""
     regular = peak = 0
-    for each in workload.all_containers:
-        request = _requested(each.container)
-        stays = not each.is_init or each.container.get("restartPolicy") == "Always"
+    for container in workload.all_containers:
+        request = _requested(container.container)
+        stays = not container.is_init or container.container.get("restartPolicy") == "Always"
         regular += request if stays else 0
-        peak = max(peak, regular if stays else regular + request) if each.is_init else peak
+        peak = max(peak, regular if stays else regular + request) if container.is_init else peak
     return -(-max(regular, peak, _requested(workload.pod_spec)) // 1000)
 
 
@@ -133,31 +137,31 @@ class ImageSize(NamedTuple):
 def is_sized(layers: Any) -> bool:
     """Tell whether both sizes of each layer are known. layers: of an entry of the lock, of any shape."""
     rows = maps(layers)
-    return bool(rows) and all(isinstance(one.get(name), int) for one in rows for name in SIZES)
+    return bool(rows) and all(isinstance(row.get(name), int) for row in rows for name in SIZES)
 
 
 def image_size(layers: Iterable[Mapping[str, Any]]) -> ImageSize | None:
     """Add up the layers of an image as a lock names them; None if it does not say what they take."""
     total = least = 0
-    exact, known = True, False
+    exact, has_layers = True, False
     for layer in layers:
         compressed, unpacked = (layer.get(name) for name in SIZES)
         both = _both(compressed, unpacked)
         if both is None:
             return None
-        known = True
+        has_layers = True
         exact = exact and compressed is not None and unpacked is not None
         least += both[0] if unpacked is None else unpacked
         total += sum(both)
-    return ImageSize(total, least, exact) if known else None
+    return ImageSize(total, least, exact) if has_layers else None
 
 
 def _both(compressed: int | None, unpacked: int | None) -> tuple[int, int] | None:
     """Return both sizes of a layer, one of them estimated if need be; None if neither is known."""
-    more, less = TIMES
+    numerator, denominator = TIMES
     if compressed is None:
-        return None if unpacked is None else (unpacked * less // more, unpacked)
-    return compressed, compressed * more // less if unpacked is None else unpacked
+        return None if unpacked is None else (unpacked * denominator // numerator, unpacked)
+    return compressed, compressed * numerator // denominator if unpacked is None else unpacked
 
 
 # --- Work out what memory a pod's VM gets, and what its images and containers take in it. In bytes
@@ -195,39 +199,48 @@ def pod_memory(
     """
     whole, asked = memory_of(workload.pod_spec, MEMORY_LIMIT), asked_memory(workload)
     unlimited = () if whole is not None else tuple(_unlimited(workload))
-    given = default_memory(workload)
-    known = PodMemory(
-        given if given is not None else _own(platform, overhead),
+    set_memory = default_memory(workload)
+    memory = PodMemory(
+        set_memory if set_memory is not None else _own(platform, overhead),
         asked if whole is None else whole,
         asked,
         unlimited=unlimited,
         asked_by_user=any(
-            _is_of_user(one) and memory_of(one.container, MEMORY_LIMIT) for one in workload.all_containers
+            _is_of_user(container) and memory_of(container.container, MEMORY_LIMIT)
+            for container in workload.all_containers
         ),
-        own_set=given is not None,
+        own_set=set_memory is not None,
         stored=has_image_store(workload),
         least=GPU_LEAST if wants_gpu(workload.pod_spec) else 0,
     )
-    return known if known.stored else _with_images(known, workload, size_of)
+    return memory if memory.stored else _with_images(memory, workload, size_of)
 
 
 def asked_memory(workload: Workload) -> int:
     """Add up the memory limits of the containers."""
     containers = _containers(workload)
-    regular = sum(memory_of(one, MEMORY_LIMIT) or 0 for one, is_init in containers if _stays(one, is_init=is_init))
+    regular = sum(
+        memory_of(container, MEMORY_LIMIT) or 0
+        for container, is_init in containers
+        if _stays(container, is_init=is_init)
+    )
     return max(
         regular,
-        sum(memory_of(one, MEMORY_LIMIT) or 0 for one, is_init in containers if not _stays(one, is_init=is_init)),
+        sum(
+            memory_of(container, MEMORY_LIMIT) or 0
+            for container, is_init in containers
+            if not _stays(container, is_init=is_init)
+        ),
     )
 
 
 def requested_memory(workload: Workload) -> int:
     """Add up the memory that the containers request as Kubernetes does, which a pod as a whole must request as well."""
     regular = peak = 0
-    for one, is_init in _containers(workload):
-        request = memory_of(one, MEMORY_REQUEST)
-        amount = (memory_of(one, MEMORY_LIMIT) or 0) if request is None else request
-        stays = _stays(one, is_init=is_init)
+    for container, is_init in _containers(workload):
+        request = memory_of(container, MEMORY_REQUEST)
+        amount = (memory_of(container, MEMORY_LIMIT) or 0) if request is None else request
+        stays = _stays(container, is_init=is_init)
         regular += amount if stays else 0
         peak = max(peak, regular if stays else regular + amount) if is_init else peak
     return max(regular, peak)
@@ -237,8 +250,8 @@ def has_image_store(workload: Workload) -> bool:
     """Tell whether images are pulled to a block device of the pod, and not into the memory of its VM."""
     return any(
         device.get("devicePath") == STORE_DEVICE
-        for one in workload.all_containers
-        for device in maps(one.container.get("volumeDevices"))
+        for container in workload.all_containers
+        for device in maps(container.container.get("volumeDevices"))
     )
 
 
@@ -264,9 +277,12 @@ def _containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]]:
     Those that the controller of a custom resource adds are the last of these, in place of one of their name.
     """
     added = added_init_containers(workload)
-    own = [one.container for one in workload.all_containers if one.is_init]
-    running = [one.container for one in workload.all_containers if not one.is_init]
-    return [*((one, True) for one in (*not_replaced(own, added), *added)), *((one, False) for one in running)]
+    init = [container.container for container in workload.all_containers if container.is_init]
+    running = [container.container for container in workload.all_containers if not container.is_init]
+    return [
+        *((container, True) for container in (*not_replaced(init, added), *added)),
+        *((container, False) for container in running),
+    ]
 
 
 def _stays(container: Mapping[str, Any], *, is_init: bool) -> bool:
@@ -275,14 +291,16 @@ def _stays(container: Mapping[str, Any], *, is_init: bool) -> bool:
 
 
 def _unlimited(workload: Workload) -> Iterator[str]:
-    for one in workload.all_containers:
-        if _is_of_user(one) and memory_of(one.container, MEMORY_LIMIT) is None:
-            yield one.name
+    for container in workload.all_containers:
+        if _is_of_user(container) and memory_of(container.container, MEMORY_LIMIT) is None:
+            yield container.name
 
 
-def _is_of_user(one: PodContainer) -> bool:
+def _is_of_user(container: PodContainer) -> bool:
     """Whether a container stays and is none that a render adds."""
-    return _stays(one.container, is_init=one.is_init) and not (one.is_init and one.name in CONTAINERS)
+    return _stays(container.container, is_init=container.is_init) and not (
+        container.is_init and container.name in CONTAINERS
+    )
 
 
 def _own(platform: Platform | None, overhead: Mapping[str, Any]) -> int:
@@ -292,15 +310,15 @@ def _own(platform: Platform | None, overhead: Mapping[str, Any]) -> int:
     return OWN[platform is not None and platform.gpu]
 
 
-def _with_images(known: PodMemory, workload: Workload, size_of: SizeOf) -> PodMemory:
-    names = dict.fromkeys(str(one.get("image")) for one, _ in _containers(workload))
-    found = {name: size for name in names if (size := size_of(name)) is not None}
-    return known._replace(
-        images=sum(size.total for size in found.values()),
-        images_least=sum(size.least for size in found.values()),
-        exact=all(size.exact for size in found.values()),
-        unknown=tuple(name for name in names if name not in found),
-        estimated=tuple(name for name, size in found.items() if not size.exact),
+def _with_images(memory: PodMemory, workload: Workload, size_of: SizeOf) -> PodMemory:
+    names = dict.fromkeys(str(container.get("image")) for container, _ in _containers(workload))
+    sizes = {name: size for name in names if (size := size_of(name)) is not None}
+    return memory._replace(
+        images=sum(size.total for size in sizes.values()),
+        images_least=sum(size.least for size in sizes.values()),
+        exact=all(size.exact for size in sizes.values()),
+        unknown=tuple(name for name in names if name not in sizes),
+        estimated=tuple(name for name, size in sizes.items() if not size.exact),
     )
 
 

@@ -66,31 +66,31 @@ def address_of(ref: Ref) -> str:
 
 def find_by_address(text: str, refs: Iterable[Ref]) -> Ref | Finding:
     """Find the one object that an address matches; else a usage error (CC0909) with the nearest address as remedy."""
-    known = list(dict.fromkeys(refs))
+    all_refs = list(dict.fromkeys(refs))
     address = parse_address(text)
     if address is None:
-        return _not_found(text, known, address=False)
-    found = [ref for ref in known if address.matches(ref)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = ", ".join(address_of(ref) for ref in found)
-        return finding("CC0909.several", option=OPTION, text=text, count=len(found), known=several)
-    return _not_found(text, known, address=True)
+        return _not_found(text, all_refs, address=False)
+    matching = [ref for ref in all_refs if address.matches(ref)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        several = ", ".join(address_of(ref) for ref in matching)
+        return finding("CC0909.several", option=OPTION, text=text, count=len(matching), known=several)
+    return _not_found(text, all_refs, address=True)
 
 
-def _nearest_address(text: str, known: list[Ref]) -> str:
+def _nearest_address(text: str, refs: list[Ref]) -> str:
     """Return the nearest address, or ""; an object of the same name comes before one with a similar name."""
     name = text.rpartition("/")[2]
-    alike = [ref for ref in known if name and ref.name.lower() == name.lower()] or known
+    alike = [ref for ref in refs if name and ref.name.lower() == name.lower()] or refs
     text = _spelled(text)
     full = {address_of(ref): ref for ref in alike}
     short = {address_of(ref._replace(namespace="")): ref for ref in alike}
     close = full.get(nearest(text, full)) or short.get(nearest(text, short))
-    if close is None and alike is not known:
+    if close is None and alike is not refs:
         close = alike[0]
     if close is None:
-        names = {ref.name: ref for ref in known}
+        names = {ref.name: ref for ref in refs}
         close = names.get(nearest(name, names)) if name else None
     return address_of(close) if close is not None else ""
 
@@ -101,9 +101,9 @@ def _spelled(text: str) -> str:
     return f"{SPELLINGS.get(kind.lower(), kind)}{separator}{rest}" if separator else text
 
 
-def _not_found(text: str, known: list[Ref], *, address: bool) -> Finding:
+def _not_found(text: str, refs: list[Ref], *, address: bool) -> Finding:
     """Make the finding for a text that matches no object. address: whether it has the form of an address."""
-    near, some = _nearest_address(text, known), ", ".join(address_of(ref) for ref in known[:8])
+    near, some = _nearest_address(text, refs), ", ".join(address_of(ref) for ref in refs[:8])
     if near:
         code = "CC0909.absent-near" if address else "CC0909.no-address-near"
     elif some:

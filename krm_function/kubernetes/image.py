@@ -139,8 +139,8 @@ def other_tags(image: Image, references: Iterable[str]) -> tuple[str, ...]:
     """Return the other tags under which references name the digest of an image in its own repository, sorted."""
     if not image.tag or not image.digest:
         return ()
-    known = (parse_image(text) for text in references if text.endswith(image.digest))
-    tags = {one.tag for one in known if isinstance(one, Image) and one.name == image.name}
+    images = (parse_image(text) for text in references if text.endswith(image.digest))
+    tags = {other.tag for other in images if isinstance(other, Image) and other.name == image.name}
     return tuple(sorted(tags - {"", image.tag})) if image.tag not in tags else ()
 
 
@@ -164,17 +164,17 @@ def images_of(replaced: Mapping[str, str]) -> Images:
     is the replacement of one               of this one
     is any other, of an older release       of the same repository as itself or as its replacement; both with a digest
     """
-    known = frozenset(replaced.values())
+    replacements = frozenset(replaced.values())
 
-    def rule(now: str, before: str) -> bool:
-        wanted = replaced.get(before)
-        if wanted is None or now in known:
-            return wanted == now
-        parsed = [parse_image(one) for one in (now, before, wanted)]
-        if not all(isinstance(one, Image) for one in parsed):
+    def rule(now: str, old: str) -> bool:
+        replacement = replaced.get(old)
+        if replacement is None or now in replacements:
+            return replacement == now
+        parsed = [parse_image(text) for text in (now, old, replacement)]
+        if not all(isinstance(image, Image) for image in parsed):
             return False
-        names = [one.name for one in parsed if isinstance(one, Image)]
-        pinned = [one.pinned for one in parsed if isinstance(one, Image)]
+        names = [image.name for image in parsed if isinstance(image, Image)]
+        pinned = [image.pinned for image in parsed if isinstance(image, Image)]
         return names[0] in names[1:] and (pinned[0] or not pinned[2])
 
     return rule
@@ -182,6 +182,6 @@ def images_of(replaced: Mapping[str, str]) -> Images:
 
 def images_again(replaced: Mapping[str, str], images: Images) -> Images:
     """Make the rule from an image now to that after a render: the replacement of any that it may have been before."""
-    return lambda now, after: any(
-        wanted == after and (now == name or images(now, name)) for name, wanted in replaced.items()
+    return lambda now, new: any(
+        replacement == new and (now == name or images(now, name)) for name, replacement in replaced.items()
     )

@@ -85,9 +85,9 @@ def given_by_default(tolerations: Iterable[Mapping[str, Any]]) -> list[Mapping[s
     One of the pod's with the same or no key, and the effect NoExecute or none, prevents it: whatever its operator and
     value say, and so even if it tolerates nothing.
     """
-    named = [toleration_parts(one) for one in tolerations]
-    taken = {key for key, _, _, effect, _ in named if effect in {"", "NoExecute"}}
-    return [one for one in BY_DEFAULT if "" not in taken and one["key"] not in taken]
+    parts = [toleration_parts(toleration) for toleration in tolerations]
+    keys = {key for key, _, _, effect, _ in parts if effect in {"", "NoExecute"}}
+    return [default for default in BY_DEFAULT if "" not in keys and default["key"] not in keys]
 
 
 def untolerated(
@@ -95,7 +95,9 @@ def untolerated(
 ) -> list[Taint]:
     """Return the taints of these effects that no toleration passes."""
     return [
-        taint for taint in taints if taint.effect in effects and not any(tolerates(one, taint) for one in tolerations)
+        taint
+        for taint in taints
+        if taint.effect in effects and not any(tolerates(toleration, taint) for toleration in tolerations)
     ]
 
 
@@ -138,7 +140,11 @@ def ruled_out(terms: list[dict[str, Any]] | None, selector: Mapping[str, str]) -
     failed: list[str] = []
     for term in terms or ():
         expressions = maps(term.get("matchExpressions"))
-        impossible = [one for one in expressions if one.get("key") in selector and not holds(one, selector)]
+        impossible = [
+            expression
+            for expression in expressions
+            if expression.get("key") in selector and not holds(expression, selector)
+        ]
         if not impossible:
             return ""
         failed.append(requirement_text(impossible[0]))
@@ -319,8 +325,8 @@ def _pod_level(spec: dict[str, Any], containers: Amounts) -> Amounts:
     return {name: amount for name, amount in demanded.items() if name in POD_LEVEL or name.startswith("hugepages-")}
 
 
-def _add(total: Amounts, more: Mapping[str, int]) -> None:
-    for name, amount in more.items():
+def _add(total: Amounts, amounts: Mapping[str, int]) -> None:
+    for name, amount in amounts.items():
         total[name] = total.get(name, 0) + amount
 
 

@@ -248,5 +248,5 @@ HOOK = "helm.sh/hook"
 
 def hook_of(value: Any) -> str:
     """Return the value of a Helm hook's annotation, "" for an object that is no hook."""
-    found = dig(value, ("metadata", "annotations", HOOK))
-    return found if isinstance(found, str) else ""
+    hook = dig(value, ("metadata", "annotations", HOOK))
+    return hook if isinstance(hook, str) else ""

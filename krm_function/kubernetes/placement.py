@@ -81,28 +81,28 @@ def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> 
     )
 
 
-def fits(wanted: Demand, node: Node) -> Fit:
+def fits(demand: Demand, node: Node) -> Fit:
     """Tell whether a node takes the pod: every reason against it, not only the first.
 
     A pod with nodeName passes by the scheduler; its kubelet still looks at all but NoSchedule taints and cordons.
     """
-    if wanted.node_name and wanted.node_name != node.name:
-        return Fit(node.name, (f"nodeName is {wanted.node_name}",), admitted=False)
-    reasons = [*_labels(wanted, node), *_taints(wanted, node)]
-    lacking, capacity = _resources(wanted.requests, node.allocatable)
-    every = (*reasons, *lacking)
-    return Fit(node.name, every, 0 if every else capacity, admitted=not reasons)
+    if demand.node_name and demand.node_name != node.name:
+        return Fit(node.name, (f"nodeName is {demand.node_name}",), admitted=False)
+    reasons = [*_labels(demand, node), *_taints(demand, node)]
+    lacking, capacity = _resources(demand.requests, node.allocatable)
+    all_reasons = (*reasons, *lacking)
+    return Fit(node.name, all_reasons, 0 if all_reasons else capacity, admitted=not reasons)
 
 
-def all_fits(wanted: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
+def all_fits(demand: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
     """Return the fit of each node, in the order of the nodes."""
-    return tuple(fits(wanted, node) for node in nodes)
+    return tuple(fits(demand, node) for node in nodes)
 
 
-def daemon_fits(wanted: Demand, template: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
+def daemon_fits(demand: Demand, template: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
     """Return what becomes of a DaemonSet on each node: its controller looks at the template, the scheduler at the pod.
 
-    wanted: of the pod, after admission. template: the demand without the class.
+    demand: of the pod, after admission. template: the demand without the class.
 
     the template allows the node    the pod fits    answer
     yes                             yes             it fits
@@ -112,33 +112,33 @@ def daemon_fits(wanted: Demand, template: Demand, nodes: Sequence[Node]) -> tupl
     """
     fitted: list[Fit] = []
     for node in nodes:
-        fit, of_template = fits(wanted, node), fits(template._replace(requests=NOTHING), node)
+        fit, of_template = fits(demand, node), fits(template._replace(requests=NOTHING), node)
         refused = () if of_template.admitted else of_template.reasons  # its controller does not count resources
         only = [f"{reason}, tolerated by the class only" for reason in refused if reason not in fit.reasons]
         fitted.append(fit._replace(reasons=(*fit.reasons, *only), admitted=of_template.admitted))
-    return tuple(one._replace(capacity=0) if one.reasons else one for one in fitted)
+    return tuple(fit_of_node._replace(capacity=0) if fit_of_node.reasons else fit_of_node for fit_of_node in fitted)
 
 
-def _labels(wanted: Demand, node: Node) -> list[str]:
+def _labels(demand: Demand, node: Node) -> list[str]:
     reasons = []
-    for key, value in sorted(wanted.node_selector.items()):
+    for key, value in sorted(demand.node_selector.items()):
         if key not in node.labels:
             reasons.append(f"no label {key}")
         elif node.labels[key] != value:
             reasons.append(f"label {key} is {node.labels[key] or 'empty'}, not {value or 'empty'}")
-    missed = unmatched(wanted.terms, node.name, node.labels)
+    missed = unmatched(demand.terms, node.name, node.labels)
     return [*reasons, f"affinity wants {missed}"] if missed else reasons
 
 
-def _taints(wanted: Demand, node: Node) -> list[str]:
-    if wanted.node_name:
-        left = untolerated(node.taints, wanted.tolerations, frozenset({"NoExecute"}))
-        return [f"taint {taint}" for taint in left]
+def _taints(demand: Demand, node: Node) -> list[str]:
+    if demand.node_name:
+        not_tolerated = untolerated(node.taints, demand.tolerations, frozenset({"NoExecute"}))
+        return [f"taint {taint}" for taint in not_tolerated]
     # a cordon is both: the flag, and the taint that the node controller adds for it
     taints: list[Taint] = [taint for taint in node.taints if taint != UNSCHEDULABLE]
     cordoned = node.unschedulable or len(taints) < len(node.taints)
-    reasons = ["cordoned"] if cordoned and untolerated([UNSCHEDULABLE], wanted.tolerations) else []
-    return reasons + [f"taint {taint}" for taint in untolerated(taints, wanted.tolerations)]
+    reasons = ["cordoned"] if cordoned and untolerated([UNSCHEDULABLE], demand.tolerations) else []
+    return reasons + [f"taint {taint}" for taint in untolerated(taints, demand.tolerations)]
 
 
 def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | None) -> tuple[list[str], int | None]:
@@ -187,10 +187,10 @@ def _exact(name: str, amount: int) -> str:
     return amount_text(name, amount) if name == "cpu" else str(units)
 
 
-def _compared(name: str, wanted: int, has: int) -> str:
+def _compared(name: str, needed: int, has: int) -> str:
     """Return why an amount is too much; rounded only as long as the two still differ."""
-    form = _exact if amount_text(name, wanted) == amount_text(name, has) else amount_text
-    return f"{form(name, wanted)} {name} needed, node has {form(name, has)}"
+    form = _exact if amount_text(name, needed) == amount_text(name, has) else amount_text
+    return f"{form(name, needed)} {name} needed, node has {form(name, has)}"
 
 
 def _is_bytes(name: str) -> bool:
@@ -240,12 +240,12 @@ class Placement(NamedTuple):
     @property
     def fitting(self) -> tuple[str, ...]:
         """The names of the nodes that take the pod."""
-        return tuple(one.node for one in self.fits if not one.reasons)
+        return tuple(fit.node for fit in self.fits if not fit.reasons)
 
     @property
     def pending(self) -> tuple[Refusal, ...]:
         """The nodes for which the DaemonSet controller makes a pod that does not run there; () for other kinds."""
-        return () if self.replicas is not None else grouped([one for one in self.fits if one.admitted])
+        return () if self.replicas is not None else grouped([fit for fit in self.fits if fit.admitted])
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
@@ -296,7 +296,7 @@ def _findings(
         reasons = ", ".join(closest.reasons)
         return [finding("CC0311", ref, path, count=count, node=closest.nodes[0], reasons=reasons)]
     findings = []
-    capacities = [one.capacity for one in placement.fits if one.node in fitting]
+    capacities = [fit.capacity for fit in placement.fits if fit.node in fitting]
     if placement.replicas is not None and None not in capacities:
         capacity = sum(filter(None, capacities))
         if capacity < placement.replicas:

@@ -361,8 +361,10 @@ def type_findings(workload: Workload) -> tuple[Finding, ...]:
 
 
 def _findings(workload: Workload) -> Iterator[Finding]:
-    own = (*workload.root, "metadata")
-    for path in (own,) if workload.template_path == workload.root else (own, workload.metadata_path):
+    metadata_path = (*workload.root, "metadata")
+    for path in (
+        (metadata_path,) if workload.template_path == workload.root else (metadata_path, workload.metadata_path)
+    ):
         metadata = workload.at(path)
         yield from _wrong(metadata, path, METADATA, workload.ref)
         yield from _nulls(mapping(metadata), path, workload.ref)
@@ -401,9 +403,9 @@ def type_finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
     return _finding(root + fault.path, inside, ref, "a string", "null" if fault.kind == "missing" else "an empty one")
 
 
-def _finding(path: Path, inside: Path, ref: Ref | None, wanted: str, found: str) -> Finding:
-    code = "CC0207.quotes" if wanted == "a string" else "CC0207"
-    return finding(code, ref, path, key=dotted(inside), expected=wanted, actual=found)
+def _finding(path: Path, inside: Path, ref: Ref | None, expected_type: str, actual: str) -> Finding:
+    code = "CC0207.quotes" if expected_type == "a string" else "CC0207"
+    return finding(code, ref, path, key=dotted(inside), expected=expected_type, actual=actual)
 
 
 # --- Tell which findings about a workload that has errors only repeat one of them
@@ -423,25 +425,25 @@ SAME_NAME = "CC0208"
 BY_NAME = "CC0507"  # the image of a container with one of Contrast's names
 
 
-def news(later: Iterable[Finding], known: Sequence[Finding], workload: Workload) -> tuple[Finding, ...]:
-    """Return the later findings that repeat none of the errors that are known; paths are those of the workload."""
-    errors = [found for found in known if has_errors([found])]
-    covered = {place for found in errors for place in _places(found, workload)}
-    named = any(found.code == SAME_NAME for found in errors)
+def news(later: Iterable[Finding], earlier: Sequence[Finding], workload: Workload) -> tuple[Finding, ...]:
+    """Return the later findings that repeat none of the `earlier` errors; paths are those of the workload."""
+    errors = [problem for problem in earlier if has_errors([problem])]
+    covered = {place for problem in errors for place in _places(problem, workload)}
+    same_name = any(problem.code == SAME_NAME for problem in errors)
     return tuple(
-        found
-        for found in later
-        if not (named and (found.code == BY_NAME or found.path[-1:] == ("name",)))
-        and not any(place in covered for path in _seen_as(found.path, workload) for place in _prefixes(path))
+        problem
+        for problem in later
+        if not (same_name and (problem.code == BY_NAME or problem.path[-1:] == ("name",)))
+        and not any(place in covered for path in _seen_as(problem.path, workload) for place in _prefixes(path))
     )
 
 
-def _places(found: Finding, workload: Workload) -> Iterable[Path]:
+def _places(error: Finding, workload: Workload) -> Iterable[Path]:
     """Yield the places that an error makes unfit for later stages; the whole pod spec is none."""
-    if len(found.path) > len(workload.spec_path):
-        yield found.path
-    if found.code.startswith(OF_VOLUMES):
-        yield from (path for path in _seen_as(found.path, workload) if path != found.path)
+    if len(error.path) > len(workload.spec_path):
+        yield error.path
+    if error.code.startswith(OF_VOLUMES):
+        yield from (path for path in _seen_as(error.path, workload) if path != error.path)
 
 
 def _seen_as(path: Path, workload: Workload) -> Iterable[Path]:
@@ -451,9 +453,9 @@ def _seen_as(path: Path, workload: Workload) -> Iterable[Path]:
     for field, name in (("volumes", ("name",)), ("volumeMounts", ("name",)), (_CLAIM_TEMPLATES, ("metadata", "name"))):
         if field in path:
             entry = path[: path.index(field) + 2]
-            found = workload.at((*entry, *name)) if len(entry) > path.index(field) + 1 else None
-            if isinstance(found, str):
-                yield (*spec, "volumes", found)
+            volume = workload.at((*entry, *name)) if len(entry) > path.index(field) + 1 else None
+            if isinstance(volume, str):
+                yield (*spec, "volumes", volume)
 
 
 def _prefixes(path: Path) -> Iterable[Path]:

@@ -127,7 +127,7 @@ class NotDerivedError(MissingFieldError):
 class Piece(NamedTuple):
     """A piece of a text. value: the text, the name of a form or rule, or the path of a field. default: or None."""
 
-    known: Known
+    kind: Known
     value: str
     default: str | None = None
 
@@ -165,10 +165,10 @@ def _pieces(text: str) -> Iterator[Piece]:
         elif inside in RULES:
             yield Piece("rule", inside)
         else:
-            found = re.fullmatch(REFERENCE, inside)
-            if found is None:
+            reference = re.fullmatch(REFERENCE, inside)
+            if reference is None:
                 raise ValueError(f"has {{{inside}}}, which is no field of the object and none of {', '.join(FORMS)}")
-            yield Piece("field", found[1], found[2])
+            yield Piece("field", reference[1], reference[2])
     if end < len(text):
         yield Piece("text", text[end:])
 
@@ -186,7 +186,7 @@ def _at(value: Any, steps: tuple[str, ...]) -> Any:
     """Return the value at the steps of a field; in a list, a step is the name of the first entry that has it."""
     for step in steps:
         if isinstance(value, list):
-            value = next((one for one in maps(value) if one.get("name") == step), None)
+            value = next((entry for entry in maps(value) if entry.get("name") == step), None)
         else:
             value = mapping(value).get(step)
     return value
@@ -201,7 +201,7 @@ def field_steps(path: str) -> tuple[str, ...]:
     >>> field_steps(".ports[name=http].containerPort")
     ('ports', 'http', 'containerPort')
     """
-    return tuple(found[1] or found[2] or found[3] for found in re.finditer(STEPS, path))
+    return tuple(match[1] or match[2] or match[3] for match in re.finditer(STEPS, path))
 
 
 def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
@@ -209,27 +209,27 @@ def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
     when, unless = entry.get("when") or {}, entry.get("unless") or {}
     if not when and not unless:
         return True
-    return all(_has(path, wanted, value, template) for path, wanted in when.items()) and not any(
-        _has(path, wanted, value, template) for path, wanted in unless.items()
+    return all(_has(path, values, value, template) for path, values in when.items()) and not any(
+        _has(path, values, value, template) for path, values in unless.items()
     )
 
 
-def _has(path: str, wanted: Any, value: Any, template: Path) -> bool:
-    found = field_of(path, value, template)
-    if isinstance(found, (dict, list)):
+def _has(path: str, values: Any, value: Any, template: Path) -> bool:
+    content = field_of(path, value, template)
+    if isinstance(content, (dict, list)):
         return False  # is no text, and to write a whole pod template as one takes long
-    text = "" if found is None else str(found).lower() if isinstance(found, bool) else str(found)
-    return text in wanted or any(_at_least(text, one) for one in wanted if one.startswith(AT_LEAST))
+    text = "" if content is None else str(content).lower() if isinstance(content, bool) else str(content)
+    return text in values or any(_at_least(text, version) for version in values if version.startswith(AT_LEAST))
 
 
-def _at_least(text: str, wanted: str) -> bool:
+def _at_least(text: str, condition: str) -> bool:
     """Tell whether a text begins with a version that is not before that of `>=1.2.3`."""
-    versions = [re.match(r"v?([0-9]+(?:\.[0-9]+)*)", one) for one in (text, wanted.removeprefix(AT_LEAST))]
+    versions = [re.match(r"v?([0-9]+(?:\.[0-9]+)*)", version) for version in (text, condition.removeprefix(AT_LEAST))]
     if not all(versions):
         return False
-    found, least = ([int(number) for number in one[1].split(".")] for one in versions if one)
-    size = max(len(found), len(least))
-    return [*found, *[0] * (size - len(found))] >= [*least, *[0] * (size - len(least))]
+    present, least = ([int(number) for number in version[1].split(".")] for version in versions if version)
+    size = max(len(present), len(least))
+    return [*present, *[0] * (size - len(present))] >= [*least, *[0] * (size - len(least))]
 
 
 def written(text: str, value: Any, template: Path, *, marked: bool = True) -> str:
@@ -237,31 +237,31 @@ def written(text: str, value: Any, template: Path, *, marked: bool = True) -> st
 
     value, template: the object and the path of the pod template in it. marked: else a form is MissingFieldError, too.
     """
-    made = []
+    parts = []
     for piece in pieces(text):
-        match piece.known:
+        match piece.kind:
             case "text":
-                made.append(piece.value)
+                parts.append(piece.value)
             case "form":
                 if not marked:
                     raise MissingFieldError(piece.value)
-                made.append(f"\0{FORMS[piece.value]}\0")
+                parts.append(f"\0{FORMS[piece.value]}\0")
             case "rule":
-                made.append(RAY[piece.value](value, template))
+                parts.append(RAY[piece.value](value, template))
             case "field":
-                made.append(_scalar(piece, field_of(piece.value, value, template)))
-    return "".join(made)
+                parts.append(_scalar(piece, field_of(piece.value, value, template)))
+    return "".join(parts)
 
 
-def _scalar(piece: Piece, found: Any) -> str:
-    if (found is None or found == "") and piece.default is not None:
+def _scalar(piece: Piece, value: Any) -> str:
+    if (value is None or value == "") and piece.default is not None:
         return piece.default
-    if (found is None or found == "") and piece.value == NAMESPACE:
+    if (value is None or value == "") and piece.value == NAMESPACE:
         return "\0sandbox-namespace\0"  # what kubectl gives it
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    if isinstance(found, int) or (isinstance(found, str) and "\0" not in found):
-        return str(found)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) or (isinstance(value, str) and "\0" not in value):
+        return str(value)
     raise MissingFieldError(piece.value)
 
 
@@ -302,11 +302,11 @@ def ray_start(value: Any, template: Path) -> str:
 
 def _params(value: Any, group: Path) -> dict[str, str]:
     """Return rayStartParams of a group. Raises NotDerivedError if one of them is no text."""
-    given = mapping(dig(value, (*group, "rayStartParams")))
-    for name, text in given.items():
+    params = mapping(dig(value, (*group, "rayStartParams")))
+    for name, text in params.items():
         if not isinstance(text, str) or "\0" in text:
             raise NotDerivedError(f"{name} of rayStartParams is no text", f'write {name} as a text: "1", and not 1')
-    return dict(given)
+    return dict(params)
 
 
 def _count(params: dict[str, str], resources: Mapping[str, Any]) -> None:
@@ -316,9 +316,9 @@ def _count(params: dict[str, str], resources: Mapping[str, Any]) -> None:
         ("num-cpus", (limits.get("cpu"), requests.get("cpu"))),
         ("memory", (limits.get("memory"),)),
     ):
-        found = next((amount for amount in amounts if _is_some(amount)), None)
-        if option not in params and found is not None:
-            params[option] = str(units(found))
+        amount_found = next((amount for amount in amounts if _is_some(amount)), None)
+        if option not in params and amount_found is not None:
+            params[option] = str(units(amount_found))
     counted = [name for name in COUNTED if name in limits]
     if counted:
         raise NotDerivedError(f"the operator counts {counted[0]} in its command", f"leave {counted[0]} out")
@@ -377,29 +377,29 @@ _TYPED = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _LEFT_OUT = ("spec", "template")
 
 
-def placed_templates(known: PodKind, value: object) -> list[PlacedTemplate]:
+def placed_templates(pod_kind: PodKind, value: object) -> list[PlacedTemplate]:
     """Return the pod templates of an object of a kind of catalogue or configuration; only those that are there.
 
     An entry lists what an object may have, and it need not have all of it. If none is there, the first counts.
     """
-    every = [(one, path) for one in known.templates for path in expand(one.path, value)]
-    every = [(one, path) for one, path in every if applies(one.conditions, value, path)]
-    there = [(one, path) for one, path in every if dig(value, path) is not None] or every[:1]
-    alone = len(known.templates) == 1 and "*" not in known.templates[0].path and not known.templates[0].part
-    made: list[PlacedTemplate] = []
-    taken: set[str] = set()
-    for one, path in there:
-        part = "" if alone else _part(one, path, value)
-        if part in taken:
-            part = f"{part}-{len(made)}"
-        taken.add(part)
-        made.append(PlacedTemplate(path, part, one))
-    return made
+    candidates = [(template, path) for template in pod_kind.templates for path in expand(template.path, value)]
+    candidates = [(template, path) for template, path in candidates if applies(template.conditions, value, path)]
+    present = [(template, path) for template, path in candidates if dig(value, path) is not None] or candidates[:1]
+    alone = len(pod_kind.templates) == 1 and "*" not in pod_kind.templates[0].path and not pod_kind.templates[0].part
+    placed: list[PlacedTemplate] = []
+    parts: set[str] = set()
+    for template, path in present:
+        part = "" if alone else _part(template, path, value)
+        if part in parts:
+            part = f"{part}-{len(placed)}"
+        parts.add(part)
+        placed.append(PlacedTemplate(path, part, template))
+    return placed
 
 
-def _part(one: PodTemplate, path: Path, value: Any) -> str:
+def _part(template: PodTemplate, path: Path, value: Any) -> str:
     try:
-        part = written(one.part, value, path, marked=False) if one.part else ""
+        part = written(template.part, value, path, marked=False) if template.part else ""
     except MissingFieldError:
         part = ""
     return part if _TYPED.fullmatch(part) else _of_path(path, value)
@@ -471,8 +471,8 @@ VARIABLES = Record(
 
 def _check_added(entry: dict[str, Any]) -> Problems:
     """Look at what an added object has beside the fields of a pod spec."""
-    own = {name: entry[name] for name in BESIDE.fields if name in entry}
-    return tuple((fault.path, fault.problem) for fault in faults(BESIDE, own))
+    beside = {name: entry[name] for name in BESIDE.fields if name in entry}
+    return tuple((fault.path, fault.problem) for fault in faults(BESIDE, beside))
 
 
 COMMAND = ListOf(TEXTS)
@@ -633,16 +633,16 @@ def kinds_of(
 ) -> Mapping[tuple[str, str], PodKind]:
     """Return the kinds that entries stand for, by group and kind."""
     return {
-        (one.group, one.kind): PodKind(
-            one.group,
-            one.kind,
-            tuple(_template(each) for each in one.templates),
-            one.versions,
-            one.refused,
-            one.instead,
+        (entry.group, entry.kind): PodKind(
+            entry.group,
+            entry.kind,
+            tuple(_template(template) for template in entry.templates),
+            entry.versions,
+            entry.refused,
+            entry.instead,
             source,
         )
-        for one in entries
+        for entry in entries
     }
 
 
@@ -684,9 +684,9 @@ def shipped(group: str, kind: str) -> PodKind | None:
 def of_group(group: str) -> Mapping[tuple[str, str], PodKind]:
     """Return the kinds of one group. Raises ValueError if the file, which is part of the package, is broken."""
     with open(os.path.join(DIRECTORY, f"{group}.yaml"), encoding="utf-8") as file:
-        entries, wrong = read_value(ENTRIES, read_yaml(file.read())["podTemplates"])
-    if wrong:
-        raise ValueError(f"{group}: {wrong[0]}")
+        entries, problems = read_value(ENTRIES, read_yaml(file.read())["podTemplates"])
+    if problems:
+        raise ValueError(f"{group}: {problems[0]}")
     return kinds_of(filled(ENTRIES, entries), "catalogue")
 
 
@@ -715,8 +715,8 @@ class Kinds:
 
     def of(self, ref: Ref) -> PodKind | None:
         """Return the kind of an object, None if no render seals its pods."""
-        known = KINDS.get(ref.kind)
-        if known is not None and ref.api_version == known[0]:
+        built_in = KINDS.get(ref.kind)
+        if built_in is not None and ref.api_version == built_in[0]:
             return BUILT_IN[ref.kind]
         entry = self.entry(ref)
         version = ref.api_version.rpartition("/")[2]
@@ -736,17 +736,17 @@ class Kinds:
 
     def templates(self, ref: Ref, value: object) -> list[PlacedTemplate]:
         """Return the pod templates of an object, present or not; none if no render seals it."""
-        known = self.of(ref)
-        if known is None:
+        pod_kind = self.of(ref)
+        if pod_kind is None:
             return []
-        if known.source == "built-in":
-            return [PlacedTemplate(path) for one in known.templates for path in expand(one.path, value)]
+        if pod_kind.source == "built-in":
+            return [PlacedTemplate(path) for template in pod_kind.templates for path in expand(template.path, value)]
 
-        return placed_templates(known, value)
+        return placed_templates(pod_kind, value)
 
     def paths(self, ref: Ref, value: object) -> list[Path]:
         """Return the paths of the pod templates of an object, as `templates` does."""
-        return [one.path for one in self.templates(ref, value)]
+        return [placed.path for placed in self.templates(ref, value)]
 
 
 BUILT_IN = {kind: PodKind("", kind, tuple(map(PodTemplate, patterns))) for kind, (_, *patterns) in KINDS.items()}

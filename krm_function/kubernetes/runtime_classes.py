@@ -103,8 +103,8 @@ def parse_runtime_class_object(value: Any) -> ParsedClass:
 
 def _without(entries: dict[Any, Any], problems: Problems) -> dict[Any, Any]:
     """Return the entries that have no problem."""
-    wrong = {path[0] for path, _ in problems}
-    return {key: value for key, value in entries.items() if key not in wrong}
+    keys = {path[0] for path, _ in problems}
+    return {key: value for key, value in entries.items() if key not in keys}
 
 
 def _map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -> dict[str, Any]:
@@ -291,20 +291,20 @@ def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[M
     Dropped is a toleration that one already kept covers (an equal one included), or that a later, different one covers.
     So of equals the first stays; otherwise the order stays.
     """
-    own = pod_spec.get("tolerations")
-    every: list[Mapping[str, Any]] = (
-        [entry for entry in own if isinstance(entry, dict)] if isinstance(own, list) else []
+    of_pod = pod_spec.get("tolerations")
+    all_entries: list[Mapping[str, Any]] = (
+        [entry for entry in of_pod if isinstance(entry, dict)] if isinstance(of_pod, list) else []
     )
-    every += cls.tolerations
-    kept: list[Mapping[str, Any]] = []
-    for index, toleration in enumerate(every):
-        later = every[index + 1 :]
-        if any(covers(other, toleration) for other in kept) or any(
-            toleration_parts(other) != toleration_parts(toleration) and covers(other, toleration) for other in later
+    all_entries += cls.tolerations
+    merged: list[Mapping[str, Any]] = []
+    for index, toleration in enumerate(all_entries):
+        later = all_entries[index + 1 :]
+        if any(covers(cover, toleration) for cover in merged) or any(
+            toleration_parts(cover) != toleration_parts(toleration) and covers(cover, toleration) for cover in later
         ):
             continue
-        kept.append(toleration)
-    return tuple(kept)
+        merged.append(toleration)
+    return tuple(merged)
 
 
 def covers(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
@@ -350,12 +350,12 @@ def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
     set                absent or empty     no
     set                set                 when both name the same resources with equal values (250m is 0.25)
     """
-    own = pod_spec.get("overhead")
-    if own is None or own == {}:
-        return own is None or bool(cls.overhead)
-    if not isinstance(own, dict) or own.keys() != cls.overhead.keys():
+    of_pod = pod_spec.get("overhead")
+    if of_pod is None or of_pod == {}:
+        return of_pod is None or bool(cls.overhead)
+    if not isinstance(of_pod, dict) or of_pod.keys() != cls.overhead.keys():
         return False
-    return all(equal(own[key], cls.overhead[key]) for key in own)
+    return all(equal(of_pod[key], cls.overhead[key]) for key in of_pod)
 
 
 # --- Compare the nodeSelector and tolerations of a pod template with those of its RuntimeClass
@@ -377,7 +377,7 @@ class Lacking(NamedTuple):
     def __str__(self) -> str:
         """Write `nodeSelector tee=snp, toleration gpu:NoSchedule`."""
         parts = [f"nodeSelector {key}={value}" for key, value in sorted(self.node_selector.items())]
-        return listed([*parts, *(f"toleration {_text(one)}" for one in self.tolerations)])
+        return listed([*parts, *(f"toleration {_text(toleration)}" for toleration in self.tolerations)])
 
 
 def lacking(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> Lacking:
@@ -390,21 +390,21 @@ def lacking(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> Lacking:
     return Lacking(selector, _uncovered(cls.tolerations, maps(pod_spec.get("tolerations"))))
 
 
-def lost(before: Mapping[str, Any], after: Mapping[str, Any]) -> Lacking:
+def lost(earlier: Mapping[str, Any], new: Mapping[str, Any]) -> Lacking:
     """Find what one pod spec has and a later one lacks; a nodeSelector key with another value is there."""
-    kept = mapping(after.get("nodeSelector"))
-    old = mapping(before.get("nodeSelector"))
-    selector = {str(key): str(value) for key, value in old.items() if key not in kept}
-    return Lacking(selector, _uncovered(maps(before.get("tolerations")), maps(after.get("tolerations"))))
+    new_selector = mapping(new.get("nodeSelector"))
+    old = mapping(earlier.get("nodeSelector"))
+    selector = {str(key): str(value) for key, value in old.items() if key not in new_selector}
+    return Lacking(selector, _uncovered(maps(earlier.get("tolerations")), maps(new.get("tolerations"))))
 
 
-def _uncovered(wanted: Iterable[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
-    """Return the tolerations of `wanted` that neither one of `present` covers nor an earlier one of `wanted`."""
-    found: list[Mapping[str, Any]] = []
-    for toleration in wanted:
-        if not any(covers(other, toleration) for other in (*present, *found)):
-            found.append(toleration)
-    return tuple(found)
+def _uncovered(tolerations: Iterable[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
+    """Return the tolerations that neither one of `present` nor an earlier one of them covers."""
+    uncovered: list[Mapping[str, Any]] = []
+    for toleration in tolerations:
+        if not any(covers(cover, toleration) for cover in (*present, *uncovered)):
+            uncovered.append(toleration)
+    return tuple(uncovered)
 
 
 def _text(toleration: Mapping[str, Any]) -> str:

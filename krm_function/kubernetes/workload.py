@@ -73,7 +73,7 @@ class PodMemory(NamedTuple):
     images are on a disk of their own. least: what the VM needs for a GPU, 0 without one.
     """
 
-    own: int
+    of_vm: int
     limits: int
     asked: int
     images: int = 0
@@ -90,7 +90,7 @@ class PodMemory(NamedTuple):
     @property
     def gets(self) -> int:
         """The memory of the VM."""
-        return self.own + self.limits
+        return self.of_vm + self.limits
 
     @property
     def needs(self) -> int | None:
@@ -383,13 +383,13 @@ class Draft:
         self.workload = workload
         self.edits: list[Edit] = []
 
-    def edit(self, op: Op, path: Path, after: Any, code: str, reason: str) -> None:
+    def edit(self, op: Op, path: Path, new: Any, code: str, reason: str) -> None:
         """Make one edit; the parent of `path` must exist."""
-        before = ABSENT
+        old = ABSENT
         if op != "insert":
             parent, last = self.workload.at(path[:-1]), path[-1]
-            before = parent[last] if isinstance(last, int) or last in parent else ABSENT
-        self.add((Edit(op, path, before, after, code, reason),))
+            old = parent[last] if isinstance(last, int) or last in parent else ABSENT
+        self.add((Edit(op, path, old, new, code, reason),))
 
     def add(self, edits: tuple[Edit, ...]) -> None:
         """Take edits that were made on the workload as it is now."""
@@ -502,8 +502,8 @@ def touches(mount: str, tree: str) -> bool:
     return covers(mount, tree) or covers(tree, mount)
 
 
-def _fits(part: str, wanted: str) -> bool:
-    return part == wanted or fnmatchcase(part, wanted)
+def _fits(part: str, pattern: str) -> bool:
+    return part == pattern or fnmatchcase(part, pattern)
 
 
 def _parts(path: str) -> Parts:

@@ -203,7 +203,7 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
     findings += _refusals(workload, made_by, adds)
     for variable in adds.get("env", ()):
         program = steered_by(variable["name"])
-        if program and any(piece.known == "form" for piece in pieces(variable.get("value", ""))):
+        if program and any(piece.kind == "form" for piece in pieces(variable.get("value", ""))):
             values = {"kind": workload.ref.kind, "variable": variable["name"], "what": program}
             findings.append(finding("CC0693", workload.ref, workload.spec_path, **values))
     names = tuple(_pod_name(text(name)) for name in made_by.names)
@@ -273,7 +273,7 @@ def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
 
 def _has_form(text: str) -> bool:
     """Tell whether a text has what only the controller knows, the pod's own name excepted."""
-    return any(piece.known == "form" and piece.value != OWN_NAME for piece in pieces(text))
+    return any(piece.kind == "form" and piece.value != OWN_NAME for piece in pieces(text))
 
 
 def controller_findings(workload: Workload, variables: Iterable[OpenVariable]) -> tuple[Finding, ...]:
@@ -296,9 +296,9 @@ def _shown(text: str) -> str:
 
 
 def _piece(piece: Piece) -> str:
-    if piece.known == "text":
+    if piece.kind == "text":
         return piece.value
-    return f"<{piece.value if piece.known == 'form' else piece.value.rpartition('.')[2]}>"
+    return f"<{piece.value if piece.kind == 'form' else piece.value.rpartition('.')[2]}>"
 
 
 # --- Take out of a pod what its controller wrote into it, so that the pod can be compared with its template

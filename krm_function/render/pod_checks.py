@@ -332,10 +332,10 @@ def check_gpus(
     for container in workload.all_containers:
         for gpu in asked_gpus(container.container, passed):
             at = (*container.path, "resources", "limits", gpu.name)
-            if gpu.what == "share":
+            if gpu.kind == "share":
                 yield finding("CC0414", workload.ref, at, container=container.name, resource=gpu.name)
-            elif gpu.what != "passed" and platform is not None and platform.gpu:
-                code = ("CC0411.part" if gpu.what == "part" else "CC0411.other") if passed else "CC0411.none"
+            elif gpu.kind != "passed" and platform is not None and platform.gpu:
+                code = ("CC0411.part" if gpu.kind == "part" else "CC0411.other") if passed else "CC0411.none"
                 values: dict[str, Any] = {"container": container.name, "resource": gpu.name, "name": name}
                 yield finding(code, workload.ref, at, platform=platform.name, **values)
     has_gpu = wants_gpu(workload.pod_spec)

@@ -42,7 +42,7 @@ def read_owned_entries(workloads: Sequence[Identity], options: ManifestOptions) 
     shared = {secret.id: secret.workloads for secret in options.shared_secrets}
     by_name: dict[str, list[Ref]] = {}
     for identity in workloads:
-        if identity.named:
+        if identity.has_entry:
             by_name.setdefault(identity.ref.name, []).append(identity.ref)
 
     def owner(entry: BaseEntry) -> Ref | None:
@@ -200,7 +200,7 @@ def add_configured_names(identities: Sequence[Identity], config: Config) -> tupl
     for identity in identities:
         keys = (*identity.keys, *((identity.ref.name,) if len(objects[identity.ref.name]) == 1 else ()))
         sans = tuple(dict.fromkeys(san for key in keys if key in policies for san in policies[key].sans))
-        extended.append(identity._replace(sans=sans, named=any(key in policies for key in identity.keys)))
+        extended.append(identity._replace(sans=sans, has_entry=any(key in policies for key in identity.keys)))
     return tuple(extended)
 
 
@@ -243,7 +243,7 @@ def _check_own_names(workloads: Sequence[Workload], identities: Identities, conf
         reported.setdefault((entry.own_name, entry.secret), set()).add(str(entry))
     for workload in workloads:
         claimant = identities.by_ref[workload.ref]
-        if claimant.named or not claimant.ref.name:
+        if claimant.has_entry or not claimant.ref.name:
             continue
         allowed = {object_key(claimant.ref.whole)}.union(
             templates[claimant.ref.whole],

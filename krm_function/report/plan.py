@@ -70,7 +70,7 @@ def memory_sum(workloads: Iterable[Workload], nodes: int = 1) -> MemorySum | Non
 
 def memory_sentence(memory: PodMemory) -> str:
     """Say what a VM gets and needs, and what was not compared."""
-    vm, limits = memory_text(memory.own), memory_text(memory.limits)
+    vm, limits = memory_text(memory.of_vm), memory_text(memory.limits)
     gets = f"the VM gets {memory_text(memory.gets)}: {vm} of its own and {limits} of limits"
     if memory.stored:
         return f"{gets}; its images are in the image store"

@@ -15,7 +15,7 @@ from krm_function.report.plan_text import plan_text
 from tests.report.test_plan_forms import node, plan_of, planned
 
 MIB = 1 << 20
-KNOWN = PodMemory(own=512 * MIB, limits=2048 * MIB, asked=2048 * MIB, images=1000 * MIB, images_least=700 * MIB)
+KNOWN = PodMemory(of_vm=512 * MIB, limits=2048 * MIB, asked=2048 * MIB, images=1000 * MIB, images_least=700 * MIB)
 UNKNOWN = KNOWN._replace(unknown=("registry.example.com/web",), images=0)
 STORED = KNOWN._replace(stored=True, images=0)
 
