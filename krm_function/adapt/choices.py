@@ -51,25 +51,25 @@ DIGITS = 8  # of the digest
 def taken_names(workload: Workload) -> set[str]:
     """Return the names that no new volume of a pod may have: its volumes and claims, and those that a render adds."""
     names = {str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))}
-    mounted = {str(mount.get("name")) for each in workload.all_containers for mount in each.mounts}
+    mounted = {str(mount.get("name")) for container in workload.all_containers for mount in container.mounts}
     secure_pv = read_secure_pv(workload.annotations)
     return names.union(claim_names(workload), mounted, VOLUMES, secure_pv or ())
 
 
-def free_name(owner: str, part: str, taken: Collection[str]) -> str:
+def free_name(owner: str, part: str, in_use: Collection[str]) -> str:
     """Make the name of a new volume.
 
     >>> free_name("tmp", "/var/Cache", ()), free_name("tmp", "a", {"tmp-a"})
     ('tmp-var-cache', 'tmp-a-0c81a1fb')
     """
     plain = re.sub("-+", "-", f"{owner}-{re.sub('[^a-z0-9]+', '-', part.lower())}").strip("-")
-    if len(plain) <= LONGEST_NAME and plain != owner and plain not in taken:
+    if len(plain) <= LONGEST_NAME and plain != owner and plain not in in_use:
         return plain
     import hashlib
 
-    for number in range(len(taken) + 1):
+    for number in range(len(in_use) + 1):
         digest = hashlib.sha256(f"{owner}\0{part}\0{number}".encode()).hexdigest()[:DIGITS]
         name = f"{plain[: LONGEST_NAME - DIGITS - 1].rstrip('-')}-{digest}"
-        if name not in taken:
+        if name not in in_use:
             return name
     raise AssertionError("more names are taken than there are")

@@ -30,11 +30,11 @@ def refused(container: PodContainer, names: Mapping[str, str]) -> Cause | None:
     """Return why the resources of a container are not renamed; None if they are, or there are none."""
     for field in FIELDS:
         present = mapping(dig(container.container, ("resources", field)))
-        taken = {str(name) for name in present if name not in names}
-        for name in (one for one in names if one in present):
-            if names[name] in taken:
+        present_names = {str(name) for name in present if name not in names}
+        for name in (source for source in names if source in present):
+            if names[name] in present_names:
                 return Cause("CC0413", {"resource": name, "name": names[name]})
-            taken.add(names[name])
+            present_names.add(names[name])
     return None
 
 
@@ -42,12 +42,12 @@ def rename(draft: Draft, container: PodContainer, names: Mapping[str, str]) -> N
     """Write the new names into one container."""
     for field in FIELDS:
         path = (*container.path, "resources", field)
-        for before, value in mapping(dig(container.container, ("resources", field))).items():
-            after = names.get(before)
-            if after is not None:
-                reason = f"{before} is {after} on nodes that pass GPUs to VMs"
-                draft.edit("set", (*path, after), value, CODE, reason)
-                draft.edit("remove", (*path, before), ABSENT, CODE, reason)
+        for old_name, value in mapping(dig(container.container, ("resources", field))).items():
+            new_name = names.get(old_name)
+            if new_name is not None:
+                reason = f"{old_name} is {new_name} on nodes that pass GPUs to VMs"
+                draft.edit("set", (*path, new_name), value, CODE, reason)
+                draft.edit("remove", (*path, old_name), ABSENT, CODE, reason)
 
 
 # --- Rename GPUs: a resource that the configuration names gets the name of the nodes that pass GPUs to VMs
@@ -59,13 +59,13 @@ def rename_gpus(workload: Workload, names: Mapping[str, str]) -> Outcome:
     """Rewrite the resources of one workload. names: resource -> new name."""
     draft = Draft(workload)
     findings: list[Finding] = []
-    for each in workload.all_containers:
-        cause = refused(each, names)
+    for container in workload.all_containers:
+        cause = refused(container, names)
         if cause is None:
-            rename(draft, each, names)
+            rename(draft, container, names)
         else:
-            at = (*each.path, "resources", "limits")
-            findings.append(finding(cause.code, workload.ref, at, container=each.name, **cause.values))
+            at = (*container.path, "resources", "limits")
+            findings.append(finding(cause.code, workload.ref, at, container=container.name, **cause.values))
     return Outcome(tuple(draft.edits), tuple(findings))
 
 
@@ -74,9 +74,11 @@ def gpu_choices(workload: Workload, passed: tuple[str, ...]) -> Iterator[RuleCho
     if not passed or type_findings(workload):
         return  # what follows trusts the types
     name = passed[0]
-    for each in workload.all_containers:
-        for one in asked_gpus(each.container, passed):
-            if one.kind in ("other", "part") and refused(each, {one.name: name}) is None:
-                whole = ", in place of a part of one" if one.kind == "part" else ""
-                said = f"each {one.name} becomes {name}: a whole GPU of the pod's VM, which no other pod has{whole}"
-                yield RuleChoice("renameGPUs", {one.name: name}, said)
+    for container in workload.all_containers:
+        for gpu in asked_gpus(container.container, passed):
+            if gpu.kind in ("other", "part") and refused(container, {gpu.name: name}) is None:
+                whole = ", in place of a part of one" if gpu.kind == "part" else ""
+                consequence = (
+                    f"each {gpu.name} becomes {name}: a whole GPU of the pod's VM, which no other pod has{whole}"
+                )
+                yield RuleChoice("renameGPUs", {gpu.name: name}, consequence)

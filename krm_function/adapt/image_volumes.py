@@ -34,38 +34,42 @@ class ImageVolume(NamedTuple):
     name: str
 
 
-def uncovered(each: PodContainer, declared: Iterable[str]) -> tuple[str, ...]:
+def uncovered(container: PodContainer, declared: Iterable[str]) -> tuple[str, ...]:
     """Return the VOLUMEs of an image that are no mountPath of a container, in order."""
-    mounted = {mount.get("mountPath") for mount in each.mounts}
+    mounted = {mount.get("mountPath") for mount in container.mounts}
     return tuple(path for path in sorted(declared) if path not in mounted)
 
 
-def refused(each: PodContainer, path: str) -> Cause | None:
+def refused(container: PodContainer, path: str) -> Cause | None:
     """Return why an uncovered VOLUME gets no emptyDir; None if it gets one."""
-    for mount in each.mounts:
+    for mount in container.mounts:
         written = str(mount.get("mountPath"))
         if mount_point(written) == mount_point(path):
-            return Cause("CC0839", {"container": each.name, "place": path, "written": written})
+            return Cause("CC0839", {"container": container.name, "place": path, "written": written})
     return None
 
 
-def container_of(workload: Workload, one: ImageVolume) -> PodContainer | None:
+def container_of(workload: Workload, volume: ImageVolume) -> PodContainer | None:
     """Return the container of a VOLUME."""
-    found = (each for each in workload.all_containers if (each.field, each.name) == (one.field, one.container))
-    return next(found, None)
+    containers = (
+        container
+        for container in workload.all_containers
+        if (container.field, container.name) == (volume.field, volume.container)
+    )
+    return next(containers, None)
 
 
-def cover(draft: Draft, one: ImageVolume) -> None:
+def cover(draft: Draft, volume: ImageVolume) -> None:
     """Add the emptyDir as the last volume, and its mount as the last one of the container."""
-    each = container_of(draft.workload, one)
-    if each is None:
+    container = container_of(draft.workload, volume)
+    if container is None:
         return
-    reason = f"the image of {one.container} declares VOLUME {one.path}, which would be a directory of the node"
+    reason = f"the image of {volume.container} declares VOLUME {volume.path}, which would be a directory of the node"
     volumes = (*draft.workload.spec_path, "volumes")
     present = draft.workload.at(volumes) or []
-    draft.put(volumes, len(present), {"name": one.name, "emptyDir": {}}, CODE, reason)
-    path = (*each.path, "volumeMounts")
-    draft.put(path, len(each.mounts), {"name": one.name, "mountPath": one.path}, CODE, reason)
+    draft.put(volumes, len(present), {"name": volume.name, "emptyDir": {}}, CODE, reason)
+    path = (*container.path, "volumeMounts")
+    draft.put(path, len(container.mounts), {"name": volume.name, "mountPath": volume.path}, CODE, reason)
 
 
 # --- Image volumes: an emptyDir at each VOLUME of an image that no volumeMount covers
@@ -79,18 +83,18 @@ def image_volumes(workload: Workload, images: Mapping[str, ImageFacts], replaced
     """Cover the VOLUMEs of one workload. images: of the lock. replaced: image in the pod -> the release's."""
     draft = Draft(workload)
     findings: list[Finding] = []
-    taken = taken_names(workload)
-    for each, path in _uncovered(workload, images, replaced):
-        at = (*each.path, "image")
-        cause = refused(each, path)
+    in_use = taken_names(workload)
+    for container, path in _uncovered(workload, images, replaced):
+        at = (*container.path, "image")
+        cause = refused(container, path)
         if cause is not None:
             findings.append(finding(cause.code, workload.ref, at, **cause.values))
             continue
-        name = free_name(each.name or each.field, path, taken)
-        taken.add(name)
-        cover(draft, ImageVolume(each.field, each.name, path, name))
-        image = str(each.container.get("image"))
-        findings.append(finding("CC0841", workload.ref, at, container=each.name, place=path, image=image))
+        name = free_name(container.name or container.field, path, in_use)
+        in_use.add(name)
+        cover(draft, ImageVolume(container.field, container.name, path, name))
+        image = str(container.container.get("image"))
+        findings.append(finding("CC0841", workload.ref, at, container=container.name, place=path, image=image))
     return Outcome(tuple(draft.edits), tuple(findings))
 
 
@@ -98,18 +102,20 @@ def image_volume_choices(
     workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]
 ) -> Iterator[RuleChoice]:
     """Yield what the rule would do for each uncovered VOLUME of a workload."""
-    for each, path in _uncovered(workload, images, replaced):
-        if refused(each, path) is None:
-            what = "an emptyDir, without the files that the image has there"
-            yield RuleChoice("imageVolumes", "emptyDir", f"container {each.name} gets {what}, at VOLUME {path}")
+    for container, path in _uncovered(workload, images, replaced):
+        if refused(container, path) is None:
+            consequence = "an emptyDir, without the files that the image has there"
+            yield RuleChoice(
+                "imageVolumes", "emptyDir", f"container {container.name} gets {consequence}, at VOLUME {path}"
+            )
 
 
 def _uncovered(
     workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]
 ) -> Iterator[tuple[PodContainer, str]]:
-    for each in workload.all_containers:
-        image = str(each.container.get("image") or "")
+    for container in workload.all_containers:
+        image = str(container.container.get("image") or "")
         facts = images.get(replaced.get(image, image))
         declared = mapping(facts.config.get("Volumes") if facts else None)
-        for path in uncovered(each, declared):
-            yield each, path
+        for path in uncovered(container, declared):
+            yield container, path

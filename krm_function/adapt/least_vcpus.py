@@ -65,16 +65,16 @@ def least_vcpus(workload: Workload, minimum: int | Literal["gpus"]) -> tuple[Edi
     if not isinstance(count, int) or count >= least:
         return ()
     draft = Draft(workload)
-    wanted = f"the pod has {least} GPUs" if minimum == "gpus" else f"vcpus.minimum is {least}"
+    requirement = f"the pod has {least} GPUs" if minimum == "gpus" else f"vcpus.minimum is {least}"
     figure = str(max(least - 1, requested_cpus(workload)))
-    write_cpu(draft, figure, f"the VM would have {vcpus_text(count)}, and {wanted}")
+    write_cpu(draft, figure, f"the VM would have {vcpus_text(count)}, and {requirement}")
     return tuple(draft.edits)
 
 
 def vcpu_choices(workload: Workload) -> Iterator[RuleChoice]:
     """Yield the rule for a pod with more GPUs than vCPUs."""
     if least_vcpus(workload, "gpus"):
-        said = (
+        consequence = (
             "each pod with more GPUs than vCPUs is limited to cpu of its own, which Kubernetes may take for its request"
         )
-        yield RuleChoice("leastVCPUs", "gpus", said)
+        yield RuleChoice("leastVCPUs", "gpus", consequence)

@@ -51,15 +51,15 @@ def refused(workload: Workload, volume: str) -> Cause | None:
     kind = mapping(volumes[indexes_named(volumes, volume)[0]].get(HOST_PATH)).get("type")
     if kind not in MADE_ON_DEMAND:
         return Cause("CC0838.type", {"type": kind})
-    if all(one.mount.get("readOnly") for one in mounts_of(workload, volume)):
+    if all(mount.mount.get("readOnly") for mount in mounts_of(workload, volume)):
         return Cause("CC0838.read-only")
     return None
 
 
 def replace(draft: Draft, volume: str) -> None:
     """Write an emptyDir in the place of the hostPath."""
-    found = indexes_named(draft.workload.pod_spec.get("volumes"), volume)[0]
-    path = (*draft.workload.spec_path, "volumes", found)
+    index = indexes_named(draft.workload.pod_spec.get("volumes"), volume)[0]
+    path = (*draft.workload.spec_path, "volumes", index)
     reason = f"cache {volume} is made anew in each pod, in place of a directory of the node"
     draft.edit("set", (*path, "emptyDir"), {}, CODE, reason)
     draft.edit("remove", (*path, HOST_PATH), ABSENT, CODE, reason)
@@ -75,9 +75,9 @@ def host_path_caches(workload: Workload, paths: Sequence[str]) -> Outcome:
     """Rewrite the caches of one workload. paths: as the configuration has them."""
     draft = Draft(workload)
     findings: list[Finding] = []
-    wanted = set(map(mount_point, paths))
+    cache_paths = set(map(mount_point, paths))
     for volume, path in host_paths(workload).items():
-        if mount_point(path) not in wanted:
+        if mount_point(path) not in cache_paths:
             continue
         cause = refused(workload, volume)
         if cause is None:
@@ -90,7 +90,7 @@ def host_path_caches(workload: Workload, paths: Sequence[str]) -> Outcome:
 
 def idle_paths(workloads: Sequence[Workload], generate: Generate) -> Iterator[Finding]:
     """Yield CC0840 for each path of the configuration that no pod has."""
-    present = {mount_point(path) for one in workloads for path in host_paths(one).values()}
+    present = {mount_point(path) for workload in workloads for path in host_paths(workload).values()}
     for index, path in enumerate(generate.volumes.cache_paths):
         if mount_point(path) not in present:
             at = ("spec", "volumes", "hostPathCaches", "paths", index)

@@ -63,17 +63,17 @@ def claim_of(workload: Workload, volume: str) -> str | None:
     if volume in claim_names(workload):
         return ""
     for index in indexes_named(workload.pod_spec.get("volumes"), volume):
-        one = maps(workload.pod_spec.get("volumes"))[index]
-        if volume_sources(one) == (CLAIM,):
-            return str(mapping(one.get(CLAIM)).get("claimName") or "")
+        entry = maps(workload.pod_spec.get("volumes"))[index]
+        if volume_sources(entry) == (CLAIM,):
+            return str(mapping(entry.get(CLAIM)).get("claimName") or "")
     return None
 
 
 def claim_volumes(workload: Workload) -> tuple[str, ...]:
     """Return the names of the volumes of a pod that stand for claims; those of claim templates first."""
     volumes = [str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))]
-    named = dict.fromkeys((*claim_names(workload), *volumes))
-    return tuple(name for name in named if claim_of(workload, name) is not None)
+    names = dict.fromkeys((*claim_names(workload), *volumes))
+    return tuple(name for name in names if claim_of(workload, name) is not None)
 
 
 def is_device(workload: Workload, volume: str) -> bool:
@@ -86,8 +86,8 @@ def devices(workload: Workload) -> frozenset[str]:
     """Return the names of the volumes that containers of a pod have as block devices."""
     return frozenset(
         str(device.get("name"))
-        for each in workload.all_containers
-        for device in maps(each.container.get("volumeDevices"))
+        for container in workload.all_containers
+        for device in maps(container.container.get("volumeDevices"))
     )
 
 
@@ -96,15 +96,15 @@ def refused(workload: Workload, device: str) -> Cause | None:
     if workload.is_coordinator or not asks_for_initializer(workload.annotations):
         return Cause("CC0837.initializer")
     if secure_pv := workload.annotations.get(SECURE_PV):
-        known = read_secure_pv({SECURE_PV: secure_pv})
-        return Cause("CC0837.one", {"other": known.device if known else "another volume"})
+        other = read_secure_pv({SECURE_PV: secure_pv})
+        return Cause("CC0837.one", {"other": other.device if other else "another volume"})
     if device in devices(workload):
         return Cause("CC0837.device")
-    for one in mounts_of(workload, device):
-        if part := one.mount.get("subPath") or one.mount.get("subPathExpr"):
-            return Cause("CC0837.part", {"container": one.container.name, "place": part})
-        if one.mount.get("mountPropagation") not in (None, "", "None", PROPAGATION):
-            return Cause("CC0837.propagation", {"container": one.container.name})
+    for mount in mounts_of(workload, device):
+        if part := mount.mount.get("subPath") or mount.mount.get("subPathExpr"):
+            return Cause("CC0837.part", {"container": mount.container.name, "place": part})
+        if mount.mount.get("mountPropagation") not in (None, "", "None", PROPAGATION):
+            return Cause("CC0837.propagation", {"container": mount.container.name})
     if device in claim_names(workload):
         return None
     index = indexes_named(workload.pod_spec.get("volumes"), device)[0]
@@ -128,19 +128,19 @@ def _at_once(workload: Workload) -> str:
     return ""
 
 
-def encrypt(draft: Draft, one: EncryptedClaim) -> None:
+def encrypt(draft: Draft, claim: EncryptedClaim) -> None:
     """Name the device in the annotation, mount what the initializer shows in place of it, make its template Block."""
-    reason = f"claim {one.device} becomes an encrypted volume, which the initializer opens"
-    draft.add(draft.workload.annotate([(SECURE_PV, f"{one.device}:{one.share}", reason)], CODE))
-    for each in mounts_of(draft.workload, one.device):
-        path = (*each.container.path, "volumeMounts", each.position)
-        draft.edit("set", (*path, "name"), one.share, CODE, reason)
-        if each.mount.get("mountPropagation") != PROPAGATION:
+    reason = f"claim {claim.device} becomes an encrypted volume, which the initializer opens"
+    draft.add(draft.workload.annotate([(SECURE_PV, f"{claim.device}:{claim.share}", reason)], CODE))
+    for mount in mounts_of(draft.workload, claim.device):
+        path = (*mount.container.path, "volumeMounts", mount.position)
+        draft.edit("set", (*path, "name"), claim.share, CODE, reason)
+        if mount.mount.get("mountPropagation") != PROPAGATION:
             draft.edit("set", (*path, "mountPropagation"), PROPAGATION, CODE, reason)
     for index, template in enumerate(claim_templates(draft.workload)):
         spec = template.get("spec")
-        named = mapping(template.get("metadata")).get("name") == one.device
-        if named and isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS:
+        is_device_template = mapping(template.get("metadata")).get("name") == claim.device
+        if is_device_template and isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS:
             path = (*draft.workload.root, "spec", "volumeClaimTemplates", index, *MODE)
             draft.edit("set", path, BLOCK, CODE, reason)
 
@@ -170,12 +170,12 @@ def claims_of(workload: Workload, volume: str, claims: Sequence[ObjectAt], names
     if name is None:
         return []
     ordinal = re.compile(f"{re.escape(f'{volume}-{workload.ref.name}-')}[0-9]+")
-    own = workload.ref.namespace or namespace
+    own_namespace = workload.ref.namespace or namespace
     return [
-        one
-        for one in claims
-        if (one.ref.name == name if name else ordinal.fullmatch(one.ref.name) is not None)
-        and ("" in (own, place := one.ref.namespace or namespace) or own == place)
+        claim
+        for claim in claims
+        if (claim.ref.name == name if name else ordinal.fullmatch(claim.ref.name) is not None)
+        and ("" in (own_namespace, place := claim.ref.namespace or namespace) or own_namespace == place)
     ]
 
 
@@ -197,7 +197,7 @@ def claim_findings(resources: Sequence[Resource], workloads: Sequence[Workload])
     if not any(map(may_have_devices, workloads)):
         return []
     claims = claim_objects(resources)
-    return [one.placed(found) for one in workloads for found in claim_modes(one, claims)]
+    return [workload.placed(problem) for workload in workloads for problem in claim_modes(workload, claims)]
 
 
 def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str = "") -> Iterator[Finding]:
@@ -264,14 +264,14 @@ def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]
 
 def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initializer: bool) -> Encrypted:
     """Encrypt the claim of one workload that the patterns name. initializer: whether the configuration injects one."""
-    named = named_claims(workload, patterns)
-    wanted = [volume for volume in named if not is_device(workload, volume)]
-    if not wanted:
+    claims_named = named_claims(workload, patterns)
+    to_encrypt = [volume for volume in claims_named if not is_device(workload, volume)]
+    if not to_encrypt:
         return Encrypted()
-    if len(named) > 1:
-        several = Cause("CC0837.claims", {"names": listed(named)})
-        return Encrypted(Outcome(findings=tuple(_finding(workload, volume, several) for volume in named)))
-    device = wanted[0]
+    if len(claims_named) > 1:
+        several = Cause("CC0837.claims", {"names": listed(claims_named)})
+        return Encrypted(Outcome(findings=tuple(_finding(workload, volume, several) for volume in claims_named)))
+    device = to_encrypt[0]
     claims = claims_of(workload, device, pods.claims, pods.namespace)
     cause = refused(workload, device) if initializer else Cause("CC0837.initializer")
     if cause is None:
@@ -280,7 +280,7 @@ def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initia
         return Encrypted(Outcome(findings=(_finding(workload, device, cause),)))
     draft = Draft(workload)
     encrypt(draft, EncryptedClaim(device, free_name(device, SHARE, taken_names(workload))))
-    blocks = tuple(one for one in claims if _is_file_system(one))
+    blocks = tuple(claim for claim in claims if _is_file_system(claim))
     warnings = tuple(_warnings(workload, device, claims))
     note = f"claim {device} is encrypted from now on: one that holds files has to be made anew as a block device"
     return Encrypted(Outcome(tuple(draft.edits), warnings), blocks, (note,))
@@ -288,15 +288,15 @@ def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initia
 
 def made_block(claim: ObjectAt) -> Edit:
     """Make the edit that makes a claim object a block device."""
-    before = mapping(mapping(claim.value).get("spec")).get("volumeMode", ABSENT)
+    old = mapping(mapping(claim.value).get("spec")).get("volumeMode", ABSENT)
     reason = f"claim {claim.ref.name} becomes an encrypted volume, which the VM opens as a block device"
-    return Edit("set", (*claim.root, *MODE), before, BLOCK, "CC0835", reason)
+    return Edit("set", (*claim.root, *MODE), old, BLOCK, "CC0835", reason)
 
 
 def idle_claims(workloads: Sequence[Workload], generate: Generate) -> Iterator[Finding]:
     """Yield CC0840 for each name of the configuration that no pod has a claim of."""
     for index, pattern in enumerate(generate.volumes.secure_claims):
-        if not any(named_claims(one, (pattern,)) for one in workloads):
+        if not any(named_claims(workload, (pattern,)) for workload in workloads):
             path: Path = ("spec", "volumes", "securePV", "claims", index)
             yield finding("CC0840.claim", generate.ref, path, index=index, name=pattern)
 
@@ -333,12 +333,14 @@ def _refused_claims(workload: Workload, device: str, claims: Sequence[ObjectAt],
 
 
 def _other_users(workload: Workload, claims: Container[str], pods: Pods) -> list[str]:
-    own = workload.ref._replace(namespace=workload.ref.namespace or pods.namespace)
+    own_ref = workload.ref._replace(namespace=workload.ref.namespace or pods.namespace)
     users = [(ref._replace(namespace=ref.namespace or pods.namespace), name) for ref, name in pods.users]
     return [
         f"{ref.kind}/{ref.name}"
         for ref, name in users
-        if name in claims and ref != own and ("" in (own.namespace, ref.namespace) or own.namespace == ref.namespace)
+        if name in claims
+        and ref != own_ref
+        and ("" in (own_ref.namespace, ref.namespace) or own_ref.namespace == ref.namespace)
     ]
 
 

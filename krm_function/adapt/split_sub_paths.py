@@ -61,12 +61,12 @@ class Split(NamedTuple):
 
 def is_split(workload: Workload, volume: str) -> bool:
     """Tell whether a volume is an emptyDir of the pod that is mounted by subPath somewhere."""
-    found = indexes_named(workload.pod_spec.get("volumes"), volume)
-    if len(found) != 1 or volume in claim_names(workload) or volume in _meant(workload):
+    indexes = indexes_named(workload.pod_spec.get("volumes"), volume)
+    if len(indexes) != 1 or volume in claim_names(workload) or volume in _meant(workload):
         return False
-    if volume_sources(maps(workload.pod_spec.get("volumes"))[found[0]]) != ("emptyDir",):
+    if volume_sources(maps(workload.pod_spec.get("volumes"))[indexes[0]]) != ("emptyDir",):
         return False
-    return any(one.mount.get("subPath") or one.mount.get("subPathExpr") for one in mounts_of(workload, volume))
+    return any(mount.mount.get("subPath") or mount.mount.get("subPathExpr") for mount in mounts_of(workload, volume))
 
 
 def _meant(workload: Workload) -> Iterable[str]:
@@ -80,7 +80,7 @@ def sub_path(mount: Mapping[str, Any]) -> str:
 
 def sub_paths(workload: Workload, volume: str) -> tuple[str, ...]:
     """Return the different directories of a volume that are mounted, in the order in which containers start."""
-    return tuple(dict.fromkeys(sub_path(one.mount) for one in mounts_of(workload, volume)))
+    return tuple(dict.fromkeys(sub_path(mount.mount) for mount in mounts_of(workload, volume)))
 
 
 def refused(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
@@ -89,27 +89,27 @@ def refused(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
 
 
 def _refused_mounts(mounts: Sequence[MountOf]) -> Cause | None:
-    for one in mounts:
-        if one.mount.get("subPathExpr"):
-            return Cause("CC0836.expression", {"container": one.container.name})
-    for one in mounts:
-        if sub_path(one.mount) == ".":
-            return Cause("CC0836.whole", {"container": one.container.name})
-        written = str(one.mount["subPath"])
+    for mount in mounts:
+        if mount.mount.get("subPathExpr"):
+            return Cause("CC0836.expression", {"container": mount.container.name})
+    for mount in mounts:
+        if sub_path(mount.mount) == ".":
+            return Cause("CC0836.whole", {"container": mount.container.name})
+        written = str(mount.mount["subPath"])
         if written.startswith("/") or ".." in written.split("/"):
             return Cause("CC0836.path", {"place": written})
-    paths = [sub_path(one.mount) for one in mounts]
+    paths = [sub_path(mount.mount) for mount in mounts]
     for path in paths:
-        for other in paths:
-            if other.startswith(f"{path}/"):
-                return Cause("CC0836.nested", {"place": path, "below": other})
+        for below in paths:
+            if below.startswith(f"{path}/"):
+                return Cause("CC0836.nested", {"place": path, "below": below})
     return None
 
 
 def _refused_volume(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
     for key in NAMING_VOLUMES:
-        named = str(workload.annotations.get(key) or "").split(",")
-        if volume in map(str.strip, named):
+        names = str(workload.annotations.get(key) or "").split(",")
+        if volume in map(str.strip, names):
             return Cause("CC0836.named", {"key": key})
     count = len(sub_paths(workload, volume))
     if has_limit(workload, volume) and not divide:
@@ -141,23 +141,23 @@ def divided(limit: Any, count: int) -> str | None:
     return f"{size // MEBIBYTE}Mi" if size >= MEBIBYTE else str(size)
 
 
-def split(draft: Draft, one: Split) -> None:
+def split(draft: Draft, plan: Split) -> None:
     """Put the new volumes in the place of the old one, and mount each where its directory was mounted."""
-    reason = f"emptyDir {one.volume} is mounted by subPath, which would be a directory of the node"
-    limited = has_limit(draft.workload, one.volume)
-    for each in mounts_of(draft.workload, one.volume):
-        path = (*each.container.path, "volumeMounts", each.position)
-        draft.edit("set", (*path, "name"), one.names[sub_path(each.mount)], CODE, reason)
+    reason = f"emptyDir {plan.volume} is mounted by subPath, which would be a directory of the node"
+    limited = has_limit(draft.workload, plan.volume)
+    for mount in mounts_of(draft.workload, plan.volume):
+        path = (*mount.container.path, "volumeMounts", mount.position)
+        draft.edit("set", (*path, "name"), plan.names[sub_path(mount.mount)], CODE, reason)
         draft.edit("remove", (*path, "subPath"), ABSENT, CODE, reason)
-    own = dict(_own(draft.workload, one.volume))
+    empty_dir = dict(_own(draft.workload, plan.volume))
     if limited:
-        own["sizeLimit"] = divided(own["sizeLimit"], len(one.names))
+        empty_dir["sizeLimit"] = divided(empty_dir["sizeLimit"], len(plan.names))
     volumes = (*draft.workload.spec_path, "volumes")
-    index = indexes_named(draft.workload.at(volumes), one.volume)[0]
-    first, *others = one.names.values()
-    draft.edit("set", (*volumes, index), {"name": first, "emptyDir": dict(own)}, CODE, reason)
-    for at, name in enumerate(others, index + 1):
-        draft.edit("insert", (*volumes, at), {"name": name, "emptyDir": dict(own)}, CODE, reason)
+    index = indexes_named(draft.workload.at(volumes), plan.volume)[0]
+    first, *rest = plan.names.values()
+    draft.edit("set", (*volumes, index), {"name": first, "emptyDir": dict(empty_dir)}, CODE, reason)
+    for at, name in enumerate(rest, index + 1):
+        draft.edit("insert", (*volumes, at), {"name": name, "emptyDir": dict(empty_dir)}, CODE, reason)
 
 
 def _own(workload: Workload, volume: str) -> dict[str, Any]:
@@ -191,11 +191,11 @@ def split_sub_paths(workload: Workload, *, divide: bool) -> Outcome:
             path = (*workload.spec_path, "volumes", index)
             findings.append(finding(cause.code, workload.ref, path, volume=volume, **cause.values))
             continue
-        taken = taken_names(draft.workload)
+        in_use = taken_names(draft.workload)
         names: dict[str, str] = {}
         for part in sub_paths(draft.workload, volume):
-            names[part] = free_name(volume, part, taken)
-            taken.add(names[part])
+            names[part] = free_name(volume, part, in_use)
+            in_use.add(names[part])
         split(draft, Split(volume, names))
     return Outcome(tuple(draft.edits), tuple(findings))
 
@@ -207,8 +207,8 @@ def split_choices(workload: Workload) -> Iterator[RuleChoice]:
             count = len(sub_paths(workload, volume))
             limited = has_limit(workload, volume)
             size = ", each with its part of the sizeLimit" if limited else ""
-            made = "one emptyDir without subPath" if count == 1 else f"{count} emptyDirs, one for each subPath{size}"
-            yield RuleChoice("splitSubPaths", DIVIDE if limited else True, f"emptyDir {volume} becomes {made}")
+            result = "one emptyDir without subPath" if count == 1 else f"{count} emptyDirs, one for each subPath{size}"
+            yield RuleChoice("splitSubPaths", DIVIDE if limited else True, f"emptyDir {volume} becomes {result}")
 
 
 def _candidates(workload: Workload) -> list[str]:

@@ -32,50 +32,50 @@ from krm_function.kubernetes.workload import Draft, PodContainer, Workload, moun
 from krm_function.text.changes import ABSENT, same
 
 
-def made_again(now: Any, before: Any, kinds: Kinds = SHIPPED) -> Any:
+def made_again(now: Any, original: Any, kinds: Kinds = SHIPPED) -> Any:
     """Return an object before its render with the volumes that a render made of its own; itself if it made none.
 
     now: the rendered object. before: the same with its record undone. kinds: those with pod templates.
     """
-    ref = reference(before)
-    for template in kinds.paths(ref, before):
-        made = _made_again(Workload(mapping(now), (), ref, template), Workload(mapping(before), (), ref, template))
-        before = made.object if made is not None else before
-    return before
+    ref = reference(original)
+    for template in kinds.paths(ref, original):
+        again = _made_again(Workload(mapping(now), (), ref, template), Workload(mapping(original), (), ref, template))
+        original = again.object if again is not None else original
+    return original
 
 
-def lost(now: Any, before: Any, after: Any, kinds: Kinds = SHIPPED) -> Path | None:
+def lost(now: Any, original: Any, new: Any, kinds: Kinds = SHIPPED) -> Path | None:
     """Find what a record takes back of an object, and this render does not do again; None if there is nothing.
 
-    after: the object as this render made it of `before`.
+    new: the object as this render made it of `original`.
     """
     if reference(now).kind == CLAIM_KIND:
-        return None if same(dig(now, MODE), dig(after, MODE)) else MODE
-    if made_again(now, before, kinds) is before:
+        return None if same(dig(now, MODE), dig(new, MODE)) else MODE
+    if made_again(now, original, kinds) is original:
         return None
     ref = reference(now)
-    for template in kinds.paths(ref, after):
-        one, other = (Workload(mapping(value), (), ref, template) for value in (now, after))
+    for template in kinds.paths(ref, new):
+        present, rendered = (Workload(mapping(value), (), ref, template) for value in (now, new))
         for key in MOVABLE:  # and that which the rule securePV writes
-            if not same(one.annotations.get(key), other.annotations.get(key)):
-                return (*one.metadata_path, "annotations", key)
-        if not same(_volumes(one), _volumes(other)):
-            return (*one.spec_path, "volumes")
-        if (place := _other_gpus(one, other)) is not None:
-            return (*one.spec_path, *place)
-        if not same(one.pod_spec.get("resources"), other.pod_spec.get("resources")):
-            return (*one.spec_path, "resources")
-        mounts, others = _mounts(one), _mounts(other)
-        for (field, name), entries in others.items():
+            if not same(present.annotations.get(key), rendered.annotations.get(key)):
+                return (*present.metadata_path, "annotations", key)
+        if not same(_volumes(present), _volumes(rendered)):
+            return (*present.spec_path, "volumes")
+        if (place := _other_gpus(present, rendered)) is not None:
+            return (*present.spec_path, *place)
+        if not same(present.pod_spec.get("resources"), rendered.pod_spec.get("resources")):
+            return (*present.spec_path, "resources")
+        mounts, rendered_mounts = _mounts(present), _mounts(rendered)
+        for (field, name), entries in rendered_mounts.items():
             if not same(entries, mounts.get((field, name), entries)):
-                return (*one.spec_path, field, name, "volumeMounts")
+                return (*present.spec_path, field, name, "volumeMounts")
     templates: Path = ("spec", "volumeClaimTemplates")
-    return None if same(dig(now, templates), dig(after, templates)) else templates
+    return None if same(dig(now, templates), dig(new, templates)) else templates
 
 
-def may_become_block(now: Any, before: Any) -> Path | None:
+def may_become_block(now: Any, original: Any) -> Path | None:
     """Compare the volumeMode of a claim object: a render makes a file system a block device."""
-    return None if now == BLOCK and (before is ABSENT or before in FILE_SYSTEMS) else ()
+    return None if now == BLOCK and (original is ABSENT or original in FILE_SYSTEMS) else ()
 
 
 def _volumes(workload: Workload) -> list[dict[str, Any]]:
@@ -84,25 +84,29 @@ def _volumes(workload: Workload) -> list[dict[str, Any]]:
 
 def _mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Return by container the mounts that are no mounts of the secrets; without Contrast's containers."""
-    return {(each.field, each.name): _mounts_of_pod(each) for each in workload.all_containers if not _is_added(each)}
+    return {
+        (container.field, container.name): _mounts_of_pod(container)
+        for container in workload.all_containers
+        if not _is_added(container)
+    }
 
 
-def _mounts_of_pod(each: PodContainer) -> list[dict[str, Any]]:
-    return [mount for mount in each.mounts if mount.get("name") != SECRETS]
+def _mounts_of_pod(container: PodContainer) -> list[dict[str, Any]]:
+    return [mount for mount in container.mounts if mount.get("name") != SECRETS]
 
 
-def _is_added(each: PodContainer) -> bool:
-    return each.is_init and each.name in CONTAINERS
+def _is_added(container: PodContainer) -> bool:
+    return container.is_init and container.name in CONTAINERS
 
 
-def _made_again(now: Workload, before: Workload) -> Workload | None:
+def _made_again(now: Workload, original: Workload) -> Workload | None:
     """Make the rewritings of one pod again, in the order of a render (render/prepare.py); None for none.
 
     A pod of wrong types, or no pod at all, has none: a render refuses it before it rewrites anything.
     """
-    if type_findings(before) or not before.pod_spec:
+    if type_findings(original) or not original.pod_spec:
         return None
-    draft = Draft(before)
+    draft = Draft(original)
     _annotations(now, draft)
     _cpu(now, draft)
     _gpus(now, draft)
@@ -128,19 +132,19 @@ def _is_gone(now: Workload, path: Path, key: str) -> bool:
 
 def _gpus(now: Workload, draft: Draft) -> None:
     """Rename GPUs: a name that no policy passes is gone, and one that nodes may pass has come with its value."""
-    present = {(each.field, each.name): each for each in now.all_containers}
-    for each in draft.workload.all_containers:
-        other = present.get((each.field, each.name))
-        names = _renamed(each, other) if other else {}
-        if names and renamed_gpu.refused(each, names) is None:
-            renamed_gpu.rename(draft, each, names)
+    present = {(container.field, container.name): container for container in now.all_containers}
+    for container in draft.workload.all_containers:
+        current = present.get((container.field, container.name))
+        names = _renamed(container, current) if current else {}
+        if names and renamed_gpu.refused(container, names) is None:
+            renamed_gpu.rename(draft, container, names)
 
 
-def _renamed(before: PodContainer, now: PodContainer) -> dict[str, str]:
+def _renamed(original: PodContainer, now: PodContainer) -> dict[str, str]:
     """Return the names of GPUs that a container has lost, each with the first one that came with the same value."""
     names: dict[str, str] = {}
     for field in renamed_gpu.FIELDS:
-        old, new = (mapping(dig(each.container, ("resources", field))) for each in (before, now))
+        old, new = (mapping(dig(container.container, ("resources", field))) for container in (original, now))
         come = [key for key in new if key not in old and is_passable(str(key))]
         gone = [key for key in old if key not in new and gpu_name(str(key)) in ("other", "part")]
         for name in gone:
@@ -150,13 +154,19 @@ def _renamed(before: PodContainer, now: PodContainer) -> dict[str, str]:
     return names
 
 
-def _other_gpus(one: Workload, other: Workload) -> Path | None:
+def _other_gpus(present: Workload, rendered: Workload) -> Path | None:
     """Find a container whose resources are not those of the other pod's."""
-    after = {(each.field, each.name): each.container.get("resources") for each in other.all_containers}
-    for each in one.all_containers:
-        key = (each.field, each.name)
-        if not _is_added(each) and key in after and not same(each.container.get("resources"), after[key]):
-            return each.field, each.name, "resources"
+    expected = {
+        (container.field, container.name): container.container.get("resources") for container in rendered.all_containers
+    }
+    for container in present.all_containers:
+        key = (container.field, container.name)
+        if (
+            not _is_added(container)
+            and key in expected
+            and not same(container.container.get("resources"), expected[key])
+        ):
+            return container.field, container.name, "resources"
     return None
 
 
@@ -177,8 +187,12 @@ def _cpu(now: Workload, draft: Draft) -> None:
 def _caches(now: Workload, draft: Draft) -> None:
     present = maps(now.pod_spec.get("volumes"))
     for volume in node_cache.host_paths(draft.workload):
-        old = [one for one in maps(draft.workload.pod_spec.get("volumes")) if one.get("name") == volume]
-        stays = any(same(one, another) for one in old for another in present)
+        old = [
+            old_volume
+            for old_volume in maps(draft.workload.pod_spec.get("volumes"))
+            if old_volume.get("name") == volume
+        ]
+        stays = any(same(old_volume, another) for old_volume in old for another in present)
         if not stays and len(old) == 1 and node_cache.refused(draft.workload, volume) is None:
             node_cache.replace(draft, volume)
 
@@ -196,21 +210,21 @@ def _splits(now: Workload, draft: Draft) -> None:
             split_volume.split(draft, split_volume.Split(volume, names))
 
 
-def _split_names(now: Workload, before: Workload, volume: str) -> Mapping[str, str] | None:
-    """Return the new volume of each subPath; None unless each is new and of one subPath."""
+def _split_names(now: Workload, original: Workload, volume: str) -> Mapping[str, str] | None:
+    """Return the new volume of each subPath; None unless each is new and of mounted_at subPath."""
     names: dict[str, str] = {}
     mounted = {
-        (each.field, each.name, str(mount.get("mountPath"))): str(mount.get("name"))
-        for each in now.all_containers
-        for mount in each.mounts
+        (container.field, container.name, str(mount.get("mountPath"))): str(mount.get("name"))
+        for container in now.all_containers
+        for mount in container.mounts
     }
-    for one in mounts_of(before, volume):
-        place = (one.container.field, one.container.name, str(one.mount.get("mountPath")))
-        name = names.setdefault(split_volume.sub_path(one.mount), mounted.get(place, ""))
+    for mounted_at in mounts_of(original, volume):
+        place = (mounted_at.container.field, mounted_at.container.name, str(mounted_at.mount.get("mountPath")))
+        name = names.setdefault(split_volume.sub_path(mounted_at.mount), mounted.get(place, ""))
         if not name or name != mounted.get(place):
             return None
     new = set(names.values())
-    return names if len(new) == len(names) and not new & taken_names(before) else None
+    return names if len(new) == len(names) and not new & taken_names(original) else None
 
 
 def _claim(now: Workload, draft: Draft) -> None:
@@ -218,20 +232,24 @@ def _claim(now: Workload, draft: Draft) -> None:
     if secure_pv is None or draft.workload.annotations.get(SECURE_PV):
         return
     device, share = secure_pv
-    known = device in encrypted_claim.claim_volumes(draft.workload)
-    if known and share not in taken_names(draft.workload) and encrypted_claim.refused(draft.workload, device) is None:
+    has_claim = device in encrypted_claim.claim_volumes(draft.workload)
+    if (
+        has_claim
+        and share not in taken_names(draft.workload)
+        and encrypted_claim.refused(draft.workload, device) is None
+    ):
         encrypted_claim.encrypt(draft, encrypted_claim.EncryptedClaim(device, share))
 
 
 def _image_volumes(now: Workload, draft: Draft) -> None:
-    taken = taken_names(draft.workload)
-    for each in now.all_containers:
-        for mount in [] if _is_added(each) else _mounts_of_pod(each):
+    in_use = taken_names(draft.workload)
+    for container in now.all_containers:
+        for mount in [] if _is_added(container) else _mounts_of_pod(container):
             name, path = mount.get("name"), mount.get("mountPath")
-            if not isinstance(name, str) or not isinstance(path, str) or name in taken:
+            if not isinstance(name, str) or not isinstance(path, str) or name in in_use:
                 continue
-            one = image_volume.ImageVolume(each.field, each.name, path, name)
-            old = image_volume.container_of(draft.workload, one)
+            volume = image_volume.ImageVolume(container.field, container.name, path, name)
+            old = image_volume.container_of(draft.workload, volume)
             if old is not None and image_volume.refused(old, path) is None:
-                image_volume.cover(draft, one)
-                taken.add(name)
+                image_volume.cover(draft, volume)
+                in_use.add(name)

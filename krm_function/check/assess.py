@@ -147,12 +147,12 @@ class Assessment(NamedTuple):
         return tuple(pod for pod in self.pods if pod.state == state)
 
 
-def assess(resources: Sequence[Resource], *, every: bool = False) -> Assessment:
+def assess(resources: Sequence[Resource], *, judge_plain: bool = False) -> Assessment:
     """Assess all pods of an input. every: judge a pod that does not ask as if it did."""
     parsed, findings = _parse(add_copies(resources))
     if has_errors(findings):
         return Assessment((), findings)
-    asking = [_add_class(resource) for resource in parsed] if every else parsed
+    asking = [_add_class(resource) for resource in parsed] if judge_plain else parsed
     refused = find_refusals(asking)
     pods: list[AssessedPod] = []
     for resource in parsed:
@@ -164,7 +164,7 @@ def assess(resources: Sequence[Resource], *, every: bool = False) -> Assessment:
             if resource.kinds.of(ref):
                 pods += _assess_workloads(resource, root, ref, refused)
             else:
-                pods += _assess_other_kind(resource, root, ref, every=every)
+                pods += _assess_other_kind(resource, root, ref, judge_plain=judge_plain)
     return Assessment(tuple(pods), find_placeholders(parsed), guarded_namespaces(parsed))
 
 
@@ -226,7 +226,7 @@ def _find_unsealed(resource: Resource, root: Path, ref: Ref) -> list[Finding]:
     return list(map(resource.placed, report_unsealed(ref, classes, root, resource)))
 
 
-def _assess_other_kind(resource: Resource, root: Path, ref: Ref, *, every: bool) -> Iterator[AssessedPod]:
+def _assess_other_kind(resource: Resource, root: Path, ref: Ref, *, judge_plain: bool) -> Iterator[AssessedPod]:
     """Assess the pods of an object that no render seals."""
     asked = _find_unsealed(resource, root, ref)
     places = [] if ref.kind in WITHOUT_PODS else list(pod_specs(dig(resource.value, root)))
@@ -235,7 +235,7 @@ def _assess_other_kind(resource: Resource, root: Path, ref: Ref, *, every: bool)
     for place in places:
         if asked:
             yield AssessedPod(ref, place, "blocked", tuple(_below(asked, (*root, *place)) or asked))
-        elif every:
+        elif judge_plain:
             problem = report_unsealed_class(ref, (*root, *place, FIELD), BARE, resource.kinds, root)
             yield AssessedPod(ref, place, "blocked", (resource.placed(problem),))
         else:

@@ -354,9 +354,9 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
             findings.append(finding("CC0909.pins", option=option, error=str(problem), file=file))
             continue
         files += [NewFile(file, encode(pinned.text, source.bom))] if pinned.text != source.text else []
-        done |= {pin.image for pin in pinned.made}
-        findings += [_left(pin, cause, file) for pin, cause in pinned.left]
-        lines += [pin_line(file, pin) for pin in pinned.made]
+        done |= {pin.image for pin in pinned.done}
+        findings += [_left(pin, cause, file) for pin, cause in pinned.unpinned]
+        lines += [pin_line(file, pin) for pin in pinned.done]
     if options.write_files:
         plain = plain_files(options, pins, done, [options.output, *(file for _, file, _ in targets)])
         return PinnedFiles(

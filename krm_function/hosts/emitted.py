@@ -42,15 +42,15 @@ def before_separator(value: Any) -> Any:
 
 def without_added_separator(resources: Sequence[Resource]) -> list[Resource]:
     """Remove such a separator line from the first text that is left. Parameters as in `without_added_line_end`."""
-    left = list(resources)
+    result = list(resources)
     marked = False
-    for index, resource in enumerate(left):
+    for index, resource in enumerate(result):
         if (text := resource.output) is not None:
             if marked:
-                left[index] = resource._replace(rendered=re.sub(r"\A---\r?\n", "", text))
+                result[index] = resource._replace(rendered=re.sub(r"\A---\r?\n", "", text))
             break
         marked = marked or _mark(resource) == BEFORE_SEPARATOR
-    return left
+    return result
 
 
 def without_added_line_end(data: bytes, resources: Sequence[Resource]) -> bytes:
@@ -93,11 +93,11 @@ def no_addition(value: Any) -> str:
     """Return why an object is not one that a render adds, as CC0116 with a variant; "" if it is one."""
     root = mapping(value)
     ref = reference(root)
-    known = FIELDS.get((ref.api_version, ref.kind))
-    if known is None:
+    fields = FIELDS.get((ref.api_version, ref.kind))
+    if fields is None:
         return "CC0116.kind"
     metadata = mapping(root.get("metadata"))
-    if not known.issuperset(root) or not METADATA.issuperset(metadata):
+    if not fields.issuperset(root) or not METADATA.issuperset(metadata):
         return "CC0116.fields"
     if ORIGINAL in mapping(metadata.get("annotations")):
         return "CC0116.original"
@@ -128,5 +128,5 @@ def _no_manifest(root: dict[str, Any]) -> str:
         manifest = decode(text.encode())
     except (ManifestError, UnicodeEncodeError):
         return "CC0116.unreadable"
-    named = all(isinstance(manifest.get(key), dict) for key in NEEDED)
-    return "" if named and MANIFEST.fields.keys() >= manifest.keys() else "CC0116.no-manifest"
+    complete = all(isinstance(manifest.get(key), dict) for key in NEEDED)
+    return "" if complete and MANIFEST.fields.keys() >= manifest.keys() else "CC0116.no-manifest"

@@ -62,12 +62,12 @@ def find_files(paths: Sequence[str]) -> list[FoundFile]:
     (docs/facts/kubernetes.md#files); other JSON, such as a manifest, is not. Links to directories are not followed.
     Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
     """
-    found: dict[str, FoundFile] = {}
+    files: dict[str, FoundFile] = {}
     for path in paths:
         if not os.path.exists(path):
             raise FileProblem(path, "no such file or directory")
         if not os.path.isdir(path):
-            found[path] = FoundFile(path)
+            files[path] = FoundFile(path)
             continue
         below = [
             os.path.join(directory, name)
@@ -77,9 +77,9 @@ def find_files(paths: Sequence[str]) -> list[FoundFile]:
         ]
         if not below:
             raise FileProblem(path, "no .yml or .yaml files in it")
-        for one in sorted(below):
-            found.setdefault(one, FoundFile(one, path))
-    return list(found.values())
+        for file in sorted(below):
+            files.setdefault(file, FoundFile(file, path))
+    return list(files.values())
 
 
 def _holds_object(path: str, root: str) -> bool:
@@ -131,6 +131,8 @@ def _must_be_inside(path: str, root: str, descriptor: int) -> None:
         raise PlaceProblem(path, f"it is a link that leads out of {root}; put the file itself there, or name it")
 
 
-def same_file(path: str, others: Iterable[str]) -> bool:
+def same_file(path: str, candidates: Iterable[str]) -> bool:
     """Tell whether `path` is one of the others by inode, so that an output can never replace an input by accident."""
-    return os.path.exists(path) and any(os.path.exists(other) and os.path.samefile(path, other) for other in others)
+    return os.path.exists(path) and any(
+        os.path.exists(candidate) and os.path.samefile(path, candidate) for candidate in candidates
+    )

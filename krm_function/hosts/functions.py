@@ -32,13 +32,13 @@ def without_own_results(source: Source) -> Source:
         split = split_items(source.text)
         if split is None or split.results is None:
             return source
-        said = _list(parse(split.results.of(source.text)))
-        others = [result for result in said if not _is_own(result)]
-        if len(others) == len(said):
+        results = _list(parse(split.results.of(source.text)))
+        foreign = [result for result in results if not _is_own(result)]
+        if len(foreign) == len(results):
             return source
-        if others:
+        if foreign:
             texts = [item.of(source.text) for item in split.items]
-            return source._replace(text=replace_items(source.text, split, texts, (), others))
+            return source._replace(text=replace_items(source.text, split, texts, (), foreign))
         text = _cut(source.text, split)
         rest = split_items(text)
     except YamlError:
@@ -124,8 +124,8 @@ def cut_list(text: Source) -> DecodedList:
 
 def _resource(item: KubeObject) -> Resource:
     """Make the resource of an item, with its identity as far as that is known without parsing it."""
-    known = (item.api_version, item.kind, item.name) if item.certain else item.header
-    return Resource(item.text, item.line, "", *known, item.certain)
+    header = (item.api_version, item.kind, item.name) if item.certain else item.header
+    return Resource(item.text, item.line, "", *header, item.certain)
 
 
 def encode_list(

@@ -37,18 +37,18 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
         if caught:
             raise KeyboardInterrupt
 
-    before = {}
+    handlers = {}
     try:
         for number in ENDING:
             if signal.getsignal(number) not in {signal.SIG_IGN, None}:
-                before[number] = signal.signal(number, catch)
+                handlers[number] = signal.signal(number, catch)
     except ValueError:
         yield stop
         return
     try:
         yield stop
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
         for came in caught[:1]:
             signal.raise_signal(came)
@@ -72,14 +72,14 @@ def is_stream(path: str) -> bool:
 
 def write_stream(path: str, data: bytes) -> None:
     """Write all of the data. Raises OSError."""
-    known = _descriptor(path)
-    descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY) if known is None else known
+    inherited = _descriptor(path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY) if inherited is None else inherited
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
     finally:
-        if known is None:
+        if inherited is None:
             os.close(descriptor)
 
 
@@ -162,9 +162,9 @@ def sweep(paths: Iterable[str]) -> None:
     for path in paths:
         directory, name = os.path.split(path)
         stems.setdefault(directory, set()).add(_stem(name))
-    for directory, wanted in stems.items():
+    for directory, targets in stems.items():
         for name, stem in _left_in(directory):
-            if stem in wanted:
+            if stem in targets:
                 _remove(os.path.join(directory, name))
 
 
@@ -244,7 +244,7 @@ class Staged(NamedTuple):
     descriptor: int
     replaces: bool
     directory: int  # of all names: the descriptor of the one that the target was in at first
-    kept: str = ""
+    backup: str = ""
     kept_descriptor: int = -1
 
 
@@ -259,7 +259,7 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
         if directory >= 0:
             os.close(directory)
         raise unwritable(file, problem) from problem
-    one = Staged(file, temporary, descriptor, old is not None, directory)
+    staged_file = Staged(file, temporary, descriptor, old is not None, directory)
     try:
         if old is not None:
             _as_before(descriptor, old)
@@ -269,12 +269,12 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
         if old is None:
             os.fchmod(descriptor, file.mode if file.new else file.mode & ~_umask())
         os.fsync(descriptor)
-        return one if alone or old is None else _with_old(one)
+        return staged_file if alone or old is None else _with_old(staged_file)
     except OSError as problem:
-        drop(one)
+        drop(staged_file)
         raise unwritable(file, problem) from problem
     except BaseException:
-        drop(one)
+        drop(staged_file)
         raise
 
 
@@ -311,14 +311,16 @@ def _open(path: str, directory: int) -> tuple[str, int]:
         os.close(descriptor)
 
 
-def must_be_in_place(one: Staged) -> None:
+def must_be_in_place(staged_file: Staged) -> None:
     """Raise FileProblem if the directory of the target is another one by now."""
     try:
-        there = os.path.samestat(os.stat(os.path.dirname(one.file.path) or "."), os.fstat(one.directory))
+        is_same = os.path.samestat(
+            os.stat(os.path.dirname(staged_file.file.path) or "."), os.fstat(staged_file.directory)
+        )
     except OSError:
-        there = False
-    if not there:
-        raise FileProblem(one.file.path, "its directory was exchanged while it was written", writing=True)
+        is_same = False
+    if not is_same:
+        raise FileProblem(staged_file.file.path, "its directory was exchanged while it was written", writing=True)
 
 
 def _as_before(descriptor: int, old: os.stat_result) -> None:
@@ -343,38 +345,38 @@ def _umask() -> int:
     return umask
 
 
-def _with_old(one: Staged) -> Staged:
+def _with_old(staged_file: Staged) -> Staged:
     """Add a second name of the old file, by which a rename can be undone; none where the system has no links."""
-    kept, name = (os.path.basename(path) for path in (temporary_name(one.file.path), one.file.path))
+    backup, name = (os.path.basename(path) for path in (temporary_name(staged_file.file.path), staged_file.file.path))
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=one.directory)
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=staged_file.directory)
     except OSError:
-        return one
+        return staged_file
     try:
         flock(descriptor, LOCK_SH | LOCK_NB)  # without waiting: another program may hold a lock on it
-        os.link(name, kept, src_dir_fd=one.directory, dst_dir_fd=one.directory, follow_symlinks=False)
+        os.link(name, backup, src_dir_fd=staged_file.directory, dst_dir_fd=staged_file.directory, follow_symlinks=False)
     except OSError:
         os.close(descriptor)
-        return one
-    return one._replace(kept=kept, kept_descriptor=descriptor)
+        return staged_file
+    return staged_file._replace(backup=backup, kept_descriptor=descriptor)
 
 
-def drop(one: Staged) -> None:
+def drop(staged_file: Staged) -> None:
     """Remove the names that are not needed any more, then the locks."""
-    for name in filter(None, (one.temporary, one.kept)):
+    for name in filter(None, (staged_file.temporary, staged_file.backup)):
         with suppress(OSError):  # it was renamed
-            os.unlink(name, dir_fd=one.directory)
-    for descriptor in (one.descriptor, one.kept_descriptor, one.directory):
+            os.unlink(name, dir_fd=staged_file.directory)
+    for descriptor in (staged_file.descriptor, staged_file.kept_descriptor, staged_file.directory):
         if descriptor >= 0:
             os.close(descriptor)
 
 
 def unwritable(file: NewFile, problem: OSError, remaining: Sequence[str] = ()) -> FileProblem:
     """Make the error for a file that cannot be written. remaining: paths that have their new bytes all the same."""
-    said = problem.problem if isinstance(problem, FileProblem) else problem.strerror or "not writable"
+    reason = problem.problem if isinstance(problem, FileProblem) else problem.strerror or "not writable"
     if remaining:
-        said += f"; written already: {', '.join(remaining)}"
-    return FileProblem(file.path, said, writing=True)
+        reason += f"; written already: {', '.join(remaining)}"
+    return FileProblem(file.path, reason, writing=True)
 
 
 # --- Write several files as one: first each complete beside its target, then each renamed into its place
@@ -416,23 +418,23 @@ def staged(files: Iterable[NewFile]) -> Iterator[Callable[[], None]]:
 
     The block does what must succeed together with these files, such as writing standard output.
     """
-    every = list(files)
-    streams = [file for file in every if not file.new and is_stream(file.path)]
-    wanted = [file for file in every if file not in streams]
+    all_files = list(files)
+    streams = [file for file in all_files if not file.new and is_stream(file.path)]
+    regular = [file for file in all_files if file not in streams]
     ready: list[Staged] = []
     try:
         with deferred_signals() as stop:
-            _make_room(len(wanted))
-            sweep(file.path for file in wanted)
-            for file in wanted:
+            _make_room(len(regular))
+            sweep(file.path for file in regular)
+            for file in regular:
                 stop()
-                ready.append(stage(file, alone=len(wanted) == 1))
+                ready.append(stage(file, alone=len(regular) == 1))
             stop()
         yield partial(_put, ready, streams)
     finally:
         with deferred_signals():
-            for one in ready:
-                drop(one)
+            for staged_file in ready:
+                drop(staged_file)
 
 
 def _make_room(count: int) -> None:
@@ -463,46 +465,46 @@ def _put(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
     with deferred_signals():
         done = 0
         for step in (must_be_in_place, _place, must_be_in_place):
-            for one in ready:
+            for staged_file in ready:
                 try:
-                    step(one)
+                    step(staged_file)
                 except OSError as problem:
-                    raise unwritable(one.file, problem, _undo_renames(ready[:done])) from problem
+                    raise unwritable(staged_file.file, problem, _undo_renames(ready[:done])) from problem
                 done += step is _place
-        PLACED.extend(one.file.path for one in ready)
-        for directory in dict.fromkeys(os.path.dirname(one.file.path) for one in ready):
+        PLACED.extend(staged_file.file.path for staged_file in ready)
+        for directory in dict.fromkeys(os.path.dirname(staged_file.file.path) for staged_file in ready):
             _sync(directory or ".")
 
 
-def _place(one: Staged) -> None:
-    name, here = os.path.basename(one.file.path), one.directory
-    if not one.file.new:
-        os.rename(one.temporary, name, src_dir_fd=here, dst_dir_fd=here)
+def _place(staged_file: Staged) -> None:
+    name, directory = os.path.basename(staged_file.file.path), staged_file.directory
+    if not staged_file.file.new:
+        os.rename(staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         return
     try:
         os.link(
-            one.temporary, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False
+            staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False
         )  # which replaces nothing, as a rename would
     except OSError as problem:
-        if problem.errno not in WITHOUT_LINKS or os.path.lexists(one.file.path):
+        if problem.errno not in WITHOUT_LINKS or os.path.lexists(staged_file.file.path):
             raise
-        os.rename(one.temporary, name, src_dir_fd=here, dst_dir_fd=here)
+        os.rename(staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _undo_renames(done: Sequence[Staged]) -> list[str]:
     """Undo renames, the last one first; returns the paths where that failed."""
     remaining = []
-    for one in reversed(done):
-        name, here = os.path.basename(one.file.path), one.directory
+    for staged_file in reversed(done):
+        name, directory = os.path.basename(staged_file.file.path), staged_file.directory
         try:
-            if one.kept:
-                os.rename(one.kept, name, src_dir_fd=here, dst_dir_fd=here)
-            elif one.replaces:
-                remaining.append(one.file.path)
+            if staged_file.backup:
+                os.rename(staged_file.backup, name, src_dir_fd=directory, dst_dir_fd=directory)
+            elif staged_file.replaces:
+                remaining.append(staged_file.file.path)
             else:
-                os.unlink(name, dir_fd=here)
+                os.unlink(name, dir_fd=directory)
         except OSError:
-            remaining.append(one.file.path)
+            remaining.append(staged_file.file.path)
     return remaining[::-1]
 
 

@@ -140,7 +140,11 @@ def other_tags(image: Image, references: Iterable[str]) -> tuple[str, ...]:
     if not image.tag or not image.digest:
         return ()
     images = (parse_image(text) for text in references if text.endswith(image.digest))
-    tags = {other.tag for other in images if isinstance(other, Image) and other.name == image.name}
+    tags = {
+        image_of_text.tag
+        for image_of_text in images
+        if isinstance(image_of_text, Image) and image_of_text.name == image.name
+    }
     return tuple(sorted(tags - {"", image.tag})) if image.tag not in tags else ()
 
 

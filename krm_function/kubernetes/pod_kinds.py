@@ -386,15 +386,15 @@ def placed_templates(pod_kind: PodKind, value: object) -> list[PlacedTemplate]:
     candidates = [(template, path) for template, path in candidates if applies(template.conditions, value, path)]
     present = [(template, path) for template, path in candidates if dig(value, path) is not None] or candidates[:1]
     alone = len(pod_kind.templates) == 1 and "*" not in pod_kind.templates[0].path and not pod_kind.templates[0].part
-    placed: list[PlacedTemplate] = []
+    result: list[PlacedTemplate] = []
     parts: set[str] = set()
     for template, path in present:
         part = "" if alone else _part(template, path, value)
         if part in parts:
-            part = f"{part}-{len(placed)}"
+            part = f"{part}-{len(result)}"
         parts.add(part)
-        placed.append(PlacedTemplate(path, part, template))
-    return placed
+        result.append(PlacedTemplate(path, part, template))
+    return result
 
 
 def _part(template: PodTemplate, path: Path, value: Any) -> str:
@@ -746,7 +746,7 @@ class Kinds:
 
     def paths(self, ref: Ref, value: object) -> list[Path]:
         """Return the paths of the pod templates of an object, as `templates` does."""
-        return [placed.path for placed in self.templates(ref, value)]
+        return [template.path for template in self.templates(ref, value)]
 
 
 BUILT_IN = {kind: PodKind("", kind, tuple(map(PodTemplate, patterns))) for kind, (_, *patterns) in KINDS.items()}

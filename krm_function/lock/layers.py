@@ -231,14 +231,14 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
     file = TarStream(data, limit, budget)
     entries = _Found(watched)
     for member in tar_members(file, budget):
-        kept = entries.take(member)
-        if not kept:
+        path = entries.take(member)
+        if not path:
             whole = file.skip(member.size)
         elif member.size > LARGEST_READ:
-            entries.nodes[kept], whole = LayerEntry("file"), file.skip(member.size)
+            entries.nodes[path], whole = LayerEntry("file"), file.skip(member.size)
         else:
             text = file.take(member.size)
-            entries.nodes[kept], whole = LayerEntry("file", text), len(text) == member.size
+            entries.nodes[path], whole = LayerEntry("file", text), len(text) == member.size
         if not whole:
             raise malformed("CC1204.file-end", LAYER)
         file.skip(-member.size % BLOCK)
@@ -259,12 +259,12 @@ class _Found:
 
     def take(self, member: TarMember) -> str:
         """Take one entry; the path, if it is a file whose content is wanted."""
-        named = parts_of(member.name)
-        if not named:
+        written = parts_of(member.name)
+        if not written:
             return ""  # the root itself
-        parts = self._links.real(named)
-        if parts is not named:
-            self._not_through(named, parts)
+        parts = self._links.real(written)
+        if parts is not written:
+            self._not_through(written, parts)
         name = parts[-1]
         if name.startswith(WHITEOUT):
             self._remove(parts, name)
@@ -285,8 +285,8 @@ class _Found:
         return ""
 
     def _put(self, path: str, node: LayerEntry) -> None:
-        before = self.nodes.get(path)
-        if before and (before.kind == "directory") != (node.kind == "directory"):
+        earlier = self.nodes.get(path)
+        if earlier and (earlier.kind == "directory") != (node.kind == "directory"):
             raise ambiguous("CC1208.two-kinds", path)
         self.nodes[path] = node
 
@@ -310,11 +310,11 @@ class _Found:
 
     def _sparse(self, path: str, member: TarMember) -> None:
         """Count a sparse file as unreadable: under its name, and under its name for tools without sparse files."""
-        other = self._links.real(parts_of(member.other) or [""])
-        for name in (path, "/".join(other)):
+        other_path = self._links.real(parts_of(member.sparse_name) or [""])
+        for name in (path, "/".join(other_path)):
             if name in self._watched:
                 self._put(name, LayerEntry("other"))
-        if other[-1].startswith(WHITEOUT) or self._links.target(other) is not None:
+        if other_path[-1].startswith(WHITEOUT) or self._links.target(other_path) is not None:
             raise malformed("CC1204.sparse", LAYER)
 
     def _remove(self, parts: Sequence[str], name: str) -> None:
@@ -348,10 +348,10 @@ class _Found:
             for above in parents(path)
         )
 
-    def _not_through(self, named: Sequence[str], parts: Sequence[str]) -> None:
+    def _not_through(self, written: Sequence[str], parts: Sequence[str]) -> None:
         """Refuse an entry that goes through a link to or from a watched path: some tools replace the link."""
-        name = named[-1]
-        for above in (named[:-1], parts[:-1]):
+        name = written[-1]
+        for above in (written[:-1], parts[:-1]):
             path = "/".join(above if name == OPAQUE else (*above, name.removeprefix(WHITEOUT)))
             if not path or path in self._watched:
                 raise ambiguous("CC1208.below-link", path)
@@ -429,16 +429,16 @@ class Rootfs:
         if len(parts) > MOST_PARTS:
             raise ambiguous("CC1208.directories", asked)
         for end in range(1, len(parts) + 1):
-            here, rest = "/".join(parts[:end]), parts[end:]
-            if here not in self.watched:
+            place, rest = "/".join(parts[:end]), parts[end:]
+            if place not in self.watched:
                 raise UnwatchedError(path)
-            level, node = self._node(asked, here, top)
+            level, node = self._node(asked, place, top)
             if node is None or node.kind == "directory":
                 continue
             if rest:
-                self._nothing_below(asked, here, top, level)
+                self._nothing_below(asked, place, top, level)
             if node.kind == "symlink":
-                return self._read(asked, _target(here, node.target, rest), top, links - 1)
+                return self._read(asked, _target(place, node.target, rest), top, links - 1)
             if rest:
                 return None
             if node.kind == "hardlink":
@@ -501,7 +501,7 @@ ReadLayer = Callable[[Descriptor, frozenset[str]], Layer]
 
 
 def accounts(
-    layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer, *, every: bool = False
+    layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer, *, read_all: bool = False
 ) -> tuple[str | None, str | None, Mapping[str, int]]:
     """Find both files; None where there is none, and the uncompressed size of every layer that was read, by diffID.
 
@@ -516,7 +516,7 @@ def accounts(
             rootfs.complete = not rest
             try:
                 files = _text(rootfs, PASSWD), _text(rootfs, GROUP), sizes
-                if not every or not rest:
+                if not read_all or not rest:
                     return files
             except MoreLayersError:
                 pass

@@ -53,12 +53,12 @@ class LockProblem(Exception):
         return finding(self.variant, image=image, **self.values)
 
 
-def malformed(code: str, what: str, **values: Any) -> LockProblem:
+def malformed(code: str, part: str, **values: Any) -> LockProblem:
     """Return the problem of content that matches its digest and is malformed.
 
     code: MALFORMED and a variant. what: which part of the image.
     """
-    return LockProblem(code, what=what, **values)
+    return LockProblem(code, what=part, **values)
 
 
 # --- How long the work on one image may take, and how many entries its layers may have
@@ -84,10 +84,10 @@ class Budget:
     @property
     def left(self) -> float:
         """Seconds that are left; raises LockProblem when there are none."""
-        left = self._end - time.monotonic()
-        if left <= 0 or self._stop.is_set():
+        seconds = self._end - time.monotonic()
+        if seconds <= 0 or self._stop.is_set():
             raise self.over()
-        return left
+        return seconds
 
     def check(self) -> None:
         """Raise LockProblem when time is up."""
@@ -160,27 +160,27 @@ Index = tuple[tuple[str, Descriptor], ...]
 
 def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
     """Read a manifest or an index. media_type: as the registry said it. Raises LockProblem."""
-    what = "the manifest"
-    value = _object(data, what)
+    part = "the manifest"
+    value = _object(data, part)
     claimed = value.get("mediaType") or media_type.partition(";")[0].strip()
     is_index, is_manifest = "manifests" in value, "config" in value or "layers" in value
     if value.get("schemaVersion") != 2 or "fsLayers" in value:
-        raise malformed("CC1204.schema-version", what)
+        raise malformed("CC1204.schema-version", part)
     if is_index == is_manifest or (claimed in INDEXES and is_manifest) or (claimed in MANIFESTS and is_index):
-        raise malformed("CC1204.both", what)
+        raise malformed("CC1204.both", part)
     if claimed and claimed not in (*INDEXES, *MANIFESTS, "application/json", "text/plain", "application/octet-stream"):
-        raise malformed("CC1204.media-type", what)
+        raise malformed("CC1204.media-type", part)
     if is_index:
-        return tuple(_entry(item) for item in _list(value, "manifests", what) if not _is_attestation(item))
-    config = _descriptor(value.get("config"), what)
+        return tuple(_entry(item) for item in _list(value, "manifests", part) if not _is_attestation(item))
+    config = _descriptor(value.get("config"), part)
     if config.media_type not in CONFIGS:
-        raise malformed("CC1204.no-image", what)
-    rows = _list(value, "layers", what)
+        raise malformed("CC1204.no-image", part)
+    rows = _list(value, "layers", part)
     if len(rows) > MOST_LAYERS:
-        raise LockProblem("CC1206", what=what, limit=f"{MOST_LAYERS} layers")
-    layers = tuple(_descriptor(item, what) for item in rows)
+        raise LockProblem("CC1206", what=part, limit=f"{MOST_LAYERS} layers")
+    layers = tuple(_descriptor(item, part) for item in rows)
     if any(layer.media_type not in LAYERS for layer in layers):
-        raise malformed("CC1204.layer-type", what)
+        raise malformed("CC1204.layer-type", part)
     return Manifest(config, layers)
 
 
@@ -195,10 +195,10 @@ def choose(index: Index) -> Descriptor:
     if len(index) == 1 and not index[0][0]:
         return index[0][1]
     names = list(dict.fromkeys(platform or "an unnamed platform" for platform, _ in index))
-    named = ", ".join(names[:NAMED_PLATFORMS]) + (
+    text = ", ".join(names[:NAMED_PLATFORMS]) + (
         f" and {len(names) - NAMED_PLATFORMS} more" if len(names) > NAMED_PLATFORMS else ""
     )
-    raise LockProblem("CC1205", found=named or "nothing")
+    raise LockProblem("CC1205", found=text or "nothing")
 
 
 def image_config(data: bytes, layers: int) -> tuple[Mapping[str, Any], tuple[str, ...]]:
@@ -206,39 +206,39 @@ def image_config(data: bytes, layers: int) -> tuple[Mapping[str, Any], tuple[str
 
     layers: how many the manifest has. Raises LockProblem.
     """
-    what = "the image configuration"
-    value = _object(data, what)
+    part = "the image configuration"
+    value = _object(data, part)
     platform = f"{_word(value.get('os'))}/{_word(value.get('architecture'))}"
     if platform != PLATFORM:
         raise LockProblem("CC1205", found=platform)
-    diff_ids = _list(mapping(value.get("rootfs")), "diff_ids", what)
+    diff_ids = _list(mapping(value.get("rootfs")), "diff_ids", part)
     if len(diff_ids) != layers:
-        raise malformed("CC1204.layer-count", what, count=len(diff_ids), layers=layers)
+        raise malformed("CC1204.layer-count", part, count=len(diff_ids), layers=layers)
     config = value.get("config")
     if config is not None and not isinstance(config, dict):
-        raise malformed("CC1204.config", what)
-    kept = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
-    settings, wrong = read_value(CONFIG, kept)
-    for fault in wrong:
-        raise malformed("CC1204.field", what, field=dotted(fault.path[:1]), error=fault.problem)
-    return settings, tuple(_digest(digest, what) for digest in diff_ids)
+        raise malformed("CC1204.config", part)
+    fields = {key: config[key] for key in KEPT if config and config.get(key) not in (None, "", False)}
+    settings, config_faults = read_value(CONFIG, fields)
+    for fault in config_faults:
+        raise malformed("CC1204.field", part, field=dotted(fault.path[:1]), error=fault.problem)
+    return settings, tuple(_digest(digest, part) for digest in diff_ids)
 
 
-def _object(data: bytes, what: str) -> dict[str, Any]:
+def _object(data: bytes, part: str) -> dict[str, Any]:
     try:
         return load_object(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise malformed("CC1204.encoding", what) from None
+        raise malformed("CC1204.encoding", part) from None
     except RecursionError:
-        raise malformed("CC1204.depth", what) from None
+        raise malformed("CC1204.depth", part) from None
     except ValueError as problem:
-        raise malformed("CC1204.json", what, error=str(problem)) from None
+        raise malformed("CC1204.json", part, error=str(problem)) from None
 
 
-def _list(value: Mapping[str, Any], key: str, what: str) -> list[Any]:
+def _list(value: Mapping[str, Any], key: str, part: str) -> list[Any]:
     entries = value.get(key)
     if not isinstance(entries, list):
-        raise malformed("CC1204.list", what, key=key)
+        raise malformed("CC1204.list", part, key=key)
     return entries
 
 
@@ -255,17 +255,17 @@ def _is_attestation(value: Any) -> bool:
     return ATTESTATION in mapping(mapping(value).get("annotations"))
 
 
-def _descriptor(value: Any, what: str) -> Descriptor:
-    part = mapping(value)
-    media_type, size = part.get("mediaType"), part.get("size")
+def _descriptor(value: Any, part: str) -> Descriptor:
+    entry = mapping(value)
+    media_type, size = entry.get("mediaType"), entry.get("size")
     if not isinstance(media_type, str) or isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise malformed("CC1204.descriptor", what)
-    return Descriptor(media_type, _digest(part.get("digest"), what), size)
+        raise malformed("CC1204.descriptor", part)
+    return Descriptor(media_type, _digest(entry.get("digest"), part), size)
 
 
-def _digest(value: Any, what: str) -> str:
+def _digest(value: Any, part: str) -> str:
     if not isinstance(value, str) or not re.fullmatch(DIGEST, value):
-        raise malformed("CC1204.digest", what)
+        raise malformed("CC1204.digest", part)
     return value
 
 
@@ -280,42 +280,42 @@ def _word(value: Any) -> str:
 # anything; `whole` does that for parts that fit into memory.
 
 
-def chunks(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> Iterator[bytes]:
+def chunks(data: Iterable[bytes], part: Descriptor, name: str, limit: int) -> Iterator[bytes]:
     """Yield the chunks unchanged. Raises LockProblem at the first byte too many, and at the end for other bytes.
 
     limit: bytes that are read of a part whose size is not known.
     """
-    refuse_too_large(part, what, limit)
+    refuse_too_large(part, name, limit)
     most = limit if part.size < 0 else part.size
     seen, count = hashlib.sha256(), 0
     for chunk in data:
         count += len(chunk)
         if count > most:
             if part.size < 0:
-                raise too_large(what, limit)
-            raise LockProblem("CC1203.longer", what=what, size=part.size, digest=part.digest)
+                raise too_large(name, limit)
+            raise LockProblem("CC1203.longer", what=name, size=part.size, digest=part.digest)
         seen.update(chunk)
         yield chunk
     if 0 <= part.size != count:
-        raise LockProblem("CC1203.shorter", what=what, count=count, size=part.size, digest=part.digest)
+        raise LockProblem("CC1203.shorter", what=name, count=count, size=part.size, digest=part.digest)
     if f"sha256:{seen.hexdigest()}" != part.digest:
-        raise LockProblem("CC1203.other", what=what, digest=part.digest)
+        raise LockProblem("CC1203.other", what=name, digest=part.digest)
 
 
-def whole(data: Iterable[bytes], part: Descriptor, what: str, limit: int) -> bytes:
+def whole(data: Iterable[bytes], part: Descriptor, name: str, limit: int) -> bytes:
     """Return all bytes of a small part, verified."""
-    return b"".join(chunks(data, part, what, limit))
+    return b"".join(chunks(data, part, name, limit))
 
 
-def refuse_too_large(part: Descriptor, what: str, limit: int) -> None:
+def refuse_too_large(part: Descriptor, name: str, limit: int) -> None:
     """Refuse a part whose declared size is too large, before it is fetched."""
     if part.size > limit:
-        raise too_large(what, limit)
+        raise too_large(name, limit)
 
 
-def too_large(what: str, limit: int) -> LockProblem:
+def too_large(name: str, limit: int) -> LockProblem:
     """Return the problem of too many bytes."""
-    return LockProblem("CC1206", what=what, limit=amount(limit))
+    return LockProblem("CC1206", what=name, limit=amount(limit))
 
 
 def amount(size: int) -> str:

@@ -42,8 +42,8 @@ class Pinned(NamedTuple):
     """A file with pins. made: those that it holds now; left: those that it cannot hold, each with the reason."""
 
     text: str
-    made: tuple[Pin, ...] = ()
-    left: tuple[tuple[Pin, Cause], ...] = ()
+    done: tuple[Pin, ...] = ()
+    unpinned: tuple[tuple[Pin, Cause], ...] = ()
 
 
 # --- The image fields of an object, wherever its pods stand in it
@@ -64,12 +64,12 @@ def image_places(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Yield path and text of every image in a value, in its order."""
     if isinstance(value, dict):
         for key, part in value.items():
-            here = (*path, key)
+            place = (*path, key)
             if key in LISTS and isinstance(part, list):
                 inner = ("image", "reference") if key == "volumes" else ("image",)
-                named = ((index, dig(entry, inner)) for index, entry in enumerate(part))
-                yield from (((*here, index, *inner), text) for index, text in named if isinstance(text, str))
-            yield from image_places(part, here)
+                references = ((index, dig(entry, inner)) for index, entry in enumerate(part))
+                yield from (((*place, index, *inner), text) for index, text in references if isinstance(text, str))
+            yield from image_places(part, place)
     elif isinstance(value, list):
         for index, part in enumerate(value):
             yield from image_places(part, (*path, index))
@@ -98,7 +98,7 @@ def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
     document = parse(text)
     if not isinstance(document.value, dict | None):
         raise ValueError("it is no map of values")  # noqa: TRY004 (what the file holds, not a misuse)
-    pinned, left = [], []
+    pinned, unpinned = [], []
     changes: list[Change] = []
     for pin in pins:
         of_pin = list(_changes(document.value, (), pin))
@@ -106,8 +106,8 @@ def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
         if of_pin:
             pinned.append(pin)
         else:
-            left.append((pin, Cause("CC1215.value", NOTHING)))
-    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(left))
+            unpinned.append((pin, Cause("CC1215.value", NOTHING)))
+    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned))
 
 
 def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
@@ -169,13 +169,13 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         isinstance(one, dict) for one in value.get(IMAGES) or ()
     ):
         raise ValueError("images is no list of maps")
-    entries, pinned, left = maps(value.get(IMAGES)), [], []
+    entries, pinned, unpinned = maps(value.get(IMAGES)), [], []
     changes: list[Change] = []
     new: list[dict[str, Any]] = []
     for pin in pins:
-        others = _other_uses(pin, used)
-        if others:
-            left.append((pin, Cause("CC1215.other", {"other": ", ".join(others)})))
+        other_uses = _other_uses(pin, used)
+        if other_uses:
+            unpinned.append((pin, Cause("CC1215.other", {"other": ", ".join(other_uses)})))
             continue
         pinned.append(pin)
         index = _entry(entries, pin)
@@ -188,7 +188,7 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         changes += [Change((IMAGES, len(entries) + number), "insert", entry) for number, entry in enumerate(new)]
     elif new:
         changes.append(Change((IMAGES,), "set", new))
-    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(left))
+    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned))
 
 
 def _fields(pin: Pin) -> dict[str, str]:
@@ -230,19 +230,21 @@ def _other_uses(pin: Pin, used: Collection[str]) -> list[str]:
 
 def pin_in_file(text: str, pins: Sequence[Pin]) -> tuple[str, frozenset[Pin]]:
     """Return a file with its images pinned, and the pins that it holds now. Raises YamlError."""
-    wanted = {str(pin.image): pin for pin in pins}
-    made: set[Pin] = set()
+    pins_by_name = {str(pin.image): pin for pin in pins}
+    done: set[Pin] = set()
     for chunk in reversed(split_stream(text)):
-        if not chunk.empty and _may_name(chunk.of(text), wanted):
+        if not chunk.empty and _may_name(chunk.of(text), pins_by_name):
             document = parse(chunk.of(text), line=chunk.line)
-            places = [(path, wanted[image]) for path, image in image_places(document.value) if image in wanted]
+            places = [
+                (path, pins_by_name[image]) for path, image in image_places(document.value) if image in pins_by_name
+            ]
             if places:
                 words = {path: (str(pin.image), pin.pinned) for path, pin in places}
                 text = chunk.replaced(text, replace_scalars(document, words))
-                made.update(pin for _, pin in places)
-    return text, frozenset(made)
+                done.update(pin for _, pin in places)
+    return text, frozenset(done)
 
 
-def _may_name(text: str, wanted: Mapping[str, Pin]) -> bool:
+def _may_name(text: str, names: Mapping[str, Pin]) -> bool:
     """Tell whether a text may hold one of the names; only an escape of a quoted scalar can write one otherwise."""
-    return "\\" in text or any(name in text for name in wanted)
+    return "\\" in text or any(name in text for name in names)

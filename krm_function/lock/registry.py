@@ -129,12 +129,12 @@ def _host(name: str) -> str:
 
 def _from_helper(helper: str, key: str) -> Login | None:
     """Ask `docker-credential-<helper> get`; None when it knows no such registry."""
-    what = f"the credential helper docker-credential-{helper}"
+    label = f"the credential helper docker-credential-{helper}"
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", helper):
         raise LockProblem("CC1252.helper-name", what="a credential helper")
     program = shutil.which(f"docker-credential-{helper}")
     if program is None:
-        raise LockProblem("CC1252.helper-path", what=what)
+        raise LockProblem("CC1252.helper-path", what=label)
     try:
         done = subprocess.run(
             [program, "get"], input=key.encode(), capture_output=True, check=False, timeout=HELPER_SECONDS
@@ -143,17 +143,17 @@ def _from_helper(helper: str, key: str) -> Login | None:
         if done.returncode != 0:
             if "credentials not found" in answer:  # the protocol's own words, on standard output
                 return None
-            raise LockProblem("CC1252.helper-exit", what=what, status=done.returncode)
+            raise LockProblem("CC1252.helper-exit", what=label, status=done.returncode)
         login = load_object(answer)
     except subprocess.TimeoutExpired:
-        raise LockProblem("CC1252.helper-time", what=what, seconds=HELPER_SECONDS) from None
+        raise LockProblem("CC1252.helper-time", what=label, seconds=HELPER_SECONDS) from None
     except OSError as problem:
-        raise LockProblem("CC1252.system", what=what, error=problem.strerror or "cannot be run") from None
+        raise LockProblem("CC1252.system", what=label, error=problem.strerror or "cannot be run") from None
     except (ValueError, RecursionError):
-        raise LockProblem("CC1252.helper-json", what=what) from None
+        raise LockProblem("CC1252.helper-json", what=label) from None
     user, secret = login.get("Username"), login.get("Secret")
     if not isinstance(user, str) or not isinstance(secret, str):
-        raise LockProblem("CC1252.helper-login", what=what)
+        raise LockProblem("CC1252.helper-login", what=label)
     return Login(identity=secret) if user == TOKEN_USER else Login(user, secret)
 
 

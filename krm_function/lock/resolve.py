@@ -88,10 +88,10 @@ class SharedState(NamedTuple):
     layers: Shared
 
 
-def resolve_image(image: Image, shop: SharedState, known: dict[str, dict[str, Any]], budget: Budget) -> Locked:
+def resolve_image(image: Image, shop: SharedState, facts: dict[str, dict[str, Any]], budget: Budget) -> Locked:
     """Make the entry of one image. known: entries by digest, which are never fetched again. Raises LockProblem."""
-    if image.digest in known:
-        return Locked(str(image), known[image.digest])
+    if image.digest in facts:
+        return Locked(str(image), facts[image.digest])
     source, answer = _find(image, image.digest, shop.sources, budget)
     digest = image.digest
     if not digest:
@@ -104,8 +104,8 @@ def resolve_image(image: Image, shop: SharedState, known: dict[str, dict[str, An
         notes += (finding("CC1201", image=str(image), digest=digest, pinned=name),)
     if answer.loose:
         notes += (finding("CC1207", image=str(image)),)
-    if digest in known:
-        return Locked(name, known[digest], notes)
+    if digest in facts:
+        return Locked(name, facts[digest], notes)
     manifest = _manifest(image, answer, source, budget)
     entry = {"digest": digest, **_facts(image, manifest, source, shop, budget)}
     if answer.loose:  # these layers never were compressed; those that a node pulls are
@@ -160,7 +160,7 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
     settings, diff_ids = image_config(source.read(image, manifest.config, small, budget), len(manifest.layers))
 
     def layer_of(part: Descriptor, watched: frozenset[str]) -> Layer:
-        what = f"layer {part.digest}"
+        label = f"layer {part.digest}"
 
         def consume(data: Iterable[bytes]) -> Layer:
             verified = chunks(data, part, LAYER, limits.layer)
@@ -169,15 +169,15 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
             except LockProblem as problem:
                 if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
                     collections.deque(verified, maxlen=0)
-                    problem.values["what"] = what
+                    problem.values["what"] = label
                 raise
             for _ in verified:  # nothing is left, or the digest would not have been looked at
-                raise malformed("CC1204.behind", what)
+                raise malformed("CC1204.behind", label)
             return scanned
 
         return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
 
-    passwd, group, sizes = accounts(manifest.layers, diff_ids, layer_of, every=limits.sizes)
+    passwd, group, sizes = accounts(manifest.layers, diff_ids, layer_of, read_all=limits.sizes)
     entry: dict[str, Any] = {
         "config": dict(settings),
         "passwd": passwd or "",  # without the file as with an empty one: an entry that is silent knows neither
@@ -226,7 +226,7 @@ class Run(NamedTuple):
 def resolve_all(
     images: Sequence[Image],
     sources: Sequence[ImageSource],
-    known: Mapping[str, dict[str, Any]],
+    facts: Mapping[str, dict[str, Any]],
     limits: LockLimits,
     jobs: int,
     progress: Callable[[int], object],
@@ -237,7 +237,7 @@ def resolve_all(
     """
     stop = Event()
     shop = SharedState(sources, limits, Shared())
-    old = dict(known)
+    old = dict(facts)
 
     def work(image: Image) -> Locked | LockProblem:
         try:
@@ -258,9 +258,9 @@ def resolve_all(
     results = [future.result() for future in futures]
     locked = [result for result in results if isinstance(result, Locked)]
     findings = tuple(_findings(images, results))
-    fetched = len({one.entry["digest"] for one in locked} - old.keys())
-    entries = {one.name: one.entry for one in locked}
-    digests = tuple(one.entry["digest"] if isinstance(one, Locked) else "" for one in results)
+    fetched = len({result.entry["digest"] for result in locked} - old.keys())
+    entries = {result.name: result.entry for result in locked}
+    digests = tuple(result.entry["digest"] if isinstance(result, Locked) else "" for result in results)
     return Run(entries, findings, fetched, digests)
 
 
@@ -283,7 +283,7 @@ def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) 
 def _named(images: Sequence[Image]) -> str:
     """Write `a`, `a and b`, or `a, b, c and 45 more`."""
     names = [str(image) for image in images[:NAMED_IMAGES]]
-    more = len(images) - len(names)
-    if more:
-        return f"{', '.join(names)} and {more} more"
+    rest = len(images) - len(names)
+    if rest:
+        return f"{', '.join(names)} and {rest} more"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

@@ -45,9 +45,9 @@ class Extent(NamedTuple):
         try:
             with open(self.path, "rb") as file:
                 file.seek(self.offset)
-                left = self.size
-                while left and (chunk := file.read(min(CHUNK, left))):
-                    left -= len(chunk)
+                remaining = self.size
+                while remaining and (chunk := file.read(min(CHUNK, remaining))):
+                    remaining -= len(chunk)
                     yield chunk
         except OSError as problem:
             raise unreadable_file(self.path, problem) from None
@@ -179,8 +179,12 @@ class Layout:
 
 def same_name(name: Any, image: Image) -> bool:
     """Tell whether a text is a whole name with tag, and means this image."""
-    other = parse_image(name) if isinstance(name, str) and "/" in name else ""
-    return isinstance(other, Image) and other.name == image.name and (other.tag or "latest") == (image.tag or "latest")
+    reference = parse_image(name) if isinstance(name, str) and "/" in name else ""
+    return (
+        isinstance(reference, Image)
+        and reference.name == image.name
+        and (reference.tag or "latest") == (image.tag or "latest")
+    )
 
 
 def read_json(tree: FileTree, name: str) -> dict[str, Any]:

@@ -114,19 +114,19 @@ TEXTS = frozenset({b"path", b"linkpath", b"uname", b"gname"})
 class TarMember(NamedTuple):
     """One member, or what its header has. kind: its type flag, of a member `0` for every file; size: bytes behind it.
 
-    other: the name that a sparse file has for tools that know of sparse files; its content is never looked at.
+    sparse_name: the name that a sparse file has for tools that know of sparse files; its content is never looked at.
     """
 
     kind: bytes
     name: bytes
     link: bytes = b""
     size: int = 0
-    other: bytes = b""
+    sparse_name: bytes = b""
 
     @property
     def sparse(self) -> bool:
         """Whether what follows is not the content."""
-        return bool(self.other)
+        return bool(self.sparse_name)
 
 
 def read_header(block: bytes) -> TarMember:
@@ -259,7 +259,7 @@ def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
 def _member(header: TarMember, extended: dict[bytes, bytes]) -> TarMember:
     """Return a member with its extended headers; an empty record keeps what the header says."""
     kind, name, link, size, _ = header
-    other = b""
+    sparse_name = b""
     if extended:
         name = extended.get(b"path") or extended.get(LONG_NAME) or name
         link = extended.get(b"linkpath") or extended.get(LONG_LINK) or link
@@ -270,10 +270,10 @@ def _member(header: TarMember, extended: dict[bytes, bytes]) -> TarMember:
         if any(key.startswith(SPARSE) for key in extended):
             if kind not in FILES:
                 raise damaged("CC1204.extended-twice")
-            other = extended.get(SPARSE_NAME) or name
+            sparse_name = extended.get(SPARSE_NAME) or name
     if kind == b"\0":  # version 7 knew a directory by the slash at its end
         kind = b"5" if name.endswith(b"/") else b"0"
-    return TarMember(kind, name, link, size if kind == b"0" else 0, other)
+    return TarMember(kind, name, link, size if kind == b"0" else 0, sparse_name)
 
 
 def _records(file: TarStream, size: int, budget: Budget) -> dict[bytes, bytes]:

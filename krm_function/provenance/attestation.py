@@ -177,7 +177,7 @@ class Statement(NamedTuple):
 
     def of_role(self, role: Role) -> tuple[Artefact, ...]:
         """Return the files that one option named."""
-        return tuple(Artefact(one.name, one.sha256) for one in self.materials if one.role == role)
+        return tuple(Artefact(material.name, material.sha256) for material in self.materials if material.role == role)
 
 
 def parse_attestation(data: bytes) -> Statement:
@@ -196,11 +196,11 @@ def parse_attestation(data: bytes) -> Statement:
     if definition.get("buildType") != BUILD_TYPE:
         raise AttestationProblem("CC1330.field", field="buildType", wanted=BUILD_TYPE)
     _known_parameters(_part(definition, "externalParameters", PARAMETERS))
-    outputs = [_artefact(one, f"subject[{index}]") for index, one in enumerate(_list(value, "subject"))]
+    outputs = [_artefact(entry, f"subject[{index}]") for index, entry in enumerate(_list(value, "subject"))]
     if not outputs:
         raise AttestationProblem("CC1330.field", field="subject", wanted="a list of files")
     read = _list(definition, "resolvedDependencies")
-    materials = [_material(one, f"resolvedDependencies[{index}]") for index, one in enumerate(read)]
+    materials = [_material(entry, f"resolvedDependencies[{index}]") for index, entry in enumerate(read)]
     builder = _part(_part(predicate, "runDetails", ("builder",)), "builder", ("id", "version"))
     version = _part(builder, "version", (PROGRAM,)).get(PROGRAM)
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
@@ -273,9 +273,11 @@ def compare_outputs(
     statement: Statement, file: str, outputs: Sequence[Artefact], inside: Iterable[str] = ()
 ) -> list[Finding]:
     """Return findings about outputs. file: the attestation. inside: digests of the manifests that the outputs hold."""
-    digests = {one.sha256 for one in statement.outputs}
-    missing = _missing(statement.outputs, [*(one.sha256 for one in outputs), *inside])
-    findings = [_other(one, missing or statement.outputs, file) for one in outputs if one.sha256 not in digests]
+    digests = {output.sha256 for output in statement.outputs}
+    missing = _missing(statement.outputs, [*(output.sha256 for output in outputs), *inside])
+    findings = [
+        _other(output, missing or statement.outputs, file) for output in outputs if output.sha256 not in digests
+    ]
     if missing and not findings:
         findings.append(finding("CC1332", file=file, names=_names(missing)))
     return findings
@@ -284,12 +286,12 @@ def compare_outputs(
 def compare_inputs(statement: Statement, file: str, role: Role, read: Sequence[Artefact]) -> list[Finding]:
     """Return findings about all the files of one option."""
     attested = statement.of_role(role)
-    digests = {one.sha256 for one in attested}
-    missing = _missing(attested, [one.sha256 for one in read])
+    digests = {file_read.sha256 for file_read in attested}
+    missing = _missing(attested, [file_read.sha256 for file_read in read])
     findings = [
-        finding("CC1333", file=file, name=one.name or STREAM, role=role, found=one.sha256)
-        for one in read
-        if one.sha256 not in digests
+        finding("CC1333", file=file, name=file_read.name or STREAM, role=role, found=file_read.sha256)
+        for file_read in read
+        if file_read.sha256 not in digests
     ]
     if missing:
         findings.append(finding("CC1334", file=file, role=role, names=_names(missing)))
@@ -298,11 +300,11 @@ def compare_inputs(statement: Statement, file: str, role: Role, read: Sequence[A
 
 def _missing(attested: Sequence[Artefact], digests: Iterable[str]) -> list[Artefact]:
     """Return the files of the statement of which there are fewer than it names."""
-    left = Counter(digests)
+    counts = Counter(digests)
     missing = []
     for artefact in attested:
-        left[artefact.sha256] -= 1
-        if left[artefact.sha256] < 0:
+        counts[artefact.sha256] -= 1
+        if counts[artefact.sha256] < 0:
             missing.append(artefact)
     return missing
 
@@ -310,12 +312,12 @@ def _missing(attested: Sequence[Artefact], digests: Iterable[str]) -> list[Artef
 def _other(output: Artefact, missing: Sequence[Artefact], file: str) -> Finding:
     """Make CC1331: an output that the statement does not name. missing: those of the statement that are not there."""
     name = output.name or STREAM
-    same = [one for one in missing if one.name == name] or missing
+    same = [file_named for file_named in missing if file_named.name == name] or missing
     return finding("CC1331", file=file, name=name, found=output.sha256, names=_names(same))
 
 
 def _names(files: Sequence[Artefact]) -> str:
     """Return the names with their digests, the first ones of many."""
-    shown = ", ".join(f"{one.name or STREAM} ({one.sha256})" for one in files[:MOST_NAMES])
-    more = len(files) - MOST_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
+    shown = ", ".join(f"{named.name or STREAM} ({named.sha256})" for named in files[:MOST_NAMES])
+    rest = len(files) - MOST_NAMES
+    return f"{shown} and {rest} more" if rest > 0 else shown

@@ -111,7 +111,7 @@ def make_statement(call: Call, materials: Iterable[Material], outputs: Iterable[
     """Make the statement, as JSON in ASCII with a line end. outputs: at least one."""
     statement = {
         "_type": STATEMENT,
-        "subject": [_descriptor(one.name, one.sha256) for one in outputs],
+        "subject": [_descriptor(output.name, output.sha256) for output in outputs],
         "predicateType": PREDICATE,
         "predicate": {
             "buildDefinition": {
@@ -119,7 +119,8 @@ def make_statement(call: Call, materials: Iterable[Material], outputs: Iterable[
                 "externalParameters": _external(call),
                 "internalParameters": _internal(call),
                 "resolvedDependencies": [
-                    {**_descriptor(one.name, one.sha256), "annotations": {"role": one.role}} for one in materials
+                    {**_descriptor(material.name, material.sha256), "annotations": {"role": material.role}}
+                    for material in materials
                 ],
             },
             "runDetails": {"builder": {"id": PROJECT, "version": _version(tool)}},
@@ -144,7 +145,7 @@ def _external(call: Call) -> dict[str, Any]:
 def _value(value: bool | str | list[str]) -> bool | str | list[str]:
     if isinstance(value, str):
         return unicode_name(value)
-    return value if isinstance(value, bool) else [unicode_name(one) for one in value]
+    return value if isinstance(value, bool) else [unicode_name(word) for word in value]
 
 
 def _internal(call: Call) -> dict[str, str]:

@@ -346,8 +346,8 @@ def _fill(item: ObjectAt, platform: str, scheduling: Scheduling) -> tuple[tuple[
     present = dig(item.value, ("scheduling",))
     missing = _scheduling(scheduling)
 
-    def edit(path: Path, before: Any, after: Any) -> Edit:
-        return Edit("set" if isinstance(path[-1], str) else "insert", path, before, after, "CC0306", reason)
+    def edit(path: Path, old: Any, new: Any) -> Edit:
+        return Edit("set" if isinstance(path[-1], str) else "insert", path, old, new, "CC0306", reason)
 
     if not missing or (present is not None and not isinstance(present, dict)):
         return (), []  # of another type: CC0303 reports it

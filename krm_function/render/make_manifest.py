@@ -148,8 +148,8 @@ def _merge_values(
     """Merge the three; entries that are only kept of the base come last. Raises FieldProblem."""
     if config.generate.manifest.keep == "none":
         return merged_reference_values(base, release, overrides)
-    before, beside = divided(base, release)
-    values = merged_reference_values(before, release, overrides)
+    start, beside = divided(base, release)
+    values = merged_reference_values(start, release, overrides)
     return with_kept(values, merged_reference_values(beside, None, overrides))
 
 

@@ -452,7 +452,7 @@ class HostMount(NamedTuple):
 
     point: str
     at: Path
-    what: str
+    source: str
 
 
 class Program(NamedTuple):
@@ -492,7 +492,7 @@ def _check_container(
 
     by_point = _index_programs(container, images)
     for mount in mounts:
-        values: dict[str, Any] = {"container": container.name, "what": mount.what}
+        values: dict[str, Any] = {"container": container.name, "what": mount.source}
         place = find_guarded_place(mount.point)
         if place is not None:
             yield finding(place.code, workload.ref, mount.at, **values, place=place.path)

@@ -121,7 +121,7 @@ def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources
         return read(resources, keep_plain=bool(config and config.generate.workloads))
     from krm_function.contrast.owned import CLAIM_KIND
 
-    return read(resources, more=(CLAIM_KIND,), keep_plain=True)
+    return read(resources, further=(CLAIM_KIND,), keep_plain=True)
 
 
 def _find_idle_rules(selected: Selected, config: Config | None) -> tuple[Finding, ...]:

@@ -34,7 +34,7 @@ def read(
     resources: Iterable[Resource],
     kinds: Iterable[str] | None = None,
     *,
-    more: Iterable[str] = (),
+    further: Iterable[str] = (),
     keep_plain: bool = False,
 ) -> ReadResources:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
@@ -43,7 +43,7 @@ def read(
     keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources that
     were read before stay as they are. Objects that a controller made keep their records.
     """
-    expected = (KINDS_BY_CONTENT if kinds is None else frozenset(kinds)).union(more)
+    expected = (KINDS_BY_CONTENT if kinds is None else frozenset(kinds)).union(further)
     parsed: list[Resource] = []
     findings: list[Finding] = []
     for position, resource in enumerate(resources):

@@ -59,20 +59,20 @@ def test_images_and_releases_are_no_reason() -> None:
 def test_with_every_a_plain_pod_is_judged_as_if_it_asked_and_stays_plain() -> None:
     database = an_object(name="db", spec=claiming(runtimeClassName=None))
     assert states(assess(stream(plain(), database))) == {"web": "plain", "db": "plain"}
-    assert states(assess(stream(plain(), database), every=True)) == {"web": "plain", "db": "blocked"}
+    assert states(assess(stream(plain(), database), judge_plain=True)) == {"web": "plain", "db": "blocked"}
 
 
 def test_a_pod_with_a_gpu_is_judged_as_one_of_a_platform_with_gpus() -> None:
     spec = pod_spec(runtimeClassName=None)
     spec["containers"][0]["resources"]["limits"] |= {"cpu": "2", "nvidia.com/pgpu": "1"}
-    assert states(assess(stream(an_object(spec=spec)), every=True)) == {"web": "plain"}
+    assert states(assess(stream(an_object(spec=spec)), judge_plain=True)) == {"web": "plain"}
 
 
 def test_each_pod_of_a_custom_resource_is_listed() -> None:
     template = {"spec": {"containers": [{"name": "worker", "image": "a"}]}}
     ray = RAY | {"spec": {"head": {"template": template}, "groups": [{"template": template}, {"template": template}]}}
     assert [pod.state for pod in assess(stream(ray)).pods] == ["plain"] * 3
-    assert [pod.state for pod in assess(stream(ray), every=True).pods] == ["blocked"] * 3
+    assert [pod.state for pod in assess(stream(ray), judge_plain=True).pods] == ["blocked"] * 3
     asking = ROLLOUT | {"spec": {"template": {"spec": pod_spec()}}}
     (pod,) = assess(stream(asking)).pods
     assert pod.state == "confidential"  # the catalogue has its kind

@@ -24,7 +24,7 @@ def test_the_first_pin_makes_the_list(before: str, head: str) -> None:
     assert found.text.startswith(head)
     images = [{"name": "example.com/web", "newTag": "2", "digest": NEW}]
     assert yaml.safe_load(found.text) == {**yaml.safe_load(head), "images": images}
-    assert (found.made, found.left) == ((pin(),), ())
+    assert (found.done, found.unpinned) == ((pin(),), ())
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_an_image_without_a_tag_gets_its_digest_alone() -> None:
 def test_a_name_of_which_others_have_another_tag_is_left() -> None:
     used = {"example.com/web:2", f"example.com/web:2@{NEW}", "example.com/web:3", "example.com/db:1"}
     found = pin_in_kustomization(HEAD, [pin()], used)
-    assert (found.text, found.made) == (HEAD, ())
-    ((left, cause),) = found.left
+    assert (found.text, found.done) == (HEAD, ())
+    ((left, cause),) = found.unpinned
     assert (left, cause.code, cause.values) == (pin(), "CC1215.other", {"other": "example.com/web:3"})
 
 

@@ -39,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print the assessment; findings are about what could not be read."""
     inputs = read_inputs(options.paths)
-    assessed = assess(inputs.resources, every=options.all)
+    assessed = assess(inputs.resources, judge_plain=options.all)
     findings = (*inputs.findings, *assessed.findings)
     if not has_errors(findings):
         if options.output == "json":
