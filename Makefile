@@ -135,6 +135,7 @@ style: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.vague_names
 	$(BIN)/python -m tools.workflows
 
 tools: | $(BIN)/python

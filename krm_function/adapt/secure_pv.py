@@ -96,8 +96,8 @@ def refused(workload: Workload, device: str) -> Cause | None:
     if workload.is_coordinator or not asks_for_initializer(workload.annotations):
         return Cause("CC0837.initializer")
     if secure_pv := workload.annotations.get(SECURE_PV):
-        other = read_secure_pv({SECURE_PV: secure_pv})
-        return Cause("CC0837.one", {"other": other.device if other else "another volume"})
+        present = read_secure_pv({SECURE_PV: secure_pv})
+        return Cause("CC0837.one", {"other": present.device if present else "another volume"})
     if device in devices(workload):
         return Cause("CC0837.device")
     for mount in mounts_of(workload, device):

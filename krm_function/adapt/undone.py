@@ -211,7 +211,7 @@ def _splits(now: Workload, draft: Draft) -> None:
 
 
 def _split_names(now: Workload, original: Workload, volume: str) -> Mapping[str, str] | None:
-    """Return the new volume of each subPath; None unless each is new and of mounted_at subPath."""
+    """Return the new volume of each subPath; None unless each is new and of one subPath."""
     names: dict[str, str] = {}
     mounted = {
         (container.field, container.name, str(mount.get("mountPath"))): str(mount.get("name"))

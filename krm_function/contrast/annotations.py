@@ -81,7 +81,7 @@ MISSPELT: Mapping[str, str] = MappingProxyType(
 
 
 # Those that the rule `objectAnnotations` moves; the role is a label today.
-MOVABLE = tuple(key for key, known in KNOWN.items() if "pod annotation" in known.places and key != POD_ROLE)
+MOVABLE = tuple(key for key, entry in KNOWN.items() if "pod annotation" in entry.places and key != POD_ROLE)
 
 
 def annotations_size(annotations: Mapping[str, Any]) -> int:

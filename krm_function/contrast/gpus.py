@@ -122,11 +122,6 @@ def wants_gpu(pod_spec: dict[str, Any]) -> bool:
     )
 
 
-def asks_for_gpu(container: Mapping[str, Any]) -> bool:
-    """Tell whether one container asks for a GPU, or for a part of one."""
-    return wants_gpu({"containers": [container]})
-
-
 def _limits(container: dict[str, Any]) -> int:
     return sum(_count(gpu.value) for gpu in asked_gpus(container) if gpu.kind in COUNTED)
 

@@ -21,7 +21,7 @@ from krm_function.contrast.injected import (
 from krm_function.findings import Path
 from krm_function.kubernetes.objects import dig, objects
 from krm_function.kubernetes.runtime_classes import API_VERSION, KIND
-from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, LOCAL_CONFIG, ORIGINAL, RESOURCE_POLICY
+from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, ORIGINAL
 
 ANNOTATIONS = "contrast-krm.dev/"  # all keys of this domain are a render's own
 CONTAINERS = (INITIALIZER, SERVICE_MESH, PVC_HOLDER)  # reserved names of init containers
@@ -56,7 +56,6 @@ ADDED_OBJECTS = {  # that a render adds as a whole: their fields besides apiVers
     (API_VERSION, KIND): ("handler", "overhead", "scheduling"),
     ("v1", "ConfigMap"): ("data",),
 }
-ADDED_ANNOTATIONS = (EMITTED, LOCAL_CONFIG, RESOURCE_POLICY)  # of added objects; the last two may be a host's, too
 
 
 def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:

@@ -163,7 +163,7 @@ def _declared(form: Any) -> tuple[dict[str, Any], Collection[str]]:
         return hints, set(form._fields) - set(form._field_defaults)
     missing = sys.modules["dataclasses"].MISSING  # loaded, since there is a dataclass
     fields = {name: field for name, field in form.__dataclass_fields__.items() if field.init}
-    required = [name for name, one in fields.items() if one.default is missing and one.default_factory is missing]
+    required = [name for name, field in fields.items() if field.default is missing and field.default_factory is missing]
     return {name: hints[name] for name in fields}, required
 
 

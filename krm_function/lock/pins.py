@@ -166,7 +166,7 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
     if not isinstance(document.value, dict) or value.get("kind", "Kustomization") != "Kustomization":
         raise ValueError("it is no kustomization")
     if not isinstance(value.get(IMAGES), list | None) or not all(
-        isinstance(one, dict) for one in value.get(IMAGES) or ()
+        isinstance(entry, dict) for entry in value.get(IMAGES) or ()
     ):
         raise ValueError("images is no list of maps")
     entries, pinned, unpinned = maps(value.get(IMAGES)), [], []

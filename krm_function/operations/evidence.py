@@ -120,7 +120,7 @@ def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | F
     if not matches and not spaces:
         return finding("CC1172.absent", address=address)
     if not matches:
-        told = sorted(_of(all_events, kind, space, name), key=lambda one: one.time, reverse=True)
+        told = sorted(_of(all_events, kind, space, name), key=lambda event: event.time, reverse=True)
         ref = Ref("v1" if kind == "Pod" else "", kind, spaces[0], name)
         return _with_surroundings(Evidence(ref, None, (), tuple(told), ()), objects)
     controllers = index_controllers(objects)

@@ -9,7 +9,7 @@ from krm_function.config.references import References
 from krm_function.findings import Cause, Finding, Ref, finding
 from krm_function.kubernetes.objects import dig, fits, mapping, maps
 from krm_function.kubernetes.workload import OpenVariable, Workload
-from krm_function.policy.expansion import OPEN, WHOLE
+from krm_function.policy.expansion import OPEN
 from krm_function.policy.rules import NAME, profile_of_data
 from krm_function.record import NamedTuple
 
@@ -210,7 +210,6 @@ _SOURCES = {
     "todo-annotation": "an annotation that the pod template does not have",
 }
 _TOKEN = re.compile(r"\$\((" + "|".join(_SOURCES) + r")\)")
-_ANY_TOKEN = re.compile(r"\$\((" + "|".join(WHOLE) + r")\)")
 
 
 def unbound_values(data: Mapping[str, Any]) -> tuple[OpenVariable, ...]:

@@ -318,6 +318,6 @@ def _other(output: Artefact, missing: Sequence[Artefact], file: str) -> Finding:
 
 def _names(files: Sequence[Artefact]) -> str:
     """Return the names with their digests, the first ones of many."""
-    shown = ", ".join(f"{named.name or STREAM} ({named.sha256})" for named in files[:MOST_NAMES])
+    shown = ", ".join(f"{file.name or STREAM} ({file.sha256})" for file in files[:MOST_NAMES])
     rest = len(files) - MOST_NAMES
     return f"{shown} and {rest} more" if rest > 0 else shown
