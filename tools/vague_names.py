@@ -14,19 +14,6 @@ VAGUE = {
     *("one", "found", "made", "known", "wanted", "wrong", "said", "given", "left", "kept", "taken", "moved", "placed"),
     *("named", "each", "there", "other", "others", "more", "own", "before", "after", "here", "every", "what", "who"),
 }
-ALLOWED names its file.
-"""
-
-import ast
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
-ROOT = Path(__file__).parents[1]
-VAGUE = set(
-    ("one", "found", "made", "known", "wanted", "wrong", "said", "given", "left", "kept", "taken", "moved", "placed")
-    + ("named", "each", "there", "other", "others", "more", "own", "before", "after", "here", "every", "what", "who")
-)
 ALLOWED = {
     "krm_function/check/adopt.py": {"before", "after"},  # of an AdoptedPod
     "krm_function/kubernetes/resource.py": {"before", "after"},  # of an Edit
