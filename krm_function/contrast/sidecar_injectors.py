@@ -10,7 +10,7 @@ from krm_function.record import NamedTuple
 
 # --- The admission webhooks that are known to change a pod after it was sealed, and what makes each of them do so
 #
-# Rule: one table, with its sources in docs/facts/sidecar-injectors.md#what-asks-for-a-change and
+# Rule: one table, with its sources in docs/facts/sidecar-injectors.md#requests-for-a-change and
 # docs/facts/sidecar-injectors.md#not-looked-up-again. The node refuses a pod that is not as it was sealed, so a pod
 # that one of them would change never starts. The pod decides before its namespace, and of several keys the first one in
 # the table that says anything; of the keys with one prefix each that asks counts.

@@ -36,7 +36,7 @@ from krm_function.text.changes import ABSENT, Alike, differing_paths
 # --- Tell by what an object has in a cluster who applies it, since that decides what puts it right
 #
 # Rule: what the host itself writes counts, in the order of this table; what a chart or a package may write
-# does not. Sources: docs/facts/helm.md#objects, docs/facts/delivery.md#what-hosts-write-into-objects.
+# does not. Sources: docs/facts/helm.md#objects, docs/facts/delivery.md#marks-of-hosts-in-objects.
 #
 #     the live object has                                              it is applied by
 #     annotation argocd.argoproj.io/tracking-id                        gitops

@@ -150,7 +150,7 @@ TRIALS: dict[str, Callable[[], str]] = {
 def rows() -> dict[str, bool]:
     """Row -> whether the page says that it changes the digest."""
     text = PAGE.read_text()
-    changes, _, keeps = text.partition("## What does not change it")
+    changes, _, keeps = text.partition("## Changes that do not")
     return dict.fromkeys(table(changes), True) | dict.fromkeys(table(keeps), False)
 
 

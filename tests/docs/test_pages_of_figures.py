@@ -23,7 +23,7 @@ def test_the_page_of_speed_has_no_figure_that_was_typed() -> None:
 
 def test_the_promises_have_no_figure_that_was_typed() -> None:
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    assert typed(text.partition("## What is promised")[2].partition("\n## ")[0]) == []
+    assert typed(text.partition("## Limits of the figures")[2].partition("\n## ")[0]) == []
 
 
 @pytest.mark.parametrize(
