@@ -74,7 +74,7 @@ def _format(options: Namespace) -> str:
 
 PROGRAM = "contrast-krm"
 HELM = "post-render"
-DESCRIPTION = """Turn rendered Kubernetes resources into confidential ones for Contrast, and make the manifest.
+DESCRIPTION = """Make rendered Kubernetes pods confidential with Contrast, and create the manifest.
 
 Without arguments: a KRM function (ResourceList on standard input), as kustomize and kpt call it.
 Start with: assess, init, plan, check."""

@@ -221,7 +221,9 @@ def add_look_up(parser: Parser) -> None:
         help="read every layer, for the memory that it takes in a VM, also of images that are in the lock already; "
         "memory: calculate in the configuration does the same",
     )
-    parser.add_argument("--jobs", metavar="N", type=int, default=4, help="images at a time (default: 4)")
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=4, help="images to look up at the same time (default: 4)"
+    )
     parser.add_argument("--timeout", metavar="SECONDS", type=int, default=900, help="time for one image (default: 900)")
     parser.add_argument(
         "--write-kustomize",
@@ -234,15 +236,14 @@ def add_look_up(parser: Parser) -> None:
         "--write-values",
         metavar="FILE",
         default="",
-        help="also write them into this file of Helm values, behind their tags",
+        help="also append them to the tags in this file of Helm values",
     )
     parser.add_argument(
         "--write-files",
         metavar="PATH",
         action="append",
         default=[],
-        help="also write them into the image fields of this file, or of all files in this directory, behind their tags "
-        "(repeatable)",
+        help="also append them to the image fields of this file, or of all files in this directory (repeatable)",
     )
 
 

@@ -222,7 +222,7 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
             findings.append(finding("CC1311.taken", file=path, kind=kind))
         elif not present:
             files[path] = new_file(kind, target.host, choices.platform, choices.function).encode()
-            changes.append(f"made {path}")
+            changes.append(f"created {path}")
     config_files = Files(names["ContrastGenerate"], names["ContrastRelease"], names["ImageLock"])
     generate = os.path.join(directory, config_files.generate)
     new = files.get(generate)
@@ -243,10 +243,10 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
     files |= schemas
     if schemas:
         where = os.path.join(directory, DIRECTORY)
-        changes.append(f"made {where}: JSON Schemas, by which editors check these files; nothing else reads them")
+        changes.append(f"created {where}: JSON Schemas for editors; nothing else reads them")
     if wired.text != text:
         files[path] = encode(wired.text, decode(target.data).bom)
-        changes.append(f"{'changed' if target.data else 'made'} {path}: {'; '.join(wired.added)}")
+        changes.append(f"{'changed' if target.data else 'created'} {path}: {'; '.join(wired.added)}")
     generate_text, release_text, lock_text = (
         files.get(path) or read_file(path, directory)
         for path in (os.path.join(directory, name) for name in config_files)

@@ -187,24 +187,24 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     if not any(dig(value, ("spec", "workloads")) for value in options):
         yield from _runtime_classes(state, place)
     if not any(map(has_coordinator, state.resources)):
-        yield "put the coordinator of the Contrast release beside your resources", _coordinator(state, place)
+        yield "add the coordinator of the Contrast release to your resources", _coordinator(state, place)
     if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
         sources = "runtime-*.yml coordinator.yml image-replacements.txt manifest.json"
         yield (
-            "import the files of the Contrast release, from the directory that holds them",
+            "import the files of the Contrast release (run this in their directory)",
             f"contrast-krm release import {sources} -o {place.release}",
         )
     if not any(dig(value, ("spec", "platform")) for value in options):
         imported = [dig(value, ("spec", "platforms")) for value in values_of(state.release)]
         first, *rest = [name for platforms in imported for name in mapping(platforms)] or PLATFORMS
-        why = "say what the bare placeholder contrast-cc stands for: " + ", or ".join(["this platform", *rest])
+        why = "choose the platform of the bare placeholder contrast-cc: " + ", or ".join(["this one", *rest])
         yield why, f"{place.again} --platform {first}"
     yield from _keys(options, place)
     yield from _reference_values(state, options, place)
     if not any(dig(value, ("spec", "images")) for value in values_of(state.lock)):
-        yield "look the images up, and pin those that have only a tag", _lock(state, place)
+        yield "look up the images, and pin the ones that only have a tag", _lock(state, place)
     classes = f"contrast-krm release runtime-classes {place.config}"
-    yield "print the RuntimeClasses, which are applied once a cluster and not with each deployment", classes
+    yield "print the RuntimeClasses: apply them once per cluster, not with each deployment", classes
     yield from _render(state, place)
 
 
@@ -255,9 +255,9 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
     plain = plain_workloads(state.resources)
     if plain is None:
         return
-    none_yet = f"; none of {listed(plain)} is yet" if plain else ""
-    task = f"write runtimeClassName: {BARE} into the pod spec of each workload that is to be confidential"
-    why = f"{task}, or name it under spec.workloads of {place.generate}{none_yet}"
+    none_yet = f"; so far none of {listed(plain)} is" if plain else ""
+    task = f"set runtimeClassName: {BARE} in the pod spec of each workload that should be confidential"
+    why = f"{task}, or list it under spec.workloads of {place.generate}{none_yet}"
     match state.host:
         case "helm":
             yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
@@ -270,12 +270,12 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
     """Yield the steps for the owners' keys; private ones are kept out of Git."""
     ignored = _ignore() if work_tree(".") else ""
-    for owner, field, may in (
-        ("workload", "workloadOwnerKeys", "may update the manifest"),
-        ("seedshare", "seedshareOwnerKeys", "may recover the coordinator"),
+    for owner, field, purpose in (
+        ("workload", "workloadOwnerKeys", "update the manifest"),
+        ("seedshare", "seedshareOwnerKeys", "recover the coordinator"),
     ):
         if not any(dig(value, ("spec", "manifest", field)) for value in options):
-            why = f"make the key of who {may}; the private half stays out of Git"
+            why = f"create the {owner} owner key (needed to {purpose}); keep the private half out of Git"
             yield why, f"{ignored}contrast-krm keys new --{owner}-owner --add-to {place.generate}"
             ignored = ""
 
@@ -285,11 +285,11 @@ def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _P
     stated = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
     if "snp" in tees and not any(key == "snp" or "-snp" in key for values in stated for key in values):
         yield (
-            "name the firmware that you accept at least: numbers for B, T, S and M, as snphost show tcb prints them",
+            "set the minimum firmware version: replace B, T, S and M with the numbers that snphost show tcb prints",
             f"{place.again} --minimum-tcb {TCB}",
         )
     if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for values in stated for key in values):
-        yield "name the TDX module that you accept: its MrSeam for HEX", f"{place.again} --mr-seam HEX"
+        yield "set the accepted TDX module: replace HEX with its MrSeam", f"{place.again} --mr-seam HEX"
 
 
 def _platforms(state: State, options: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -322,29 +322,29 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
         case "kustomize":
             plugin = install_plugin(place.function)
             if plugin:
-                yield "put the program where kustomize looks for legacy plugins", plugin
+                yield "install the program where kustomize looks for legacy plugins", plugin
             rendered = f"{build(place.function, place.directory)} > rendered.yaml"
-            yield "render, and check what came out", f"{rendered} && {check}"
+            yield "render, and check the output", f"{rendered} && {check}"
         case "kpt":
             render = f"kpt fn render --allow-exec {place.directory}"
-            yield "render, and check what came out", f"{render} && contrast-krm check {place.directory}"
+            yield "render, and check the output", f"{render} && contrast-krm check {place.directory}"
         case "files":
             output = _rendered_file(state)
             config = f" {_options(place.whole)}" if place.apart else ""
             render = f"contrast-krm generate {place.chart}{config} -o {output}"
-            yield "render, and check what came out", f"{render} && contrast-krm check {output}"
+            yield "render, and check the output", f"{render} && contrast-krm check {output}"
         case "helm":
             name = _release_name(state)
             template = f"helm template {name} {place.chart}"
             yield (
-                "render, and check what came out",
+                "render, and check the output",
                 f"{template} | contrast-krm post-render {_options(place.whole)} > rendered.yaml && {check}",
             )
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
             arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
             yield "install it with Helm 3", f"{renderer} --post-renderer-args post-render {arguments}"
             yield (
-                "or with Helm 4, whose plugin is contrast-krm-VERSION.tgz of a release, or the directory helm_plugin",
+                "or with Helm 4 (plugin: contrast-krm-VERSION.tgz of a release, or the directory helm_plugin)",
                 f"{renderer} {arguments} --post-renderer-args --report --post-renderer-args findings.txt",
             )
 

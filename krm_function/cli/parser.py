@@ -211,7 +211,7 @@ def add_namespace(parser: Parser) -> None:
         "--namespace",
         metavar="NAME",
         type=_namespace,
-        help="namespace of the Contrast workloads that name none; wins over spec.namespace of the configuration",
+        help="namespace of the Contrast workloads that name none; overrides spec.namespace of the configuration",
     )
 
 
@@ -241,7 +241,7 @@ def add_findings(parser: Parser, *, variable: bool = True) -> None:
         action="store_true",
         help="also print infos in text, such as the nodes, the policy and the digest of each workload",
     )
-    amount.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors in text")
+    amount.add_argument("-q", "--quiet", action="store_true", help="in text, print only errors")
 
 
 def form_of(options: Namespace) -> "Form":

@@ -1,13 +1,12 @@
 """ContrastRelease, the facts of one Contrast release, and the policy profile of its nodes."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
 from krm_function.config.document import API_VERSION, ConfigDocument, ConfigKind, load_object, read_kind
 from krm_function.config.generate import Generate, released
-from krm_function.contrast.platforms import PLATFORMS, Platform, placeholder
+from krm_function.contrast.platforms import PLATFORMS, Platform, handler_pattern, is_handler_of, placeholder
 from krm_function.contrast.profiles import DEFAULT, PROFILES, RELEASED, Profile, ProfileName, profile_of_release
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes import image
@@ -28,7 +27,6 @@ NO_VERSION = "v0.0.0"  # of the release that `init` writes before anything is im
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
 VCPUS = "[1-9]|[1-9][0-9]|1[0-9][0-9]|2[01][0-9]|220"
-HASH = "(?!gpu)[0-9a-z]{1,16}"  # see model.runtime_class_names.parse_runtime_class
 
 
 def image_problem(text: str) -> str:
@@ -46,10 +44,6 @@ PINNED = Text(
     image_problem,
     matches=image.is_pinned,
 )
-
-
-def _is_handler(beginning: str, text: str) -> bool:
-    return text.startswith(beginning) and re.fullmatch(HASH, text[len(beginning) :]) is not None
 
 
 def _amount_problem(value: Any) -> str:
@@ -97,9 +91,9 @@ def _platform(platform: Platform) -> Record:
         "handler": Field(
             Text(
                 f"{prefix}-<hash>",
-                f"{prefix}-{HASH}",
+                handler_pattern(platform),
                 example=f"{prefix}-1a2b3c4d",
-                matches=partial(_is_handler, f"{prefix}-"),
+                matches=partial(is_handler_of, platform),
             ),
             "the runtime class of this release, as in its runtime-<platform>.yml",
             required=True,

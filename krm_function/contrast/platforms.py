@@ -67,12 +67,23 @@ FIELD = "runtimeClassName"
 NAME_IN_TEXT = rf"(?<![A-Za-z0-9-])(?:{BARE}[a-z0-9-]*|{LEGACY_BARE})(?![A-Za-z0-9])"
 LONGEST_PLACEHOLDER = 64  # characters, with blanks around it
 LONGEST_HASH = 16
-HASH_ALPHABET = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
+HASH = rf"(?!gpu)[0-9a-z]{{1,{LONGEST_HASH}}}"  # of a handler
 
 
 def placeholder(platform: Platform) -> str:
     """Return the runtimeClassName by which a pod requests this platform."""
     return f"{BARE}-{platform.name}"
+
+
+def handler_pattern(platform: Platform) -> str:
+    """Return the regex of the handlers that a release may have for this platform."""
+    return f"{placeholder(platform)}-{HASH}"
+
+
+def is_handler_of(platform: Platform, name: str) -> bool:
+    """Tell whether a name fits `handler_pattern`."""
+    beginning = f"{placeholder(platform)}-"
+    return name.startswith(beginning) and re.fullmatch(HASH, name[len(beginning) :]) is not None
 
 
 def parse_runtime_class(name: str) -> Parsed:
@@ -108,9 +119,7 @@ def _explicit(rest: str) -> Platform | None:
     if rest in PLATFORMS:
         return PLATFORMS[rest]
     name, _, suffix = rest.rpartition("-")
-    if not 1 <= len(suffix) <= LONGEST_HASH or not HASH_ALPHABET.issuperset(suffix) or suffix.startswith("gpu"):
-        return None
-    return PLATFORMS.get(name)
+    return PLATFORMS.get(name) if re.fullmatch(HASH, suffix) else None
 
 
 def _means_contrast(folded: str) -> bool:

@@ -41,9 +41,9 @@ LONGEST_REASON = 300  # characters, as the configuration takes it
 LONGEST_KEY = 253
 MEMORY = "memory"  # the choice that wants the sizes of all layers
 DESCRIPTION = (
-    "Finds what a render would refuse, offers what the configuration can do about it, and writes the choices into the "
-    "ContrastGenerate of --config. On a terminal it asks; else only what the options name is chosen. Exit code 1 if a "
-    "render would still refuse a pod."
+    "Finds everything that a render would refuse, offers the settings that allow it, and writes your "
+    "choices into the ContrastGenerate of --config. On a terminal it asks; otherwise it takes only the "
+    "choices that the options name. Exit code 1 if a render would still refuse a pod."
 )
 
 
@@ -56,15 +56,15 @@ def add_arguments(parser: Parser) -> None:
         metavar="CHOICE,...",
         type=_choices,
         action="append",
-        help="take these choices, and ask nothing; the report names each with its consequence (repeatable)",
+        help="make these choices without asking; the report lists each with its consequence (repeatable)",
     )
     parser.add_argument(
         "--confidential",
         metavar="KIND/NAME",
         action="append",
         default=[],
-        help="make this workload confidential, though it does not ask: an entry of spec.workloads; * in the name "
-        "stands for any text, and the word all for every one (repeatable)",
+        help="make this workload confidential although its pods do not ask: an entry of spec.workloads; * in "
+        "the name matches any text, all selects every workload (repeatable)",
     )
     parser.add_argument(
         "--plain",
@@ -72,7 +72,7 @@ def add_arguments(parser: Parser) -> None:
         type=_reason,
         action="append",
         default=[],
-        help="name this workload as plain, and why (repeatable)",
+        help="declare this workload plain, with the reason (repeatable)",
     )
     parser.add_argument(
         "--keys",
@@ -80,15 +80,15 @@ def add_arguments(parser: Parser) -> None:
         type=_keys,
         action="append",
         default=[],
-        help="the keys that a Secret or ConfigMap has in the cluster, where envFrom takes all of them (repeatable)",
+        help="the keys of a Secret or ConfigMap in the cluster that envFrom reads as a whole (repeatable)",
     )
     lock = parser.add_mutually_exclusive_group()
     lock.add_argument(
-        "--lock", metavar="FILE", default="", help="the lock (default: that of --config, else images.yaml beside it)"
+        "--lock", metavar="FILE", default="", help="the lock (default: the one of --config, else images.yaml beside it)"
     )
-    lock.add_argument("--no-lock", action="store_true", help="look no image up, and leave the lock as it is")
+    lock.add_argument("--no-lock", action="store_true", help="do not look images up, and leave the lock as it is")
     add_look_up(parser)
-    parser.add_argument("--dry-run", action="store_true", help="write nothing and look no image up")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing and do not look images up")
     add_output_format(parser)
     add_findings(parser)
 

@@ -18,8 +18,8 @@ from krm_function.report.findings import ansi, plain
 
 DESCRIPTION = (
     "Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is "
-    "confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where nothing "
-    "reads it). Exit code 1 if one is misplaced."
+    "confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where "
+    "nothing reads that). Exit code 1 if a pod is misplaced."
 )
 
 
@@ -27,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
     """Add inputs, what is judged and what fails, output, findings."""
     add_paths(parser, "PATH")
     parser.add_argument(
-        "--all", action="store_true", help="also judge the pods that do not ask for Contrast, as if they did"
+        "--all", action="store_true", help="also assess pods that do not ask for Contrast, as if they did"
     )
     parser.add_argument(
         "--require-all", action="store_true", help="exit code 1 if any pod is plain, blocked or misplaced"

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from krm_function.cli.attest import FilesRead
 
 DESCRIPTION = (
-    "Checks what will be applied; needs no configuration. With one it also renders again and compares; this also "
-    "finds changes that a policy cannot show, such as a removed command or a changed CPU limit on TDX."
+    "Checks the resources that you will apply; needs no configuration. With a configuration it also "
+    "renders again and compares, which finds changes that a policy cannot show, such as a removed command "
+    "or a changed CPU limit on TDX."
 )
 
 
@@ -40,13 +41,14 @@ def add_arguments(parser: Parser) -> None:
         "--no-weaker",
         metavar="OLD",
         default="",
-        help="earlier rendered output: an error for every line by which a policy has become weaker",
+        help="earlier rendered output: every difference that makes a policy weaker is an error",
     )
     parser.add_argument(
         "--attestation",
         metavar="FILE",
         default="",
-        help="also compare with a statement of --attest, bare, in an envelope or in a bundle; verifies no signature",
+        help="also compare with a statement of --attest, bare, in an envelope or in a bundle; does not verify "
+        "its signature",
     )
     parser.add_argument(
         "--input",
@@ -58,7 +60,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--cluster",
         action="store_true",
-        help="also compare with what the cluster of the current kubeconfig context has (needs contrast-krm[cluster])",
+        help="also compare with the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
     add_findings(parser)
 

@@ -29,8 +29,9 @@ from krm_function.report.findings import ordered
 from krm_function.report.policy_text import policy_diff_json, policy_diff_text
 
 DESCRIPTION = (
-    "Secrets, values of variables and long annotations are masked. On an error nothing is printed. With --policy, one "
-    "line per difference with the verdict weaker, stronger or different; what is not known counts as weaker."
+    "Secrets, values of variables and long annotations are masked. On an error nothing is printed. With "
+    "--policy, one line per difference with the verdict weaker, stronger or different; an unknown field "
+    "counts as weaker."
 )
 
 
@@ -47,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--exit-code",
         action="store_true",
-        help="exit 1 if anything would change or differs; an error exits 1, 2 or 3 as well, but prints no diff",
+        help="exit 1 if anything would change or differs; an error also exits 1, 2 or 3, but prints no diff",
     )
     add_config(parser)
     add_namespace(parser)

@@ -22,9 +22,10 @@ from krm_function.schema.check import nearest
 
 WIDEST = 100  # columns of a paragraph that is still easy to read
 DESCRIPTION = (
-    "For a workload it prints every edit in order, with its rule, its reason and where that is documented; for the "
-    "code of a finding, such as CC0304, its meaning with an example and the remedy. Where a code stands for many "
-    "problems, write words of yours in place of PATH, or name with --report the file that an earlier call wrote."
+    "For a workload it prints every edit in order, with its rule, its reason and a link to the "
+    "documentation; for the code of a finding, such as CC0304, its meaning with an example and the remedy. "
+    "If a code covers several problems, add words from your message in place of FILE, or name the report "
+    "of an earlier call with --report."
 )
 
 

@@ -55,8 +55,8 @@ def add_arguments(parser: Parser) -> None:
         "--reference-values", metavar="PLATFORM", default="", help="platform of the bare placeholder contrast-cc"
     )
     like.add_argument("-m", "--manifest", metavar="FILE", default="", help="manifest.json to merge with and to write")
-    like.add_argument("--skip-initializer", action="store_true", help="inject no initializer")
-    like.add_argument("--skip-service-mesh", action="store_true", help="inject no service mesh")
+    like.add_argument("--skip-initializer", action="store_true", help="do not inject the initializer")
+    like.add_argument("--skip-service-mesh", action="store_true", help="do not inject the service mesh")
     like.add_argument("--inject-image-store", action="store_true", help="inject the secure image store")
     like.add_argument("-p", "--policy", metavar="FILE", default="", help="Rego rules instead of the built-in ones")
     like.add_argument(
@@ -79,14 +79,14 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="PEM file with the ECDSA key of someone who may update the manifest (repeatable)",
+        help="PEM file with an ECDSA key whose holder may update the manifest (repeatable)",
     )
     like.add_argument(
         "--add-seedshare-owner-key",
         metavar="FILE",
         action="append",
         default=[],
-        help="PEM file with the RSA key of someone who may recover the coordinator (repeatable)",
+        help="PEM file with an RSA key whose holder may recover the coordinator (repeatable)",
     )
     like.add_argument(
         "-d", "--disable-updates", action="store_true", help="no workload owners: the manifest can never be updated"

@@ -41,8 +41,8 @@ def add_arguments(parser: Parser) -> None:
         "--upgrade",
         metavar="IMAGE",
         nargs="*",
-        help="look tags up again, though their images have digests: of these images (names or globs, such as web or "
-        "'shop/*'), or of all",
+        help="look tags up again although the images have digests: for these images (names or globs, such as "
+        "web or 'shop/*'), or for all",
     )
     add_findings(parser)
 

@@ -19,15 +19,13 @@ from krm_function.kubernetes.workload import ORIGINAL
 from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.read import read
 
-DESCRIPTION = "These are what `contrast set` and `contrast verify` take."
+DESCRIPTION = "`contrast set` and `contrast verify` take this file."
 
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, --validate, findings."""
     add_paths(parser, content="rendered output")
-    parser.add_argument(
-        "--validate", metavar="FILE", default="", help="print what is wrong with a manifest.json instead"
-    )
+    parser.add_argument("--validate", metavar="FILE", default="", help="report the problems of a manifest.json instead")
     add_findings(parser)
 
 

@@ -24,7 +24,7 @@ def add_arguments(parser: Parser) -> None:
     """Add rendered output, the file to change, findings."""
     add_paths(parser, content="rendered output, such as what is deployed")
     parser.add_argument(
-        "--in", dest="into", metavar="FILE", required=True, help="the file with the ContrastGenerate, which is changed"
+        "--in", dest="into", metavar="FILE", required=True, help="the file with the ContrastGenerate to change"
     )
     parser.add_argument("--end", action="store_true", help="remove keep; the base stays")
     add_findings(parser)

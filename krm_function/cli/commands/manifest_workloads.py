@@ -18,8 +18,8 @@ from krm_function.kubernetes.objects import listed, mapping
 from krm_function.report.findings import on_one_line
 
 DESCRIPTION = (
-    "`contrast set` wants each policy of the manifest exactly once among the workloads that it is given. If the "
-    "manifest also has policies of the earlier render (manifest.keep), name both outputs."
+    "`contrast set` needs each policy of the manifest exactly once among the workloads that it receives. "
+    "If the manifest also has policies of the earlier render (manifest.keep), name both outputs."
 )
 
 

@@ -28,8 +28,7 @@ from krm_function.report.plan import Plan, make_plan, plan_json
 from krm_function.report.plan_text import WIDTH, plan_mermaid, plan_text
 
 DESCRIPTION = (
-    "Given nodes, also shows which of them take each pod, and why the others do not; a pod that fits no node is an "
-    "error."
+    "Given nodes, also shows which nodes take each pod, and why the others do not; a pod that fits no node is an error."
 )
 FORMATS = ("text", "json", "mermaid", "html")
 SUFFIXES = {".txt": "text", ".json": "json", ".mmd": "mermaid", ".html": "html"}
@@ -63,7 +62,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="what `kubectl get nodes -o yaml` printed (repeatable, - is standard input); replaces Nodes among PATH",
+        help="output of `kubectl get nodes -o yaml` (repeatable, - is standard input); replaces Nodes in PATH",
     )
     nodes.add_argument(
         "--cluster",

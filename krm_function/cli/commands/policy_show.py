@@ -14,7 +14,7 @@ from krm_function.cli.streams import write_out
 from krm_function.findings import has_errors
 from krm_function.policy.initdata import POLICY, decode_toml, digest, host_data, read_policy_data, unreadable
 
-DESCRIPTION = "Reads rendered output; with a configuration the input is rendered first."
+DESCRIPTION = "Reads rendered output; with a configuration it renders the input first."
 
 
 def add_arguments(parser: Parser) -> None:

@@ -52,7 +52,7 @@ def add_arguments(parser: Parser) -> None:
         "--output",
         metavar="FILE",
         default="",
-        help="write this file; a ContrastRelease that is there is updated, its comments stay",
+        help="write this file; an existing ContrastRelease is updated and keeps its comments",
     )
     parser.add_argument(
         "--release", metavar="VERSION", default="", help="the release's version, if the images do not show it"
@@ -177,7 +177,7 @@ def _finish(combined: Combined, current: Before, options: Namespace, findings: l
         summary += f"{'wrote' if new else 'updated'} {on_one_line(options.output)}\n"
         if copies:
             where = os.path.join(os.path.dirname(options.output), DIRECTORY)
-            summary += f"made {on_one_line(where)}: its JSON Schema, for editors\n"
+            summary += f"created {on_one_line(where)}: its JSON Schema, for editors\n"
     return print_findings(findings, options.format, options.report, summary)
 
 

@@ -20,10 +20,10 @@ from krm_function.render.rendered import Rendered
 from krm_function.text.errors import YamlError
 
 DESCRIPTION = (
-    "One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. They have no "
-    "namespace and belong to the whole cluster: apply them once, in place of those in the release's own files. With "
-    "these files, runtime-*.yml, it prints them: the scheduling of each platform is added to its RuntimeClass and to "
-    "its node installer."
+    "One object for each platform of the ContrastRelease, with the scheduling of the ContrastGenerate. "
+    "They have no namespace and belong to the whole cluster: apply them once, instead of the ones in the "
+    "release's own files. Given these files, runtime-*.yml, it prints them with the scheduling of each "
+    "platform added to its RuntimeClass and its node installer."
 )
 
 

@@ -44,12 +44,12 @@ def add_arguments(parser: Parser) -> None:
     where.add_argument(
         "--in-place",
         action="store_true",
-        help="rewrite the files that change, and remove those in which everything was added by a render",
+        help="rewrite the files that change, and remove files that contain only objects added by a render",
     )
     parser.add_argument(
         "--namespace",
         metavar="NAME",
-        help="the namespace that the render gave to workloads which named none; only this one is taken away again",
+        help="the namespace that the render added to workloads that named none; only this one is removed",
     )
     add_config(parser, variable=False)
     add_findings(parser)

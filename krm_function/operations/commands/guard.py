@@ -47,9 +47,10 @@ from krm_function.operations.live import MARKS, Host
 from krm_function.record import NamedTuple
 
 DESCRIPTION = (
-    "Prints ValidatingAdmissionPolicies with their bindings: the API server then refuses placeholders, Contrast pods "
-    "without a policy, and plain pods in namespaces with the label guard.contrast-krm.dev/pods: confidential. They "
-    "belong to the whole cluster: apply them once. They stop honest mistakes, not whoever operates the API server."
+    "Prints ValidatingAdmissionPolicies with their bindings: the API server then refuses placeholders, "
+    "Contrast pods without a policy, and plain pods in namespaces with the label "
+    "guard.contrast-krm.dev/pods: confidential. They belong to the whole cluster: apply them once. They "
+    "stop honest mistakes, not the operator of the API server."
 )
 NAME = "sealed-containers"
 
@@ -58,7 +59,7 @@ def add_arguments(parser: Parser) -> None:
     """Add configuration, what is printed, output, findings."""
     add_config(parser)
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--warn", action="store_true", help="warn, and write into the audit log, but refuse nothing")
+    mode.add_argument("--warn", action="store_true", help="warn and write to the audit log, but do not refuse")
     mode.add_argument(
         "--sealed",
         metavar="FILE",

@@ -21,8 +21,8 @@ from krm_function.render.select import select
 from krm_function.text.parse import parse
 
 DESCRIPTION = (
-    "Renders without spec.manifest.keep and prints that manifest.json. With --cluster it prints no manifest while a "
-    "pod of the earlier render is left."
+    "Renders without spec.manifest.keep and prints that manifest.json. With --cluster it prints nothing "
+    "while a pod of the earlier render is left."
 )
 NAMED = 10  # pods in a sentence
 

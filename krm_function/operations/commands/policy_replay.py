@@ -29,14 +29,15 @@ from krm_function.operations.replay_log import LONGEST, Denial, Log, Pod, Replay
 from krm_function.policy.initdata import POLICY, decode_toml, digest, read_policy_data, rules_of, unreadable
 
 DESCRIPTION = (
-    "Says which field of which request was refused, and what in the pod decides it. The log is that of the agent at "
-    "debug level, or any text that quotes it. Needs OPA or regorus. Exit code 1 if a request is denied."
+    "Shows the refused field of each request, and the field of the pod that decides it. The log comes from "
+    "the agent at debug level, or is any text that quotes it. Needs OPA or regorus. Exit code 1 if a "
+    "request is denied."
 )
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the log, the engine, output, the workload, inputs, findings."""
-    parser.add_argument("--log", metavar="FILE", required=True, help="a log with requests that the agent wrote down")
+    parser.add_argument("--log", metavar="FILE", required=True, help="a log with requests that the agent recorded")
     parser.add_argument(
         "--pod", metavar="NAME", default="", help="the pod of the log, as NAME or NAMESPACE/NAME (default: by its name)"
     )
@@ -44,7 +45,7 @@ def add_arguments(parser: Parser) -> None:
         "--engine",
         metavar="PROGRAM",
         default="",
-        help="opa, regorus, or the path of one (default: the first of the two on PATH)",
+        help="opa, regorus, or the path to one (default: the first of the two on PATH)",
     )
     add_output_format(parser)
     add_workload(parser)

@@ -38,8 +38,8 @@ from krm_function.operations.upgrade import (
 from krm_function.render.prepare import Prepared, prepare
 
 DESCRIPTION = (
-    "The way is from the ContrastRelease of the configuration to that of --to. Runtime, classes, manifest, coordinator "
-    "and workloads follow each other so that no pod that restarts is refused."
+    "The upgrade goes from the ContrastRelease of the configuration to the one of --to. Runtime, classes, "
+    "manifest, coordinator and workloads follow each other so that a pod that restarts is never refused."
 )
 
 
@@ -56,14 +56,14 @@ def add_arguments(parser: Parser) -> None:
         dest="before",
         metavar="FILE",
         default="",
-        help="the present ContrastRelease, once the configuration has the next one (default: the configuration's)",
+        help="the current ContrastRelease, once the configuration has the next one (default: the configuration's)",
     )
     parser.add_argument(
         "--host",
         choices=tuple(HOSTS),
         action="append",
         default=[],
-        help="whose commands to print (repeatable; default: of those whose files are found, else of all)",
+        help="the tool whose commands to print (repeatable; default: the tools whose files are found, else all)",
     )
     nodes = parser.add_mutually_exclusive_group()
     nodes.add_argument(
@@ -71,12 +71,12 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="what `kubectl get nodes -o yaml` printed (repeatable): which of them have the next runtime",
+        help="output of `kubectl get nodes -o yaml` (repeatable), to see which nodes have the next runtime",
     )
     nodes.add_argument(
         "--cluster",
         action="store_true",
-        help="also say which waves are done in the cluster of the current kubeconfig context",
+        help="also show which waves are done in the cluster of the current kubeconfig context",
     )
     add_output_format(parser)
     add_findings(parser)

@@ -17,8 +17,8 @@ from krm_function.operations.diagnosis import diagnosis_json, diagnosis_text, st
 from krm_function.operations.evidence import gather
 
 DESCRIPTION = (
-    "Reads the cluster, with --cluster, or what `kubectl get pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml` prints. "
-    "Exit code 1 if a cause is found, 0 if the pod runs."
+    "Reads the cluster with --cluster, or else the output of `kubectl get "
+    "pod,rs,deploy,sts,ds,job,svc,cm,events -o yaml`. Exit code 1 if a cause is found, 0 if the pod runs."
 )
 
 
@@ -27,13 +27,14 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "pod",
         metavar="POD",
-        help="pod/NAME, KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web: of a workload the pod that is worst off",
+        help="pod/NAME, KIND/NAME or KIND/NAMESPACE/NAME, such as deploy/web: for a workload, its pod in the "
+        "worst state",
     )
     add_paths(parser, content="objects of the cluster")
     parser.add_argument(
         "--cluster",
         action="store_true",
-        help="ask the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
+        help="read the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
     parser.add_argument("--namespace", metavar="NAME", default="", help="namespace of the pod (--cluster: default)")
     add_output_format(parser)
