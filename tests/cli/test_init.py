@@ -363,7 +363,7 @@ def test_runtime_classes_are_left_to_the_owner_of_the_cluster(host: str, here: D
 
 def test_the_schemas_are_announced_once(here: Deployment) -> None:
     here.write("kustomization.yaml", MINE)
-    assert "made ./.contrast-krm: JSON Schemas, by which editors check these files" in here.init().stderr
+    assert "created ./.contrast-krm: JSON Schemas for editors" in here.init().stderr
     assert ".contrast-krm" not in here.init().stderr
 
 
@@ -550,4 +550,4 @@ def test_a_default_platform_is_one_of_the_release(here: Deployment) -> None:
         "release.yaml", here.read("release.yaml").replace("platforms: {}", "platforms: {metal-qemu-tdx: {handler: x}}")
     )
     said = here.init().stderr
-    assert "stands for: this platform:\n     contrast-krm init . --platform metal-qemu-tdx\n" in said
+    assert "contrast-cc: this one:\n     contrast-krm init . --platform metal-qemu-tdx\n" in said
