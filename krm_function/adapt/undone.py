@@ -35,7 +35,7 @@ from krm_function.text.changes import ABSENT, same
 def made_again(now: Any, original: Any, kinds: Kinds = SHIPPED) -> Any:
     """Return an object before its render with the volumes that a render made of its own; itself if it made none.
 
-    now: the rendered object. before: the same with its record undone. kinds: those with pod templates.
+    now: the rendered object. original: the same with its record undone. kinds: those with pod templates.
     """
     ref = reference(original)
     for template in kinds.paths(ref, original):

@@ -148,7 +148,7 @@ class Assessment(NamedTuple):
 
 
 def assess(resources: Sequence[Resource], *, judge_plain: bool = False) -> Assessment:
-    """Assess all pods of an input. every: judge a pod that does not ask as if it did."""
+    """Assess all pods of an input. judge_plain: judge a pod that does not ask as if it did."""
     parsed, findings = _parse(add_copies(resources))
     if has_errors(findings):
         return Assessment((), findings)

@@ -81,7 +81,7 @@ def _unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any])
 
 
 class LookedUp(NamedTuple):
-    """entries: of the lock, by reference. pinned: the files that get digests. found: how many images were.
+    """entries: of the lock, by reference. pinned: the files that get digests. total: how many images were.
 
     fetched: how many of them were not known before.
     """

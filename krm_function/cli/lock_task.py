@@ -144,7 +144,7 @@ def known_entries(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Fi
 
 
 class WrittenLock(NamedTuple):
-    """kept: entries that no resource needs. waited: seconds for other runs. With an error, nothing was written."""
+    """unused: entries that no resource needs. waited: seconds for other runs. With an error, nothing was written."""
 
     unused: int = 0
     waited: float = 0

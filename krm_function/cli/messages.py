@@ -94,7 +94,7 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
 
 
 def _text(all_findings: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
-    """Write what a form shows as text, in its colours. every: all findings; usual: those of form.shown "warning"."""
+    """Write what a form shows as text, in its colours. all_findings; usual: those of form.shown "warning"."""
     behind = _where_explained(usual) + summary
     match form.shown:
         case "error":

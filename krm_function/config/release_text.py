@@ -80,7 +80,7 @@ MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) 
 
 
 class Combined(NamedTuple):
-    """One release. facts: by path. before: the version of the existing release, "" for none."""
+    """One release. facts: by path. earlier: the version of the existing release, "" for none."""
 
     facts: Mapping[Path, Fact]
     version: str

@@ -52,7 +52,7 @@ _PASSABLE = r"nvidia\.com/(pgpu|[A-Z][A-Z0-9_]*)"  # as the device plugin of suc
 
 
 class AskedGpu(NamedTuple):
-    """A limit of a container that has to do with GPUs. name: of the resource; what: a row of the table."""
+    """A limit of a container that has to do with GPUs. name: of the resource; kind: a row of the table."""
 
     name: str
     kind: GpuName

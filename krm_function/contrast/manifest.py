@@ -681,7 +681,7 @@ def rtmr0_values(reference_values: Mapping[str, Any] | None) -> tuple[str, ...]:
 def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, earlier: Iterable[str] = ()) -> Json:
     """Set Rtmrs[0] and Rtmr0Alternatives of every entry that is concerned to what the vCPU counts need.
 
-    `kept`: further values to accept if the table has them, for workloads of an older manifest that are not rendered
+    `earlier`: further values to accept if the table has them, for workloads of an older manifest that are not rendered
     now. Without counts nothing changes. Raises UnknownVcpuCount for a count the table lacks.
     """
     result = dict(reference_values)

@@ -234,7 +234,7 @@ class NewFile(NamedTuple):
 
 
 class Staged(NamedTuple):
-    """A file that is complete under a temporary name. kept: another name of the old one, "" if there is none.
+    """A file that is complete under a temporary name. backup: another name of the old one, "" if there is none.
 
     Both are names in `directory`.
     """

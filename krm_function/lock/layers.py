@@ -505,7 +505,7 @@ def accounts(
 ) -> tuple[str | None, str | None, Mapping[str, int]]:
     """Find both files; None where there is none, and the uncompressed size of every layer that was read, by diffID.
 
-    layers: lowest first, with their diffIDs. every: read them all. Raises LockProblem.
+    layers: lowest first, with their diffIDs. read_all: read them all. Raises LockProblem.
     """
     paths = frozenset((PASSWD, GROUP))
     sizes: dict[str, int] = {}

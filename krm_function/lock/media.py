@@ -56,7 +56,7 @@ class LockProblem(Exception):
 def malformed(code: str, part: str, **values: Any) -> LockProblem:
     """Return the problem of content that matches its digest and is malformed.
 
-    code: MALFORMED and a variant. what: which part of the image.
+    code: MALFORMED and a variant. part: which part of the image.
     """
     return LockProblem(code, what=part, **values)
 

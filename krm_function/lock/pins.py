@@ -39,7 +39,7 @@ class Pin(NamedTuple):
 
 
 class Pinned(NamedTuple):
-    """A file with pins. made: those that it holds now; left: those that it cannot hold, each with the reason."""
+    """A file with pins. done: those that it holds now; unpinned: those that it cannot hold, each with the reason."""
 
     text: str
     done: tuple[Pin, ...] = ()

@@ -89,7 +89,7 @@ class SharedState(NamedTuple):
 
 
 def resolve_image(image: Image, shop: SharedState, facts: dict[str, dict[str, Any]], budget: Budget) -> Locked:
-    """Make the entry of one image. known: entries by digest, which are never fetched again. Raises LockProblem."""
+    """Make the entry of one image. facts: entries by digest, which are never fetched again. Raises LockProblem."""
     if image.digest in facts:
         return Locked(str(image), facts[image.digest])
     source, answer = _find(image, image.digest, shop.sources, budget)
@@ -231,7 +231,7 @@ def resolve_all(
     jobs: int,
     progress: Callable[[int], object],
 ) -> Run:
-    """Resolve the images. known: entries by digest; jobs: workers.
+    """Resolve the images. facts: entries by digest; jobs: workers.
 
     progress: called in this thread, twice a second, with how many images are done since the last time.
     """

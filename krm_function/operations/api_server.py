@@ -216,7 +216,7 @@ NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a DNS label
 
 
 class Listing(NamedTuple):
-    """What to list. version: as in apiVersion. what: it is, in a message. namespace: "" for what belongs to none."""
+    """What to list. version: as in apiVersion. label: in a message. namespace: "" for what belongs to none."""
 
     version: str
     kind: str

@@ -43,7 +43,7 @@ ANY = token_marker(EXTERNAL)  # the value of an open variable
 
 
 class Environment(NamedTuple):
-    """pairs: NAME=VALUE, env before envFrom; known: the values of `$(NAME)` in arguments."""
+    """pairs: NAME=VALUE, env before envFrom; values: of `$(NAME)` in arguments."""
 
     pairs: list[str]
     values: dict[str, str]

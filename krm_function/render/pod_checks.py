@@ -448,7 +448,7 @@ DEEPEST = 8  # programs that start one another
 
 
 class HostMount(NamedTuple):
-    """A mount whose content is the host's. at: its path in the document. what: in words of a sentence."""
+    """A mount whose content is the host's. at: its path in the document. source: in words of a sentence."""
 
     point: str
     at: Path

@@ -39,7 +39,7 @@ def read(
 ) -> ReadResources:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    kinds: None for those with pods, and those that may concern a render by their content. more: further kinds.
+    kinds: None for those with pods, and those that may concern a render by their content. further: kinds beside these.
     keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources that
     were read before stay as they are. Objects that a controller made keep their records.
     """

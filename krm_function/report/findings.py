@@ -90,7 +90,7 @@ def ansi(text: str, style: str) -> str:
 
 
 class Group(NamedTuple):
-    """Findings that differ only in their places. found: the first in the order of a report; others: the rest."""
+    """Findings that differ only in their places. first: in the order of a report."""
 
     first: Finding
     rest: tuple[Finding, ...] = ()

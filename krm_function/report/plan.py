@@ -269,7 +269,7 @@ def make_plan(
 ) -> Plan:
     """Make the plan of a render.
 
-    nodes: None when none are known. placements: by position in `rendered.plan`. more: findings of placing the pods.
+    nodes: None when none are known. placements: by position in `rendered.plan`. placing: findings of placing the pods.
     """
     findings = [finding for finding in ordered([*rendered.findings, *placing]) if finding.severity != "info"]
     lines: list[PlanEntry] = []

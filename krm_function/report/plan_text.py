@@ -81,7 +81,7 @@ def groups_of(plan: Plan) -> list[Group]:
 
 
 def heading_of(line: PlanEntry, *, show_class: bool) -> str:
-    """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. named: with the runtime class."""
+    """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. show_class: with the runtime class."""
     workload, placement = line.workload, line.placement
     text = workload.platform or "no platform"
     if show_class and workload.runtime_class:

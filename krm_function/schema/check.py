@@ -41,7 +41,7 @@ FaultKind = Literal["type", "unicode", "value", "unknown", "missing"]
 class Fault(NamedTuple):
     """What is wrong with one value. problem: lower case, no full stop.
 
-    spec: what the value does not meet; of an unknown or a missing field, the Record. found: the type of a value of the
+    spec: what the value does not meet; of an unknown or a missing field, the Record. actual: the type of a value of the
     wrong one, as in "must be a map, not {found}".
     """
 
@@ -354,7 +354,7 @@ SEPARATORS = str.maketrans("/._", "---")
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """Return the closest of `known`, ignoring case, or "" when none is close, or several are as close."""
+    """Return the closest of `names`, ignoring case, or "" when none is close, or several are as close."""
     spellings = {name.lower(): name for name in names}
     lowered = word[:LONGEST].lower()
     parts = _parts(lowered)

@@ -69,7 +69,7 @@ def read_value(spec: Spec, value: Any) -> tuple[Any, Faults]:
 def filled(spec: Spec, value: Any, **extra: Any) -> Any:
     """Make the value. It shares none of its maps and lists with the one that was read, but for those of no table.
 
-    more: what the `make` of this Record gets beside its fields.
+    extra: what the `make` of this Record gets beside its fields.
     """
     kind = type(spec)
     if value is None or kind in _AS_IT_IS:  # None: of OrNull, or in a map that may have nulls
@@ -170,7 +170,7 @@ def table(
     maker = make or form
 
     def made(**values: Any) -> Any:
-        """Make the record. given: by name of the field; an attribute that is no field goes by its own name."""
+        """Make the record. values: by name of the field; an attribute that is no field goes by its own name."""
         return maker(
             **{
                 attributes.get(name, name): tuple(value) if isinstance(value, list) else value

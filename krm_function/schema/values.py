@@ -30,7 +30,7 @@ class Only(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A string. what: for "must be {what}". pattern: matched whole, in syntax that Python and ECMA share.
+    """A string. meaning: for "must be {meaning}". pattern: matched whole, in syntax that Python and ECMA share.
 
     matches: tells what the pattern says, where each render would compile a pattern for a few texts.
     """

@@ -142,7 +142,7 @@ def _is_lost(node: Node, lost: set[int]) -> bool:
 
 
 class _Recorder(Builder):
-    """A builder that collects the alias nodes in `found`."""
+    """A builder that collects the alias nodes in `aliases`."""
 
     aliases: list[Node]
 
