@@ -653,7 +653,7 @@ HOW = "a log of the agent at debug level has the requests: docs/how-to/blocked-b
 
 
 class Replay(NamedTuple):
-    """Everything that is said. other_pods: requests of other pods. unknown: of which the log does not say whose they are.
+    """The verdicts on a log. other_pods: requests of other pods. unknown: requests whose pod the log does not name.
 
     denials: those without a request, of any pod. contradicted: those of requests that this policy allows.
     """
