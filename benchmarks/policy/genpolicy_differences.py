@@ -149,7 +149,7 @@ def _sysctl(place: Place) -> bool:
 
 
 def _names(place: Place) -> bool:
-    return place.line.field == "pod name" and "only names that a cluster makes" in place.line.why
+    return place.line.field == "pod name" and "only names that a cluster generates" in place.line.why
 
 
 def _shared_gpus(place: Place) -> bool:

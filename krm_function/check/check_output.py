@@ -422,9 +422,7 @@ def _check_undo(pod: Pod) -> list[Finding]:
     if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records for at in addresses):
         return []
     return [
-        pod.workload.placed(
-            finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not take the policy back")
-        )
+        pod.workload.placed(finding("CC1114", pod.workload.ref, path, fields=f"{ORIGINAL} does not remove the policy"))
     ]
 
 

@@ -337,7 +337,7 @@ def compare_policies(sealed: Json, again: Json) -> list[str]:
         changed += [f"{name or SANDBOX}: {field}" for field in fields]
     if not changed and list(entries) != list(rendered):
         return ["the order of its containers"]
-    return _merge_pod_fields(changed, len(entries)) or ["what the rules, the settings or the release say of it"]
+    return _merge_pod_fields(changed, len(entries)) or ["settings from the rules, the policy settings or the release"]
 
 
 def _merge_pod_fields(changed: list[str], containers: int) -> list[str]:

@@ -208,7 +208,7 @@ def describe_difference(ours: str, theirs: str) -> str:
     try:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
-        return "one of them is no manifest"
+        return "one of them is not a manifest"
     return _fields_text(differing_paths(first, second))
 
 

@@ -136,7 +136,7 @@ def check_workload(workload: Workload, references: References) -> Checked:
     changed = find_drift(workload, sealed, references, native=bool(profile))
     allowed = allowed_names(workload, sealed)
     if profile and profile is not profile_of_data(sealed):
-        changed.append("policy profile, of which its rules and its data do not agree")
+        changed.append("policy profile (its rules and its data disagree)")
     opened = (
         *open_findings(workload, open_variables(sealed, workload, references)),
         *unbound_findings(workload, unbound_values(sealed)),

@@ -140,7 +140,7 @@ def judge_admitted(pod: Any, workload: Workload, references: References) -> Judg
     admitted = place_in_owner(pod, workload)
     sealed, admitted_digest = read_sealed_digest(workload), read_sealed_digest(admitted)
     if admitted_digest and sealed != admitted_digest:
-        return Judged(("its policy, in place of which there is another", *judged.fields), judged.debug)
+        return Judged(("its policy (there is a different one)", *judged.fields), judged.debug)
     return judged
 
 

@@ -117,7 +117,7 @@ def _prepare(directory: str) -> str:
     else:
         ours = not os.path.exists(target) or (os.path.isfile(target) and HEADER.encode() in read_file(target))
     if not ours:
-        raise FileProblem(target, "is there, and not from an earlier install", writing=True)
+        raise FileProblem(target, "exists, but not from an earlier install", writing=True)
     sweep([target])
     sweep_directory(os.path.join(directory, "lib"))
     return target
@@ -225,7 +225,7 @@ def _link(path: str, target: str) -> bool:
         return False
     _make_directory(os.path.dirname(path))
     if os.path.lexists(path):
-        raise FileProblem(path, "is there, and not from an earlier install", writing=True)
+        raise FileProblem(path, "exists, but not from an earlier install", writing=True)
     os.symlink(relative, path)
     return True
 

@@ -45,7 +45,7 @@ def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> d
         written[beside] = written.pop(beside)  # with the manifest, which vouches for the others
     if added:
         if os.path.lexists(beside) and not _is_generated(beside):
-            raise FileProblem(beside, "exists and holds more than an earlier render wrote", writing=True)
+            raise FileProblem(beside, "exists and contains more than an earlier render wrote", writing=True)
         written[beside] = encode_stream(Stream((), bom=False), (), added)
     return written
 

@@ -52,7 +52,7 @@ def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
     try:
         write_pieces(pieces)
     except BrokenPipeError as problem:
-        reason = f"nobody reads it, so {path} was not written either"
+        reason = f"its reader has closed it, so {path} was not written either"
         raise _file_problem("standard output", reason, writing=True) from problem
 
 

@@ -101,7 +101,7 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
             continue
         path, field = field_found
         if _overlap(("spec", *path), sources):
-            findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "give the field once"))
+            findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "set the field once"))
         else:
             _insert(spec, path, coerce(field, text))
             sources["spec", *path] = source
@@ -302,7 +302,7 @@ def _conflict(document: ConfigDocument, name: str) -> Finding:
     ref = config_reference(document)
     values: dict[str, Any] = {
         "field": f"spec.images of {name}",
-        "problem": "another ImageLock says something else",
+        "problem": "another ImageLock has a different entry",
         "remedy": "keep one of the two entries",
     }
     return located(finding("CC0901", ref, ("spec", "images", name), kind=ref.kind, name=ref.name, **values), document)

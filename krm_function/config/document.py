@@ -20,7 +20,7 @@ from krm_function.schema.values import Choice, Field, Record, Text
 
 
 LONGEST = 309  # digits of the largest float64; Go reads no longer integer, and Python stops at 4300 digits
-TOO_LARGE = "holds a number that no JSON reader can take: it is beyond 1.8e308"
+TOO_LARGE = "contains a number that is too large for JSON readers: it is beyond 1.8e308"
 
 
 def load_object(text: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is not JSON")
+    raise ValueError(f"contains {name}, which is not JSON")
 
 
 def _integer(digits: str) -> int:

@@ -211,7 +211,7 @@ def with_function(text: str, function: Function) -> str:
     ):
         return text
     if present is not None and not _written_by_init(_parsed(present)):
-        raise ValueError(f"its annotation {FUNCTION} says more than a program or an image; change it there")
+        raise ValueError(f"its annotation {FUNCTION} contains more than a program or an image; change it there")
     annotations = dig(document.value, ANNOTATIONS)
     if annotation is None:
         change = Change((*ANNOTATIONS, FUNCTION), "remove", None)

@@ -449,7 +449,7 @@ def _check(value: Any, depth: int) -> None:
     """Refuse what is nested deeper than `depth` levels, and text that UTF-8 cannot carry."""
     if isinstance(value, str):
         if wrong_type(ANY_TEXT, value):
-            raise ManifestError("half of a surrogate pair is no character")
+            raise ManifestError("half of a surrogate pair is not a character")
     elif isinstance(value, dict | list):
         if not depth:
             raise ManifestError(f"nested deeper than {MAX_DEPTH} levels")

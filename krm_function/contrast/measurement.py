@@ -116,7 +116,7 @@ _ALWAYS = 1 << 17  # reserved, must be one
 def guest_policy(fields: Mapping[str, Any]) -> GuestPolicy:
     """Read a manifest's GuestPolicy object; an absent field has Contrast's default (only SMT is true).
 
-    Raises ValueError for an unknown field, an ABI number outside 0..255, or a flag that is no boolean.
+    Raises ValueError for an unknown field, an ABI number outside 0..255, or a flag that is not a boolean.
     """
     unknown = sorted(fields.keys() - set(NAMES))
     if unknown:
@@ -129,7 +129,7 @@ def guest_policy(fields: Mapping[str, Any]) -> GuestPolicy:
 def as_u64(policy: GuestPolicy) -> int:
     """Encode the policy: ABI minor in bits 0-7, major in 8-15, flags from bit 16, bit 17 always set.
 
-    Raises ValueError for an ABI number outside 0..255 or a flag that is no boolean.
+    Raises ValueError for an ABI number outside 0..255 or a flag that is not a boolean.
     """
     value = _ALWAYS
     for shift, number in ((0, policy.abi_minor), (8, policy.abi_major)):
@@ -138,7 +138,7 @@ def as_u64(policy: GuestPolicy) -> int:
         value |= number << shift
     for name, bit, flag in zip(NAMES[2:], _BITS, policy[2:], strict=True):
         if not isinstance(flag, bool):
-            raise ValueError(f"guest policy field {name} is no boolean")  # noqa: TRY004 (bad data, like the rest)
+            raise ValueError(f"guest policy field {name} is not a boolean")  # noqa: TRY004 (bad data, like the rest)
         value |= flag << bit
     return value
 

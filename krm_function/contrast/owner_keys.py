@@ -81,12 +81,14 @@ def _one_block(pem: str, accepted: tuple[str, ...]) -> bytes:
     if len(pem) > _LONGEST_PEM:
         raise KeyProblem("too long for a key in PEM")
     if re.search(_PRIVATE, pem):
-        raise KeyProblem("this is a private key; give the public key only, private keys do not belong in configuration")
+        raise KeyProblem(
+            "this is a private key; pass only the public key, private keys do not belong in the configuration"
+        )
     types = re.findall(_BEGIN, pem)
     if not types:
         raise KeyProblem("no PEM block found")
     if len(types) > 1:
-        raise KeyProblem(f"{len(types)} PEM blocks found, give one key at a time")
+        raise KeyProblem(f"{len(types)} PEM blocks found, pass one key at a time")
     if types[0] not in accepted:
         shown = types[0] if types[0] in _KNOWN_TYPES else "of an unknown kind"
         raise KeyProblem(f"unsupported PEM block type: {shown}; {' or '.join(accepted)} is needed")
@@ -96,7 +98,7 @@ def _one_block(pem: str, accepted: tuple[str, ...]) -> bytes:
     try:
         return binascii.a2b_base64("".join(block[2].split()), strict_mode=True)
     except binascii.Error as error:
-        raise KeyProblem("the PEM block holds no valid base64") from error
+        raise KeyProblem("the PEM block does not contain valid base64") from error
 
 
 def _from_hex(digits: str) -> bytes:

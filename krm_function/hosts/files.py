@@ -128,7 +128,7 @@ def _must_be_inside(path: str, root: str, descriptor: int) -> None:
     real, top = os.path.realpath(path), os.path.realpath(root)
     inside = os.path.commonpath((real, top)) == top
     if not inside or not os.path.samestat(opened, os.lstat(real)):
-        raise PlaceProblem(path, f"it is a link that leads out of {root}; put the file itself there, or name it")
+        raise PlaceProblem(path, f"it is a link to a path outside of {root}; put the file itself there, or name it")
 
 
 def same_file(path: str, candidates: Iterable[str]) -> bool:

@@ -251,7 +251,7 @@ def _problem(fault: Fault, value: Any, *, texts: bool) -> str:
     if fault.kind == "unicode":
         return fault.problem
     if isinstance(spec, Only):
-        return f"is none of {_listed(map(str, spec.values))}"
+        return f"is not one of {_listed(map(str, spec.values))}"
     expectation = TYPES[bool] if isinstance(spec, Flag) else expected(spec)
     if isinstance(spec, Scalar):
         expectation = spec.problem(value).removeprefix("must be ")

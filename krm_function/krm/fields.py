@@ -116,7 +116,7 @@ def _check_writable(text: str, where: str) -> None:
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:
-        raise MisuseError(f"{where}half of a surrogate pair is no character and cannot be written") from None
+        raise MisuseError(f"{where}half of a surrogate pair is not a character and cannot be written") from None
 
 
 # --- Read and change the fields of an object, or of a map inside it

@@ -54,7 +54,7 @@ class ResourceList:
         split = _split(source.text)
         if split.kind != KIND or not split.api_version.startswith(GROUP):
             shown = "/".join(part for part in (split.api_version, split.kind) if part) or "nothing"
-            raise NotAResourceListError(f"the input is no {GROUP}v1 ResourceList but {shown}")
+            raise NotAResourceListError(f"the input is not a {GROUP}v1 ResourceList but {shown}")
         if split.odd_key is not None:  # it may bring in items, and kubectl would find them
             raise YamlError("a key of the ResourceList is an alias, a merge key or has a tag", *split.odd_key, "shape")
         return cls(source, split)
@@ -170,7 +170,7 @@ def _earlier(text: str, chunk: Chunk | None) -> list[Any]:
 def _split(text: str) -> ItemList:
     split = split_items(text)
     if split is None:
-        raise NotAResourceListError("the input is no ResourceList: it is not one document with items")
+        raise NotAResourceListError("the input is not a ResourceList: it is not one document with items")
     return split
 
 

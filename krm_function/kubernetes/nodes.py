@@ -247,7 +247,7 @@ def requirement_text(requirement: Mapping[str, Any]) -> str:
         case "Lt":
             return f"{key} < {values}"
         case other:
-            return f"{key} {other or 'without operator'}, which is no operator"
+            return f"{key} {other or 'without operator'}, which is not an operator"
 
 
 # --- The resource requests of a pod, added up as the scheduler does

@@ -127,7 +127,7 @@ def _labels(demand: Demand, node: Node) -> list[str]:
         elif node.labels[key] != value:
             reasons.append(f"label {key} is {node.labels[key] or 'empty'}, not {value or 'empty'}")
     missed = unmatched(demand.terms, node.name, node.labels)
-    return [*reasons, f"affinity wants {missed}"] if missed else reasons
+    return [*reasons, f"affinity requires {missed}"] if missed else reasons
 
 
 def _taints(demand: Demand, node: Node) -> list[str]:

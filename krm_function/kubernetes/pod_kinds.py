@@ -135,7 +135,7 @@ class Piece(NamedTuple):
 def text_problem(text: str) -> str:
     """Return what is wrong with a text of an entry, "" if nothing is."""
     if "\0" in text:
-        return "holds a NUL"
+        return "contains a NUL byte"
     try:
         pieces(text)
     except ValueError as problem:
@@ -305,7 +305,9 @@ def _params(value: Any, group: Path) -> dict[str, str]:
     params = mapping(dig(value, (*group, "rayStartParams")))
     for name, text in params.items():
         if not isinstance(text, str) or "\0" in text:
-            raise NotDerivedError(f"{name} of rayStartParams is no text", f'write {name} as a text: "1", and not 1')
+            raise NotDerivedError(
+                f"{name} of rayStartParams is not a string", f'write {name} as a string: "1" instead of 1'
+            )
     return dict(params)
 
 
@@ -321,7 +323,7 @@ def _count(params: dict[str, str], resources: Mapping[str, Any]) -> None:
             params[option] = str(units(amount_found))
     counted = [name for name in COUNTED if name in limits]
     if counted:
-        raise NotDerivedError(f"the operator counts {counted[0]} in its command", f"leave {counted[0]} out")
+        raise NotDerivedError(f"the operator includes {counted[0]} in its command", f"remove {counted[0]}")
     gpus = [name for name in sorted(limits) if re.fullmatch(_GPU, name) and _is_some(limits[name])]
     if gpus:
         params.setdefault("num-gpus", str(units(limits[gpus[0]])))
@@ -332,7 +334,7 @@ def _is_some(amount: Any) -> bool:
     try:
         return amount is not None and nano(amount) != 0
     except ValueError as problem:
-        raise NotDerivedError(f"an amount of resources {problem}", "write it as a quantity of Kubernetes") from problem
+        raise NotDerivedError(f"an amount of resources {problem}", "write a Kubernetes quantity") from problem
 
 
 def _option(option: tuple[str, str]) -> str:
@@ -351,7 +353,7 @@ def ray_pods(value: Any, template: Path) -> str:
         suffix, size = f"-{SUFFIX}", size + 6
     if size > LONGEST_PREFIX and suffix:
         raise NotDerivedError(
-            "the name of its RayCluster is cut in the names of pods", "give it a name of 44 characters"
+            "the name of its RayCluster is truncated in the names of pods", "use a name of 44 characters"
         )
     if "headGroupSpec" in template:
         return f"{name[:LONGEST_PREFIX]}{suffix}-head".lower()

@@ -97,7 +97,7 @@ def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
     """Pin images in values. Raises YamlError, and ValueError for a text that is no map."""
     document = parse(text)
     if not isinstance(document.value, dict | None):
-        raise ValueError("it is no map of values")  # noqa: TRY004 (what the file holds, not a misuse)
+        raise ValueError("it is not a map of values")  # noqa: TRY004 (what the file holds, not a misuse)
     pinned, unpinned = [], []
     changes: list[Change] = []
     for pin in pins:
@@ -164,11 +164,11 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
     document = parse(text)
     value = mapping(document.value)
     if not isinstance(document.value, dict) or value.get("kind", "Kustomization") != "Kustomization":
-        raise ValueError("it is no kustomization")
+        raise ValueError("it is not a kustomization")
     if not isinstance(value.get(IMAGES), list | None) or not all(
         isinstance(entry, dict) for entry in value.get(IMAGES) or ()
     ):
-        raise ValueError("images is no list of maps")
+        raise ValueError("images is not a list of maps")
     entries, pinned, unpinned = maps(value.get(IMAGES)), [], []
     changes: list[Change] = []
     new: list[dict[str, Any]] = []

@@ -256,24 +256,21 @@ PODS = "CC1103"  # a field of a pod is not as its policy describes
 # the hints of CC1120 by who applies an object: how what is missing gets there
 APPLY = {
     "kubectl": "apply this output",
-    "helm": "helm upgrade with this chart and these values; Helm 4 with --force-conflicts",
-    "kpt": "kpt live apply",
+    "helm": "run helm upgrade with this chart and these values, in Helm 4 with --force-conflicts",
+    "kpt": "run kpt live apply",
     "gitops": "commit this output, and let Argo CD or Flux sync it",
 }
 # ... and how what somebody changed is put right, without an end of what serves
 REPAIR = {
-    "kubectl": (
-        "kubectl apply puts back what this output has; kubectl rollout undo, or kubectl edit, takes out what somebody"
-        " added"
-    ),
+    "kubectl": ("restore this output with kubectl apply; remove additions with kubectl rollout undo or kubectl edit"),
     "helm": (
-        "helm upgrade puts back what the chart has, Helm 4 with --force-conflicts; kubectl rollout undo takes out what"
-        " somebody added; kubectl replace would leave a Helm 4 release that cannot be upgraded"
+        "restore the chart with helm upgrade, in Helm 4 with --force-conflicts; remove additions with kubectl rollout"
+        " undo; do not use kubectl replace, after which a Helm 4 release cannot be upgraded"
     ),
-    "kpt": "kpt live apply puts back what the package has; kubectl rollout undo takes out what somebody added",
+    "kpt": "restore the package with kpt live apply; remove additions with kubectl rollout undo",
     "gitops": (
-        "commit this output, and let Argo CD or Flux sync it; kubectl rollout undo takes out what somebody added, and"
-        " nothing is applied by hand"
+        "commit this output, and let Argo CD or Flux sync it; remove additions with kubectl rollout undo, and do not"
+        " apply anything by hand"
     ),
 }
 
@@ -407,7 +404,7 @@ def _workload(workload: Workload, value: Any, references: References, other_host
         if ours_toml == theirs_toml:
             return _changed(workload, live, digest(ours_toml)[:SHORT], references, repair)
         data = [read_policy_data(decode_toml(toml).data[POLICY]) for toml in (ours_toml, theirs_toml)]
-        fields = ", ".join(compare_policies(data[0], data[1])) or "what is not in its containers"
+        fields = ", ".join(compare_policies(data[0], data[1])) or "parts outside of its containers"
     except (ValueError, KeyError):
         return [finding("CC1120.unreadable", ref, repair=repair)]
     digests = [digest(toml)[:SHORT] for toml in (ours_toml, theirs_toml)]

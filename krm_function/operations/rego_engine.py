@@ -124,9 +124,9 @@ class _Evaluation:
             (result,) = json.loads(text)["result"]
             values = result["expressions"][0]["value"]
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-            raise Unanswered("it gives no answer that can be read") from None
+            raise Unanswered("its answer cannot be read") from None
         if not isinstance(values, list) or len(values) != len(question.terms):
-            raise Unanswered("it gives no answer that can be read")
+            raise Unanswered("its answer cannot be read")
         return values
 
     def _write(self, name: str, text: str) -> str:
@@ -179,7 +179,7 @@ def _capabilities(told: bytes) -> str:
         capabilities = json.loads(told)
         permitted = [builtin for builtin in capabilities["builtins"] if _permitted(builtin["name"])]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Unanswered("it does not tell its capabilities") from None
+        raise Unanswered("it does not list its capabilities") from None
     return json.dumps({**capabilities, "builtins": permitted, "allow_net": []})
 
 

@@ -83,7 +83,7 @@ def judge(values: list[Any], state: dict[str, Any]) -> Verdict:
 def applied(state: dict[str, Any], ops: Any) -> dict[str, Any]:
     """Apply the operations add, remove and replace to the state. Raises ValueError for one that does not apply."""
     if not isinstance(ops, list):
-        raise ValueError("its operations on the state are no list")  # noqa: TRY004 - an answer, no bug
+        raise ValueError("its operations on the state are not a list")  # noqa: TRY004 - an answer, no bug
     for op in ops:
         path = op.get("path") if isinstance(op, dict) else None
         if not isinstance(path, str) or not path.startswith(f"/{ROOT}/"):

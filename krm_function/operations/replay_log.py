@@ -213,12 +213,12 @@ class _TwiceError(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise _TwiceError("a member is there twice")
+        raise _TwiceError("a member appears twice")
     return members
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")  # NaN, Infinity
+    raise ValueError(f"{name} is not JSON")  # NaN, Infinity
 
 
 def _finite(text: str) -> float:

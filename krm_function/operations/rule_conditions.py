@@ -139,8 +139,8 @@ Says = Literal[
 ]  # fmt: skip
 
 NODE = "the node sends this, not the pod: the policy is for another runtime, release or profile than the node has"
-AGAIN = "render again with what the cluster really runs"
-WEBHOOK = "if an admission webhook or a controller adds it, put it into the input and render again"
+AGAIN = "render again with the values that the cluster really uses"
+WEBHOOK = "if an admission webhook or a controller adds it, add it to the input and render again"
 STARTED = "the state of the VM: an earlier request has set it; nothing in the pod decides it"
 
 

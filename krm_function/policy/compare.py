@@ -122,7 +122,7 @@ CONTAINER: Mapping[Path, FieldRule] = {
     ("OCI", "Annotations"): ("annotations", compare_annotations),
     ("OCI", "Linux", "Namespaces"): (
         "namespaces",
-        unordered_list(STRONGER, "one more namespace is its own", "a namespace is no longer its own", _path_of("Type")),
+        unordered_list(STRONGER, "one more namespace is private", "a namespace is no longer private", _path_of("Type")),
     ),
     ("OCI", "Linux", "MaskedPaths"): (
         "masked paths",
@@ -145,7 +145,7 @@ CONTAINER: Mapping[Path, FieldRule] = {
     ),
     ("exec_commands",): (
         "exec commands",
-        unordered_list(WEAKER, "the host may run one more command", "the host may run one command less"),
+        unordered_list(WEAKER, "the host may run one more command", "the host may run one command fewer"),
     ),
     ("runtime_anno_patterns",): (
         "annotation patterns",
@@ -160,7 +160,7 @@ SHARED: Mapping[Path, FieldRule] = {
     **{
         ("common", name): (
             f"common.{name}",
-            unordered_list(WEAKER, "what is so named grows", "what is so named shrinks"),
+            unordered_list(WEAKER, "the named set grows", "the named set shrinks"),
         )
         for name in ("default_caps", "privileged_caps")
     },
@@ -175,7 +175,7 @@ SHARED: Mapping[Path, FieldRule] = {
     ("sandbox", "storages"): (
         "sandbox storages",
         unordered_list(
-            WEAKER, "the host may attach one volume more", "the host may attach one less", _path_of("mount_point")
+            WEAKER, "the host may attach one more volume", "the host may attach one less", _path_of("mount_point")
         ),
     ),
     **{
@@ -220,8 +220,8 @@ SHARED: Mapping[Path, FieldRule] = {
         "emptyDir type",
         ranked(
             ("block-encrypted", "block-plain", "shared-fs"),
-            "the host sees more of what is written to an emptyDir",
-            "the host sees less of what is written to an emptyDir",
+            "the host sees more of the data written to an emptyDir",
+            "the host sees less of the data written to an emptyDir",
         ),
     ),
     ("cluster_config", "cgroup_mount_extras_allowed"): ("cgroup mount options", unordered_list(WEAKER, *_MORE)),
@@ -250,7 +250,7 @@ def _compare_documents(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
         ]
     # the rules for open variables allow what `env` shows, and nothing else
     if len({without_external_sources(rules_of(document.data[POLICY])) for document in (old, new)}) > 1:
-        why = "other rules: what they allow cannot be measured by the data"
+        why = "different rules: their effect cannot be compared by the data"
         differences.append(Difference("changed", "", WEAKER, why, "rules"))
     differences += _containers(old_data, new_data)
     rest = [{key: value for key, value in data.items() if key != "containers"} for data in (old_data, new_data)]
@@ -281,9 +281,9 @@ def _shared_gpus(old: Any, new: Any) -> Iterator[Difference]:
     """Compare whether the host announces all GPUs of the pod; genpolicy does not look at the image's variables."""
     shared, shares = shares_gpus(old), shares_gpus(new)
     if shares and not shared:
-        yield Difference("changed", f"all of the pod, by {ALL}", WEAKER, "it reaches GPUs that it does not ask for")
+        yield Difference("changed", f"all of the pod, by {ALL}", WEAKER, "it can use GPUs that it does not request")
     elif shared and not shares:
-        yield Difference("changed", "those that it asks for", STRONGER, "it reaches no GPU that it does not ask for")
+        yield Difference("changed", "those that it asks for", STRONGER, "it can only use the GPUs that it requests")
 
 
 def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
@@ -409,19 +409,19 @@ def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Diffe
     had, had_same_name = old.others(key, old_identity) if old_identity else (frozenset(), frozenset())
     if new_identity.role != (old_identity.role if old_identity else ""):
         if old_identity and old_identity.role:
-            yield Difference("removed", old_identity.role, STRONGER, "it has one right less", "role")
+            yield Difference("removed", old_identity.role, STRONGER, "it loses a role", "role")
         if new_identity.role:
-            yield Difference("added", new_identity.role, WEAKER, "it gives out certificates and secrets", "role")
+            yield Difference("added", new_identity.role, WEAKER, "it issues certificates and secrets", "role")
     for name in sorted(old_identity.names - new_identity.names if old_identity else ()):
-        yield Difference("removed", name, STRONGER, "its certificate has one name less", "name")
+        yield Difference("removed", name, STRONGER, "its certificate has one name fewer", "name")
     for name in sorted(new_identity.names - old_identity.names if old_identity else ()):
-        yield Difference("added", name, WEAKER, "clients take it for one more service", "name")
+        yield Difference("added", name, WEAKER, "clients accept it as one more service", "name")
     for holder in sorted(same_name - had_same_name):
-        yield Difference("added", holder, WEAKER, "clients may take one for the other", "name")
+        yield Difference("added", holder, WEAKER, "clients may confuse the two", "name")
     owner = key_of_derived(new_identity.secret)
     foreign = {owner} if owner and owner != key else set()
     if old_identity and old_identity.secret != new_identity.secret and not (shared or foreign):
-        why = "what the old secret has encrypted cannot be opened"
+        why = "data encrypted with the old secret cannot be opened"
         yield Difference(
             "changed", f"{old_identity.secret} -> {new_identity.secret}", DIFFERENT, why, "workload secret"
         )
@@ -429,7 +429,9 @@ def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Diffe
         for holder in sorted(
             (shared | foreign) - (had if old_identity and old_identity.secret == new_identity.secret else set())
         ):
-            yield Difference("added", holder, WEAKER, "both can open what either has encrypted", "workload secret")
+            yield Difference(
+                "added", holder, WEAKER, "each can open data that the other has encrypted", "workload secret"
+            )
 
 
 def _digest(workload: Workload) -> str:
@@ -491,7 +493,7 @@ def compare_workloads(
         elif old_workloads[key][1] is None:
             lines = () if new_initdata is None else _whole_workload("policy", "added", STRONGER, "it had no policy")
         elif new_initdata is None:
-            lines = _whole_workload("policy", "removed", WEAKER, "nothing says what the host may do")
+            lines = _whole_workload("policy", "removed", WEAKER, "nothing limits the host")
         else:
             lines = _compare_policies(workload, old_workloads[key][1] or new_initdata, new_initdata, findings)
         if identities and new_initdata is not None:

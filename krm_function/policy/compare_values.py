@@ -24,7 +24,7 @@ Op = Literal["added", "removed", "changed"]
 WEAKER: Verdict = "weaker"
 STRONGER: Verdict = "stronger"
 DIFFERENT: Verdict = "different"
-CANNOT_TELL = "nobody can tell what it allows"
+CANNOT_TELL = "its effect cannot be determined"
 LONGEST = 64  # characters of one value
 ARROW = " -> "
 
@@ -278,7 +278,7 @@ def _sources(storages: list[Json]) -> str:
 
 def _compare_names(old: Any, new: Any) -> Difference:
     if new is None:
-        return Difference("removed", as_text(old), WEAKER, "the policy names no image any more")
+        return Difference("removed", as_text(old), WEAKER, "the policy no longer names an image")
     if old is None:
         return Difference("added", as_text(new), STRONGER, "the policy names an image")
     return Difference("changed", both_texts(old, new), DIFFERENT, "another image")
@@ -332,9 +332,9 @@ def compare_mounts(old: Any, new: Any) -> Iterator[Difference]:
         for old_mount, new_mount in zip(old_mounts, new_mounts, strict=False):
             yield _changed_mount(old_mount, new_mount)
         for _ in old_mounts[len(new_mounts) :]:
-            yield Difference("removed", as_text(destination), STRONGER, "the host may mount one thing less")
+            yield Difference("removed", as_text(destination), STRONGER, "the host may mount one item fewer")
         for _ in new_mounts[len(old_mounts) :]:
-            yield Difference("added", as_text(destination), WEAKER, "the host may mount one thing more")
+            yield Difference("added", as_text(destination), WEAKER, "the host may mount one more item")
 
 
 def _volume(storage: dict[str, Any]) -> str:
@@ -347,7 +347,7 @@ def _volume(storage: dict[str, Any]) -> str:
 
 # the volumes that the agent mounts for a container; image storages are compared in `_images`
 compare_storages = expecting(list_of(dict))(
-    unordered_list(WEAKER, "the host may attach one volume more", "the host may attach one volume less", _volume)
+    unordered_list(WEAKER, "the host may attach one more volume", "the host may attach one volume fewer", _volume)
 )
 
 
@@ -385,8 +385,8 @@ def _pod_identity(key: str, old: Any, new: Any) -> Difference:
     if key == NAMESPACE:
         return Difference("changed", both_texts(old, new), DIFFERENT, "another namespace", field)
     if _is_narrower(new, old):
-        return Difference("changed", both_texts(old, new), STRONGER, "only names that a cluster makes", field)
-    why = "any letters and digits" if _is_narrower(old, new) else "one pattern cannot be measured by another"
+        return Difference("changed", both_texts(old, new), STRONGER, "only names that a cluster generates", field)
+    why = "any letters and digits" if _is_narrower(old, new) else "the patterns cannot be compared"
     return Difference("changed", both_texts(old, new), WEAKER, why, field)
 
 
@@ -452,10 +452,10 @@ def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
 
 # a token that a rule replaces by a value of the host; the two excluded ones are the pod's (docs/facts/kata.md#tokens)
 _TOKEN = re.compile(r"\$\((?!sandbox-name\)|sandbox-namespace\))[a-z][a-z0-9_-]*\)")
-VALUE_BOUND = "the value is bound by its form"
+VALUE_BOUND = "the value is bound by its format"
 _ANY = "the host may choose from more values"
-_IPV6 = "an address of IPv6 is allowed, too"
-_IPV4 = "an address of IPv6 is no longer allowed"
+_IPV6 = "an IPv6 address is allowed too"
+_IPV4 = "an IPv6 address is no longer allowed"
 _texts = list_of(str)
 _CAPABILITY_SETS = ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
 
@@ -529,7 +529,7 @@ def compare_variables(old: Any, new: Any) -> Iterator[Difference]:
             yield Difference("changed" if has_name else "added", as_text(name), WEAKER, why)
         elif gone:
             has_name = name in new_values
-            why = "one value less is allowed" if has_name else "the host may no longer set the variable"
+            why = "one value fewer is allowed" if has_name else "the host may no longer set the variable"
             yield Difference("changed" if has_name else "removed", as_text(name), STRONGER, why)
 
 
@@ -553,7 +553,7 @@ def compare_user(old: Any, new: Any) -> Iterator[Difference]:
             if number in groups[1]:
                 yield Difference("added", f"group {number}", WEAKER, "the process is in one more group")
             else:
-                yield Difference("removed", f"group {number}", STRONGER, "the process is in one group less")
+                yield Difference("removed", f"group {number}", STRONGER, "the process is in one group fewer")
     for key in sorted((old.keys() | new.keys()) - {"UID", "GID", "AdditionalGids"}):
         yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
 

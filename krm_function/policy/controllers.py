@@ -235,7 +235,7 @@ def _refusals(workload: Workload, made_by: PodTemplate, adds: Added) -> list[Fin
     reasons = [(rule["reason"], rule["instead"]) for rule in that_apply(list(made_by.refuses), workload)]
     first = next(iter(workload.containers), {})
     if first.get("command") or first.get("args"):
-        reason = f"it puts a command of its own behind that of container {first.get('name')}"
+        reason = f"it appends its own command to the command of container {first.get('name')}"
         reasons += [(reason, process["instead"]) for process in adds.get("process", ())]
     return [_not_described(workload, *reason_and_remedy) for reason_and_remedy in reasons]
 

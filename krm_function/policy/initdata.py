@@ -127,7 +127,7 @@ def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
     try:
         data, end = json.JSONDecoder(object_pairs_hook=_unique_keys).raw_decode(rego, start + 1 + len(HEAD))
     except (json.JSONDecodeError, RecursionError) as problem:
-        raise ValueError(f"policy_data is no JSON: {getattr(problem, 'msg', 'nested too deeply')}") from None
+        raise ValueError(f"policy_data is not JSON: {getattr(problem, 'msg', 'nested too deeply')}") from None
     if not isinstance(data, dict) or not isinstance(data.get("containers"), list):
         raise ValueError("policy_data has no containers")  # noqa: TRY004 - input, not a bug
     return data, start, end
@@ -207,16 +207,16 @@ def decode_toml(toml: bytes) -> Initdata:
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8") from None
     except (ValueError, RecursionError):  # also for an integer of thousands of digits
-        raise ValueError("it is no TOML") from None
+        raise ValueError("it is not TOML") from None
     version, algorithm, data = (document.get(key) for key in ("version", "algorithm", "data"))
     if version != VERSION:
         raise ValueError(f"its version is not {VERSION}")
     if isinstance(algorithm, str):
         algorithm = algorithm.replace("-", "", 1)  # as Contrast reads it
     if algorithm not in ALGORITHMS:
-        raise ValueError(f"its algorithm is none of {', '.join(ALGORITHMS)}")
+        raise ValueError(f"its algorithm is not one of {', '.join(ALGORITHMS)}")
     if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
-        raise ValueError("its data is no table of strings")
+        raise ValueError("its data is not a table of strings")
     return Initdata(VERSION, algorithm, data)
 
 
@@ -281,12 +281,12 @@ def from_annotation(value: str) -> bytes:
     try:
         packed = a2b_base64(value.encode("ascii"), strict_mode=True)
     except (Error, UnicodeEncodeError):
-        raise ValueError("it is no base64") from None
+        raise ValueError("it is not base64") from None
     unpacker = zlib.decompressobj(wbits=31)
     try:
         toml = unpacker.decompress(packed, LIMIT + 1)
     except zlib.error:
-        raise ValueError("it is no gzip") from None
+        raise ValueError("it is not gzip") from None
     if len(toml) > LIMIT:
         raise ValueError(f"it inflates to more than {LIMIT} bytes")
     if not unpacker.eof or unpacker.unused_data:
@@ -299,7 +299,7 @@ def digest(toml: bytes, algorithm: str = "sha256") -> str:
     import hashlib
 
     if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm is none of {', '.join(ALGORITHMS)}")
+        raise ValueError(f"algorithm is not one of {', '.join(ALGORITHMS)}")
     return hashlib.new(algorithm, toml).hexdigest()
 
 

@@ -272,16 +272,16 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
     from jsonpointer import JsonPointerException
 
     if not isinstance(patch, list):
-        raise ValueError("is no JSON Patch: a list of operations")  # noqa: TRY004 - about the text
+        raise ValueError("is not a JSON Patch (a list of operations)")  # noqa: TRY004 - about the text
     result: Any = copy.deepcopy(document)
     for number, operation in enumerate(patch):
         try:
             result = JsonPatch([copy.deepcopy(operation)]).apply(result, in_place=True)
         except JsonPatchTestFailed:
-            raise ValueError(f"{_operation_name(number, operation)} finds another value") from None
+            raise ValueError(f"{_operation_name(number, operation)} finds a different value") from None
         except InvalidJsonPatch as error:
             raise ValueError(
-                f"{_operation_name(number, operation)} is none of RFC 6902: {_library_message(error)}"
+                f"{_operation_name(number, operation)} is not an operation of RFC 6902: {_library_message(error)}"
             ) from None
         except (JsonPatchException, JsonPointerException) as error:
             raise ValueError(

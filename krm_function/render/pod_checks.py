@@ -127,7 +127,7 @@ def _name(workload: Workload) -> Iterator[Finding]:
     completions = job_spec.get("completions") if job_spec.get("completionMode") == "Indexed" else 0
     limit, reason = longest_name(workload.ref.kind, completions if isinstance(completions, int) else 0)
     if workload.made_by:
-        limit, reason = workload.made_by.longest_name, "its controller makes no pods of longer ones"
+        limit, reason = workload.made_by.longest_name, "its controller creates no pods for longer names"
     name = dig(workload.object, ("metadata", "name"))
     length = len(name) if isinstance(name, str) else 0
     if 0 < limit < length:

@@ -43,9 +43,7 @@ def of_template(problem: YamlError, text: str, line: int) -> YamlError:
     for index in range(last, max(last - 3, -1), -1):
         column = lines[index].find("{{")
         if column >= 0 and not lines[index].lstrip().startswith("#"):
-            return YamlError(
-                "a template in {{ }} stands here, and no program has rendered it", line + index, column + 1, "template"
-            )
+            return YamlError("an unrendered template in {{ }}", line + index, column + 1, "template")
     return problem
 
 
@@ -101,5 +99,5 @@ def encode(text: str, bom: bool = False) -> bytes:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise YamlError("the text holds half a surrogate pair", code="encoding") from None
+        raise YamlError("the text contains half of a surrogate pair", code="encoding") from None
     return _MARK + data if bom else data

@@ -51,7 +51,7 @@ def open_events(text: str, limits: Limits, line: int = 1) -> Pull:
     try:
         return CParser(text).get_event
     except UnicodeEncodeError:
-        raise YamlError("the text holds half a surrogate pair", code="encoding") from None
+        raise YamlError("the text contains half of a surrogate pair", code="encoding") from None
 
 
 def located(error: YAMLError, text: str, line: int) -> YamlError:
@@ -75,7 +75,7 @@ def check_separators(text: str) -> None:
     if separator is not None:
         at, problem = separator
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-        raise YamlError(f"{problem}: tools do not agree where documents end", line, column, "separator")
+        raise YamlError(f"{problem}: tools disagree about where documents end", line, column, "separator")
 
 
 def _refuse_lone_return(text: str, line: int) -> None:
@@ -199,7 +199,7 @@ def tagged(text: str, tag: str) -> Scalar:
         try:
             return a2b_base64(text.encode("ascii", "replace")).decode()
         except UnicodeDecodeError:
-            raise ValueError("base64 of bytes that are no text") from None
+            raise ValueError("base64 of bytes that are not text") from None
     value = typed(text)
     fits = {
         "null": value is None,
@@ -208,7 +208,7 @@ def tagged(text: str, tag: str) -> Scalar:
         "float": isinstance(value, int | float) and not isinstance(value, bool),
     }
     if kind == tag or not fits.get(kind, False):
-        raise ValueError("a tag that is not known" if kind not in fits else f"a scalar that is no {kind}")
+        raise ValueError("unknown tag" if kind not in fits else f"a scalar that is not a valid {kind}")
     return value
 
 
@@ -345,7 +345,7 @@ class Builder:
         if merged is not None:
             for name, item in merged.items():
                 if name in above and not same(above[name], item):
-                    message = f"duplicate key {name}: it stands above a merge key that also has it"
+                    message = f"duplicate key {name}: it is above a merge key that also has it"
                     raise self.fail(event.start_mark, message, "duplicate")
                 data.setdefault(name, item)
         return self._collection("map", event, first, data, tuple(pairs))
@@ -366,9 +366,7 @@ class Builder:
         tag = event.tag
         if tag is not None and tag not in ("!", _TAG + kind):
             standard = tag.startswith(_TAG)
-            raise self.fail(
-                event.start_mark, f"a {kind} with another tag" if standard else "a tag that is not known", "tag"
-            )
+            raise self.fail(event.start_mark, f"a {kind} with another tag" if standard else "unknown tag", "tag")
 
     def _check_key_tag(self, key: Event) -> None:
         """Refuse keys that Go's parsers read in two ways: as what is written, as what it stands for, as a merge key."""
@@ -402,7 +400,7 @@ class Builder:
             raise self.fail(mark, "an alias without an anchor", "alias")
         target = self.anchors[event.anchor]
         if target is None:
-            raise self.fail(mark, "an alias inside of its own anchor", "alias")
+            raise self.fail(mark, "an alias inside its own anchor", "alias")
         self.expansions += 1 + aliases_in(target, self.limits.aliases)
         if self.expansions > self.limits.aliases:
             raise self.fail(mark, f"more than {self.limits.aliases} alias expansions", "alias")

@@ -43,7 +43,7 @@ def read_undo(document: Document, path: Path) -> Undo | None:
     except (ValueError, RecursionError):  # no JSON, or a number of thousands of digits
         undo = None
     if not isinstance(undo, list) or not _is_shallow(undo, LIMITS.depth) or not all(map(_is_record, undo)):
-        raise YamlError("these are no undo records", *locate(document, path), "shape")
+        raise YamlError("these are not undo records", *locate(document, path), "shape")
     return undo
 
 

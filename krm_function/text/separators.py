@@ -34,7 +34,7 @@ def odd_separator(text: str) -> tuple[int, str] | None:
         if problem:
             return at, problem
         if not ascii_only and _begins_oddly(text, end, _behind_blanks(text, end)):
-            return at, "a blank or byte order mark that only some skip, behind ---"
+            return at, "a blank or byte order mark after --- that only some tools skip"
         at = _next(text, end)
     return None
 
@@ -57,7 +57,7 @@ def _problem(behind: str) -> str:
     words = behind.strip(" \t\r")
     if words and (behind[0] not in " \t\r" or words[0] != "#"):
         return "text in a line that begins with ---"
-    return "a line end that is not a line feed, behind ---" if any(mark in behind for mark in _BREAKS) else ""
+    return "a line end after --- that is not a line feed" if any(mark in behind for mark in _BREAKS) else ""
 
 
 def _behind_blanks(text: str, at: int) -> int:

@@ -199,7 +199,7 @@ def _attempt(
     around = NoUndoRecords(members)
     collect_replacements(replacements, around, part, root, document.item)
     if len(around.entered) < len(undo_places):
-        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+        raise YamlError("an object that cannot be edited without the text around it", document.line, 1, "splice")
     if (
         len(undo_places) > 1
         and "*" in text
@@ -382,7 +382,7 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
         effective.sort(key=lambda edited: edited.node.start if edited.node else 0)
         roots = {edited.root for edited in effective}
         if len(roots) < len(effective) or any(root[:size] in roots for root in roots for size in range(len(root))):
-            raise YamlError("an object that is edited stands in another", document.line, 1, "splice")
+            raise YamlError("an edited object is inside another one", document.line, 1, "splice")
 
     def make(node: Node, records: Sequence[str]) -> Part:
         part: Part = node
@@ -432,7 +432,7 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
     new = apply(old, list(changes))
     node = node_at(document.node, root)
     if node is None and document.node is not None:
-        raise YamlError("an object that cannot be edited without what is around it", document.line, 1, "splice")
+        raise YamlError("an object that cannot be edited without the text around it", document.line, 1, "splice")
     if same(new, old):
         return _Object(root, [], at, new, [], False, node)
     if not isinstance(new, dict):

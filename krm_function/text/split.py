@@ -210,7 +210,7 @@ def _item_starts(text: str, start: int, column: int) -> Iterator[int]:
     at = start - 1
     while 0 <= at < stop:
         if text[at + len(dash) : at + len(dash) + 1] != " ":
-            raise ValueError("an item that does not begin behind its dash")
+            raise ValueError("an item that does not begin after its dash")
         yield at + 1
         at = text.find(dash, at + 1, stop)
 
@@ -538,7 +538,7 @@ def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple
         dashes.append(at)
         at = offsets.after_blank(text, item.end)
     if not offsets.first_on_line(text, dashes[0]):
-        raise reader.fail(value.event, "items behind a complex key", "shape")
+        raise reader.fail(value.event, "items after a complex key", "shape")
     indent = offsets.column_of(text, dashes[0])
     starts = [dash - indent for dash in dashes]
     end = offsets.line_end(text, value.items[-1].tidy)

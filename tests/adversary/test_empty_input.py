@@ -60,7 +60,7 @@ def test_an_empty_standard_input_is_an_error_of_every_command_that_reads_resourc
 def test_the_function_answers_nothing_with_an_error(why: str, shop: Shop) -> None:
     """What it was sent goes on, as in any failure, for a pipe without pipefail."""
     run = shop("fn", "--format", "json", data=NOTHING[why])
-    refused(run._replace(stdout=b""), "a host sends a ResourceList")
+    refused(run._replace(stdout=b""), "pass a ResourceList")
     assert run.stdout == NOTHING[why]
     run = shop(data=NOTHING[why])
     assert (run.code, run.stdout) == (1, NOTHING[why])
@@ -78,14 +78,14 @@ def test_a_file_with_nothing_in_it_is_an_error(command: str, why: str, shop: Sho
     """`kustomize build > rendered.yaml` leaves one when it fails."""
     shop.write("rendered.yaml", NOTHING[why])
     run = shop(*COMMANDS[command], "rendered.yaml", "--format", "json")
-    refused(run, "look at what writes this file")
+    refused(run, "check the program that writes this file")
     assert run.errors[0]["file"] == "rendered.yaml"
 
 
 def test_files_with_nothing_in_any_of_them_are_an_error(shop: Shop) -> None:
     shop.write("empty/a.yaml", "")
     shop.write("empty/b.yaml", "\n")
-    refused(shop("check", "empty", "--format", "json"), "look at what writes this file")
+    refused(shop("check", "empty", "--format", "json"), "check the program that writes this file")
 
 
 def test_an_empty_file_among_others_is_none(shop: Shop) -> None:
@@ -106,7 +106,9 @@ def test_an_empty_file_to_compare_with_is_no_gate(more: tuple[str, ...], shop: S
 
 def test_an_empty_side_of_a_comparison_is_an_error(shop: Shop, rendered: bytes) -> None:
     shop.write("old.yaml", "")
-    refused(shop("diff", "--policy", "old.yaml", "-", "--format", "json", data=rendered), "look at what writes")
+    refused(
+        shop("diff", "--policy", "old.yaml", "-", "--format", "json", data=rendered), "check the program that writes"
+    )
     shop.write("old.yaml", rendered)
     refused(
         shop("diff", "--policy", "old.yaml", "-", "--format", "json"), "check the command before the pipe for errors"

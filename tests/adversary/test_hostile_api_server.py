@@ -32,6 +32,7 @@ from tests.cli.test_plan import kubeconfig
 from tests.failures.running import Run, Zygote
 from tests.hosts.running import EXAMPLES
 from tests.lock.content import image
+from tests.wording import wording
 
 QUICK = EXAMPLES / "quickstart"
 COMMANDS = {
@@ -101,10 +102,10 @@ def test_an_api_server_that(command: str, row: Row, bounded: Bounded) -> None:
     if row.says:
         assert row.says in run.stderr
     if command == "plan" and "403 Forbidden" in row.says and "CC1121" not in row.says:
-        assert "warning CC1134: the nodes of the cluster were not compared: it answered 403 Forbidden" in run.stderr
+        assert f"warning CC1134: {wording('CC1134', answer='403 Forbidden')}" in run.stderr
     elif row.says and "CC1121" not in row.says:
         assert (run.code, run.stderr.count("error ")) == (3, 1), run.stderr
-        assert "error CC1003: the cluster cannot be asked: " in run.stderr
+        assert f"error CC1003: {wording('CC1003', problem='')}" in run.stderr
         assert len(run.stderr) < 1000
     assert all(b"Bearer CANARY-token" in head for head in server.heads), "and to nobody else"
 

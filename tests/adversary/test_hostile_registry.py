@@ -16,6 +16,7 @@ from krm_function.lock.resolve import LockLimits, Run, resolve_all
 from tests.adversary.hostile_registry import Server, Talk
 from tests.adversary.registry_modes import NEVER, ROWS, SLOW, Row
 from tests.lock.content import PASSWD, image
+from tests.wording import wording
 
 PACE = Pace(connect=0.6, quiet=0.4, wait=0.01)
 PATIENT = Pace(connect=10, quiet=10, wait=0.01)  # where nothing is slow, so that a busy machine is not what is tested
@@ -108,7 +109,7 @@ def test_48_images_on_a_registry_that_is_not_there(tmp_path: Path) -> None:
     gone = Server(image(), Talk.good)
     gone.close()
     run = locked(Transport((gone.address,), 8, PACE), tmp_path, *names(gone, 48))
-    assert ["cannot be connected to" in one.message for one in said(run)] == [True]
+    assert [wording("CC1250.connection") in one.message for one in said(run)] == [True]
 
 
 def test_two_registries_that_are_not_there_are_two_findings(silent: Server, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from krm_function.hosts.files import PlaceProblem, read_file
 from tests.adversary.test_places_to_write import Done, _put, shell
 from tests.failures.running import listing
+from tests.wording import wording
 
 SECRET = "CANARY-login"
 
@@ -251,4 +252,4 @@ def test_a_layout_of_images_leads_nowhere_else(shop: Path) -> None:
     (shop / "layout/index.json").symlink_to("../../index.json")
     done = limited("krm lock deployment -o images.yaml --from oci:layout", shop)
     assert done.code == 3
-    assert "layout/index.json: it is a link that leads out of layout" in done.stderr
+    assert f"layout/index.json: {wording('CC1254.link', root='layout')}" in done.stderr

@@ -120,7 +120,7 @@ def test_json_with_a_number_that_go_refuses_is_refused(number: str) -> None:
 
 
 def test_toml_with_long_digits_is_no_initdata() -> None:
-    with pytest.raises(ValueError, match="it is no TOML"):
+    with pytest.raises(ValueError, match="it is not TOML"):
         decode_toml(f"version = {'9' * LONG}\n".encode())
 
 

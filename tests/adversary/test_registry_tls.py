@@ -19,6 +19,7 @@ from krm_function.lock.resolve import LockLimits, Run, resolve_all
 from tests.adversary.hostile_registry import Mode, Server, Talk
 from tests.adversary.registry_modes import NEVER, OK, SLOW, half, on, then
 from tests.lock.content import PASSWD, image
+from tests.wording import wording
 
 # a handshake takes a while on a busy machine, so the pace is slower than elsewhere
 PACE = Pace(connect=10, quiet=1.0, wait=0.01)
@@ -100,7 +101,7 @@ MODES: dict[str, tuple[Mode, str]] = {
     "stops inside of a body": (on("/blobs/", lambda talk: half(talk, Talk.hang)), SLOW),
     "floods with 100 Continue": (
         then(b"", lambda talk: talk.flood(b"HTTP/1.1 100 Continue\r\n\r\n")),
-        "answers without end",
+        wording("CC1250.endless"),
     ),
 }
 

@@ -98,7 +98,7 @@ def test_a_class_never_goes_where_the_configuration_gives_none(to: Config, value
     made = run(coordinator(), value, to=to)
     (found,) = [one for one in made.findings if one.severity == "error"]
     assert (found.code, found.path[-1]) == ("CC0115", ORIGINAL)
-    assert "takes runtimeClassName away" in found.message
+    assert "removes runtimeClassName" in found.message
     assert "spec.workloads" in found.hint
     assert made.texts == tuple(one.text for one in stream(coordinator(), value))
 

@@ -112,7 +112,7 @@ def test_image_locks_that_disagree_are_an_error() -> None:
     assert said(findings) == [
         (
             "CC0901",
-            f"ImageLock more: spec.images of {WEB}: another ImageLock says something else",
+            f"ImageLock more: spec.images of {WEB}: another ImageLock has a different entry",
             "keep one of the two entries",
         )
     ]

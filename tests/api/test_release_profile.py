@@ -7,6 +7,7 @@ import pytest
 from krm_function.config.generate import Generate
 from krm_function.config.release import Release, chosen_profile, profile_of, profile_of_version
 from krm_function.contrast.profiles import DEFAULT, PROFILES, RELEASED, Profile
+from tests.wording import remedy, wording
 
 OWN = PROFILES["contrast-1.25"]
 STRICT = PROFILES["strict"]
@@ -102,12 +103,12 @@ def test_findings_are_about_the_field_that_is_wrong() -> None:
 def test_findings_name_the_versions_and_what_to_do() -> None:
     wanted: Any = "contrast-1.25"
     _, (other,) = chosen_profile(wanted, release("v1.26.0"), "shop", ALL, (OWN, NEXT))
-    assert other.message == "profile contrast-1.25 is for nodes of Contrast 1.25, the release is v1.26.0"
-    assert other.hint == "leave out policy.profile, or set it to contrast-1.26"
+    assert other.message == wording("CC0652", other="1.25", profile="contrast-1.25", version="v1.26.0")
+    assert other.hint == remedy("CC0652", right="contrast-1.26")
     _, (kata,) = chosen_profile("kata-4.1", release())
     assert "does not bind the images of containers and the files at a VOLUME of an image" in kata.message
     _, (old,) = profile_of_version("v1.24.7")
-    assert old.message == "release v1.24.7 is older than Contrast 1.25, the oldest whose policies are known"
+    assert old.message == wording("CC0650", oldest="1.25", version="v1.24.7")
     _, (new,) = profile_of_version("v1.26.0")
     said = "release v1.26.0 is newer than Contrast 1.25; its nodes may refuse policies of profile contrast-1.25"
     assert new.message == said

@@ -192,7 +192,7 @@ def test_a_conflict_is_told_once_and_linked_from_elsewhere(browser: "Browser", p
     with opened(browser, pages["conflict"]) as page:
         text = page.locator("body").inner_text()
         assert text.count("contradicts runtime class") == 1
-        assert text.count("none of 5 nodes takes the pod") == 1
+        assert text.count("none of 5 nodes accepts the pod") == 1
         links = page.locator(".see a:visible")
         assert links.all_inner_texts() == ["error CC0304", "error CC0311"]
         for link, message in zip(links.all(), ("contradicts", "none of 5 nodes"), strict=True):

@@ -214,7 +214,7 @@ def test_a_role_that_the_manifest_gives_to_another_pod_is_told() -> None:
     policies = {"a" * 64: {"SANs": ["web"]}, "b" * 64: {"SANs": ["j"], "Role": "coordinator"}}
     found = check_manifest(workloads, {"Policies": policies})
     assert [(one.code, one.ref) for one in found] == [("CC1110", WEB_REF), ("CC1110", JOB_REF)]
-    assert "role none, its template says coordinator" in found[0].message
+    assert "role none, but its template has coordinator" in found[0].message
 
 
 def test_two_workloads_of_one_digest_are_told_because_a_manifest_counts_them_once() -> None:

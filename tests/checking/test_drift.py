@@ -19,6 +19,7 @@ from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_document, default_settings
 from krm_function.policy.settings import settings as policy_settings
 from tests.policy import pods
+from tests.wording import wording
 
 Json = dict[str, Any]
 Edit = Callable[[Json], object]
@@ -368,7 +369,7 @@ MOVES: dict[str, tuple[Edit, str]] = {
     "the host's processes": (assign(hostPID=True), "hostPID is not covered by the policy generator yet"),
     "a part of a volume": (
         app(lambda one: one["volumeMounts"][0].update(subPath="x")),
-        "app: containers[0].volumeMounts[0].subPath: is of an emptyDir, and would be a directory of the node instead",
+        f"app: containers[0].volumeMounts[0].subPath: {wording('CC0604.part-of-empty-dir')}",
     ),
     "a volume on the node": (
         lambda spec: [spec["volumes"][0].pop("emptyDir"), spec["volumes"][0].update(nfs={"server": "s", "path": "/"})],
@@ -376,14 +377,14 @@ MOVES: dict[str, tuple[Edit, str]] = {
     ),
     "a user that is root and must not be": (
         app(inside("securityContext", runAsNonRoot=True)),
-        "app: containers[0].securityContext.runAsNonRoot: is true, and container app would run as root",
+        f"app: containers[0].securityContext.runAsNonRoot: {wording('CC0604.root', container='app')}",
     ),
     "a misspelt field": (app(assign(comand=["x"])), "unknown field containers[0].comand"),
     "a wrong type": (app(assign(env="A=1")), "containers[0].env must be a list, not a string"),
     "no image": (app(remove("image")), "containers[0].image: is missing"),
     "a mount of nothing": (
         app(lambda one: one["volumeMounts"].append({"name": "none", "mountPath": "/none"})),
-        "app: containers[0].volumeMounts[5].name: names no volume of the pod",
+        f"app: containers[0].volumeMounts[5].name: {wording('CC0604.volume')}",
     ),
 }
 

@@ -14,6 +14,7 @@ from tests.failures.checking import CONFIG
 from tests.failures.running import Run
 from tests.failures.world import REGISTRY, World, canaries
 from tests.hosts.running import ROOT
+from tests.wording import wording
 
 DB = {"kind": "Secret", "name": "db", "namespace": "shop", "keys": ["password"], "variables": ["DB_PASSWORD"]}
 
@@ -136,8 +137,8 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--confidential", "Deployment/nothing"), "Deployment/nothing is none of the pods"),
-        (("--plain", "Deployment/web=it asks"), "Deployment/web is none of the pods"),
+        (("--confidential", "Deployment/nothing"), "Deployment/nothing matches none of the pods"),
+        (("--plain", "Deployment/web=it asks"), "Deployment/web matches none of the pods"),
         (("--yes-to", "splitSubpaths"), "there is no choice 'splitSubpaths'"),
         (("--plain", "Deployment/docs"), "write KIND/NAME=REASON"),
         (("--keys", "Pod/db=a"), "write Secret/NAME=KEY,KEY"),
@@ -160,7 +161,7 @@ def test_a_configuration_without_a_file_to_write_into_is_code_2(shop: Shop) -> N
     shop.change(world)
     run = adopt(shop)
     assert run.code == 2
-    assert "no file there has a ContrastGenerate" in run.stderr
+    assert wording("CC0909.no-generate") in run.stderr
     assert run.stdout == b""
 
 

@@ -19,6 +19,7 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.running import EXECUTABLE, listing, spawned
 from tests.failures.world import World, canaries
+from tests.wording import wording
 
 ROOT = Path(__file__).parents[2]
 STATEMENT = "statement.json"
@@ -231,18 +232,30 @@ def test_a_stream_that_passes_through_is_attested_as_well(options: tuple[str, ..
 
 SERVICE = b"apiVersion: v1\nkind: Service\nmetadata: {name: a}\n"
 PLACES = {
-    "an input": (RESOURCES, (), "the next render would read it, as it is below deployment"),
-    "an input by another path": (f"./deployment/../{RESOURCES}", (), "the next render would read it, as it is below"),
+    "an input": (RESOURCES, (), wording("CC0909.attest-read", directory="deployment")),
+    "an input by another path": (
+        f"./deployment/../{RESOURCES}",
+        (),
+        "the next render would read it, because it is below",
+    ),
     "the configuration": (CONFIG, (), "it is one of the inputs"),
-    "the output": ("out.yaml", ("-o", "out.yaml"), "it is the file of --output too"),
-    "the output by another path": ("./out.yaml", ("-o", "out.yaml"), "it is the file of --output too"),
-    "the manifest": ("m.json", ("-o", "out.yaml", "-m", "m.json"), "it is the file of --manifest too"),
-    "the report": ("r.txt", ("-o", "out.yaml", "--report", "r.txt"), "it is the file of --report too"),
-    "new objects": ("deployment/contrast-manifest.yaml", ("--in-place",), "it is the file of --in-place too"),
-    "a later input": ("deployment/new.yaml", ("-o", "out.yaml"), "the next render would read it, as it is below dep"),
+    "the output": ("out.yaml", ("-o", "out.yaml"), wording("CC0909.lock-too")),
+    "the output by another path": ("./out.yaml", ("-o", "out.yaml"), wording("CC0909.lock-too")),
+    "the manifest": ("m.json", ("-o", "out.yaml", "-m", "m.json"), wording("CC0909.manifest-too")),
+    "the report": ("r.txt", ("-o", "out.yaml", "--report", "r.txt"), wording("CC0909.file-of", other="--report")),
+    "new objects": (
+        "deployment/contrast-manifest.yaml",
+        ("--in-place",),
+        wording("CC0909.file-of", other="--in-place"),
+    ),
+    "a later input": ("deployment/new.yaml", ("-o", "out.yaml"), wording("CC0909.attest-read", directory="dep")),
     "rules": ("rules.rego", ("-o", "out.yaml", "-p", "rules.rego"), "it is one of the inputs"),
-    "a drop-in": ("s/genpolicy-settings.d/a.json", ("-o", "o", "-s", "s"), "the next render would read it, as it is"),
-    "standard output": ("/dev/stdout", (), "it is standard output, where the rendered resources go"),
+    "a drop-in": (
+        "s/genpolicy-settings.d/a.json",
+        ("-o", "o", "-s", "s"),
+        "the next render would read it, because it is",
+    ),
+    "standard output": ("/dev/stdout", (), wording("CC0909.attest-printed")),
 }
 
 

@@ -9,11 +9,9 @@ from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.running import Run
 from tests.failures.world import CANARY, OTHER_IMAGE, WEB_IMAGE, World, canaries, encoded
+from tests.wording import wording
 
-NOT_COMPARED = (
-    "add --config to compare also: RuntimeClass objects, reference values, owner keys, injected containers,"
-    " files beside the policy, and fields that were removed from a pod\n"
-)
+NOT_COMPARED = f"{wording('CC1117.no-configuration')}\n"
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 CLASS = "contrast-cc-metal-qemu-snp-1a2b3c4d"
 Objects = dict[str, Any]
@@ -145,7 +143,7 @@ MOVES: list[tuple[Move, str, str]] = [
     (placeholder, "CC1101", "the placeholder contrast-cc-metal-qemu-snp was not replaced"),
     (bare_placeholder, "CC1101", "the placeholder contrast-cc was not replaced"),
     (no_initdata, "CC1102", "the pod has no policy"),
-    (broken_initdata, "CC0610", "holds no initdata"),
+    (broken_initdata, "CC0610", ": it is not "),
     (env, "CC1103", "web: env"),
     (more_env, "CC1103", "web: env"),
     (config_map, "CC1103", "web: env"),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.test_check_cluster import Admit, check, cluster
 from tests.failures.running import Run
+from tests.wording import wording
 
 __all__ = ["check"]
 WEBHOOK = {
@@ -143,7 +144,7 @@ def other_policy(pod: Any) -> None:
         (no_mount, "web: "),
         (no_class, "runtimeClassName, none in place of contrast-cc-metal-qemu-snp-18a1a065"),
         (no_policy, "its policy, which is gone"),
-        (other_policy, "its policy, in place of which there is another"),
+        (other_policy, "its policy (there is a different one)"),
     ],
 )
 def test_a_pod_that_admission_changes_is_an_error_that_names_the_field(
@@ -151,7 +152,7 @@ def test_a_pod_that_admission_changes_is_an_error_that_names_the_field(
 ) -> None:
     ran = check(cluster(), admit=changed(edit))
     assert ran.code == 1
-    assert f"error CC1130 shop/web: the API server makes other pods of it than were sealed: {fields}" in ran.stderr
+    assert f"error CC1130 shop/web: {wording('CC1130.changed-unknown', fields=fields)}" in ran.stderr
     assert ran.stderr.count("error ") == 1
     assert "secret" not in ran.stderr.replace("Secret", "")
 
@@ -198,14 +199,14 @@ QUOTA = (
         (
             403,
             NO_RIGHT,
-            "warning CC1131: not known what the API server makes of the pods of Deployment/web: this us",
+            f"warning CC1131: {wording('CC1131', names='Deployment/web', problem='this us')}",
             0,
         ),
-        (404, 'namespaces "shop" not found', "Deployment/web: namespace shop is not there yet", 0),
+        (404, 'namespaces "shop" not found', f"Deployment/web: {wording('CC1131.namespace', namespace='shop')}", 0),
         (
             400,
             'admission webhook "x.example.com" does not support dry run',
-            'a webhook cannot be asked by a dry run: admission webhook "x.example.com" does not support dry run',
+            wording("CC1131.side-effects", words='admission webhook "x.example.com" does not support dry run'),
             0,
         ),
         (403, QUOTA, "error CC1130 shop/web: the API server refuses its pods: pods", 1),
@@ -235,9 +236,7 @@ def test_a_quota_that_the_running_pods_fill_is_no_error(check: Callable[..., Run
     assert (ran.code, "CC113" in ran.stderr) == (0, False), ran.stderr
     web["status"] = {"replicas": 1}
     ran = check(objects, admit=refused(403, QUOTA))
-    assert (
-        "warning CC1131: not known what the API server makes of the pods of Deployment/web: a quota has" in ran.stderr
-    )
+    assert f"warning CC1131: {wording('CC1131', names='Deployment/web', problem='a quota has')}" in ran.stderr
     assert ran.code == 0
 
 

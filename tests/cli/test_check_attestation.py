@@ -12,6 +12,7 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG, RESOURCES
 from tests.failures.running import Run
 from tests.failures.world import World, canaries
+from tests.wording import wording
 
 STATEMENT = "statement.json"
 WITH = ("--attestation", STATEMENT)
@@ -66,7 +67,11 @@ def test_the_output_of_the_statement_passes_and_the_signature_is_said_not_to_be_
     last = run.stderr.splitlines()[-1]
     assert last.startswith(f"{STATEMENT}: by its word contrast-krm ")
     assert "compared: output; not compared: input, config" in last
-    said = "it is not signed" if form == "bare" else "its signature was not verified; cosign verify-blob-attestation or"
+    said = (
+        "it is not signed"
+        if form == "bare"
+        else "its signature was not verified; use cosign verify-blob-attestation or"
+    )
     assert said in last
 
 
@@ -175,7 +180,7 @@ def test_inputs_are_only_compared_with_an_attestation(attested: Shop) -> None:
 def test_standard_input_holds_the_output(option: str, attested: Shop) -> None:
     run = attested("check", "out.yaml", *WITH, option, "-")
     assert run.code == 2
-    assert f"{option}: standard input is no file" in run.stderr
+    assert f"{option}: {wording('CC0909.stdin-no-file')}" in run.stderr
 
 
 def test_an_attestation_that_is_not_there(attested: Shop) -> None:
@@ -217,10 +222,13 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "no predicate": (_drop("predicate"), "predicate is not an object"),
     "a text as predicate": (_set("predicate", value="x"), "predicate is not an object"),
     "no definition": (_drop(*DEFINITION), "buildDefinition is not an object"),
-    "an unknown parameter": (_set(*DEFINITION, "externalParameters", "x", value=1), "the parameter x is not known"),
+    "an unknown parameter": (
+        _set(*DEFINITION, "externalParameters", "x", value=1),
+        wording("CC1330.parameter", name="x"),
+    ),
     "an unknown option": (
         _set(*DEFINITION, "externalParameters", "options", "insecure", value=True),
-        "the parameter insecure is not known",
+        wording("CC1330.parameter", name="insecure"),
     ),
     "another command": (_set(*DEFINITION, "externalParameters", "command", value="lock"), "command is not generate or"),
     "no options": (_drop(*DEFINITION, "externalParameters", "options"), "options is not an object"),
@@ -296,7 +304,7 @@ TEXTS: dict[str, tuple[str | bytes, str]] = {
     "an endless number": ('{"a": ' + "1" * 5000 + "}", "CC1330.json"),
     "too many bytes": (b" " * (LONGEST + 1), "CC1330.size"),
     "an empty object": ("{}", "CC1330.form"),
-    "a signature of a file": ('{"mediaType": "x", "messageSignature": {}}', "CC1330.signature"),
+    wording("CC1330.signature"): ('{"mediaType": "x", "messageSignature": {}}', "CC1330.signature"),
     "two forms": (json.dumps(GOOD | envelope(GOOD)), "CC1330.forms"),
     "two forms in a bundle": (json.dumps(bundle(GOOD) | {"payload": "e30="}), "CC1330.forms"),
     "two signatures": (json.dumps(bundle(GOOD) | {"messageSignature": {}}), "CC1330.forms"),

@@ -19,6 +19,7 @@ from tests.cli.test_plan import kubeconfig
 from tests.failures.running import Run, Zygote
 from tests.hosts.digests import digest
 from tests.hosts.running import EXAMPLES, called
+from tests.wording import wording
 
 RENDERED = EXAMPLES / "quickstart/expected/rendered.yaml"
 OTHER = EXAMPLES / "strict/expected/rendered.yaml"
@@ -202,20 +203,23 @@ def another_manifest(objects: Objects) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (another_render, f"shop/web: the cluster has that of another render: policy {digest('recommendations')}"),
+        (another_render, f"shop/web: the cluster has the object of another render: policy {digest('recommendations')}"),
         (
             another_image,
             f"shop/web: changed in the cluster since this render, under its policy {digest('web')}: web: im",
         ),
         (no_port, f"shop/web: changed in the cluster since this render, under its policy {digest('web')}: spec.cont"),
         (more_cpu, f"shop/web: changed in the cluster since this render, under its policy {digest('web')}: its vCPU"),
-        (another_class, "shop/web: the cluster runs it with runtime class runc, this output with contrast-cc-metal-q"),
-        (no_class, "shop/web: the cluster runs it without runtime class and so in no VM, this output with contrast-"),
-        (no_policy, f"shop/web: the cluster runs it without a policy, this output with {digest('web')}"),
-        (broken_policy, "shop/web: the policy that the cluster runs it with cannot be read"),
+        (another_class, f"shop/web: {wording('CC1120.class', found='runc', wanted='contrast-cc-metal-q')}"),
+        (no_class, f"shop/web: {wording('CC1120.no-class', wanted='contrast-')}"),
+        (no_policy, f"shop/web: {wording('CC1120.no-policy', wanted=digest('web'))}"),
+        (broken_policy, f"shop/web: {wording('CC1120.unreadable')}"),
         (absent, "shop/web: the cluster has no such object"),
-        (another_manifest, "shop/contrast-manifest: the cluster has manifest 44136fa355b3678a, here it is "),
-        (one_more, "shop/by-hand: the cluster runs it with runtime class contrast-cc-metal-qemu-snp-18a1a065; neither"),
+        (another_manifest, "shop/contrast-manifest: the cluster has manifest 44136fa355b3678a, but here it is "),
+        (
+            one_more,
+            "shop/by-hand: the cluster runs it with runtime class contrast-cc-metal-qemu-snp-18a1a065, w",
+        ),
         (
             no_runtime_class,
             "contrast-cc-metal-qemu-tdx-18a1a065: the cluster has no such RuntimeClass, so it refuses p",
@@ -293,15 +297,13 @@ def test_a_class_that_admission_would_not_merge_is_an_error_without_configuratio
 def test_without_the_right_to_see_classes_all_else_is_compared(check: Callable[..., Run]) -> None:
     ran = check(cluster(), refused="runtimeclasses")
     assert ran.code == 0
-    assert (
-        "warning CC1121: the RuntimeClasses of the cluster were not compared: it answered 403 Forbidden" in ran.stderr
-    )
+    assert f"warning CC1121: {wording('CC1121', answer='403 Forbidden')}" in ran.stderr
     assert "RuntimeClasses admit" not in ran.stderr
 
 
 def test_a_cluster_that_refuses_is_an_error(check: Callable[..., Run]) -> None:
     ran = check(cluster(), refused="deployments")
-    said = "it answered 403 Forbidden when asked for the Deployments of namespace shop"
-    assert f"error CC1003: the cluster cannot be asked: {said}\n" in ran.stderr
+    said = wording("CC1003.status", answer="403 Forbidden", what="the Deployments of namespace shop")
+    assert f"error CC1003: {wording('CC1003', problem=said)}\n" in ran.stderr
     assert "CANARY" not in ran.stderr
     assert ran.code == 3

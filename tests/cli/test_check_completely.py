@@ -12,6 +12,7 @@ from tests.cli.conftest import Shop
 from tests.cli.test_check import NOT_COMPARED, Objects, checked, container, objects, web
 from tests.failures.running import Run, spawned
 from tests.failures.world import World, canaries
+from tests.wording import wording
 
 TDX = {"MrTd": "0a" * 48, "Rtmrs": ["0b" * 48, "0c" * 48, "0d" * 48, "0e" * 48], "MrSeam": "0f" * 48}
 
@@ -140,7 +141,7 @@ def test_a_field_that_was_removed_is_found_by_another_render(field: str, says: s
     assert again(shop, made).code == 0
     del container(made)[field]
     found = [error for error in again(shop, made).errors if error["code"] == "CC1103"]
-    assert [error["message"] for error in found] == [f"the pod is not what its policy describes: {says}"]
+    assert [error["message"] for error in found] == [wording("CC1103", field=says)]
 
 
 def tdx_world() -> World:
@@ -218,7 +219,7 @@ def test_a_configuration_without_a_lock_passes_and_names_what_was_not_compared(s
     shop.change(without_a_lock())
     run = shop("check", "--config", "config.yaml", data=rendered)
     assert run.code == 0
-    assert "not compared with another render: the policies, as the configuration has no ImageLock\n" in run.stderr
+    assert f"{wording('CC1117.no-lock')}\n" in run.stderr
 
 
 def test_without_a_lock_all_but_the_policies_is_compared(shop: Shop, rendered: bytes) -> None:
@@ -288,7 +289,7 @@ def test_a_pod_that_was_edited_says_which_field_in_which_file_and_line(shop: Sho
     shop.write("rendered.yaml", stream(made))
     run = shop("check", "rendered.yaml")
     assert run.code == 1
-    assert "error CC1103 shop/web spec.template.spec: the pod is not what its policy describes: web: env" in run.stderr
+    assert f"error CC1103 shop/web spec.template.spec: {wording('CC1103', field='web: env')}" in run.stderr
     assert "\n  at: rendered.yaml:" in run.stderr
 
 

@@ -59,7 +59,7 @@ def test_it_is_named_for_each_workload_with_service_links(check: Callable[..., R
     (said,) = found(ran)
     assert ran.code == 1
     assert " and 4 more: the policy denies the variable " in said, "six workloads, and one without service links"
-    assert f"that Service {STOPS[name]['metadata']['name']} gives each container" in said
+    assert f"which Service {STOPS[name]['metadata']['name']} adds to each container" in said
     assert "enableServiceLinks: false" in ran.stderr
     assert "10.0.0" not in ran.stderr
 
@@ -86,6 +86,6 @@ def test_policies_for_contrast_ask_for_none(check: Callable[..., Run]) -> None:
 def test_without_the_right_to_see_services_that_is_said(check: Callable[..., Run], kata: Path) -> None:
     ran = check(there(kata, STOPS["sctp"]), rendered=kata, refused="/namespaces/shop/services")
     (said,) = found(ran)
-    assert said.startswith("warning CC1135: not known whether Services of namespace shop stop the pods of CronJob/")
+    assert said.startswith("warning CC1135: it is unknown whether Services of namespace shop stop the pods of CronJob/")
     assert said.endswith("the cluster answered 403 Forbidden")
     assert ran.code == 0

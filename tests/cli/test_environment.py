@@ -12,7 +12,7 @@ from tests.failures.checking import CONFIG, written
 from tests.failures.running import Run, Zygote
 from tests.failures.world import World
 
-SEEN = f"info CC0911: the environment gives --config: {CONFIG_VARIABLE}="
+SEEN = f"info CC0911: the environment sets --config: {CONFIG_VARIABLE}="
 READ = ("generate", "plan", "explain", "diff", "check")
 
 

@@ -13,6 +13,7 @@ from krm_function.report.findings import render_json, render_sarif
 from tests.cli.conftest import Shop
 from tests.failures.world import World
 from tests.hosts.running import called
+from tests.wording import wording
 from tools.findings_page import markdown
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,7 @@ def test_json_has_the_same() -> None:
 def test_a_code_that_is_none_gets_a_suggestion_that_is_one(code: str, near: str) -> None:
     ran = called("explain", code)
     assert (ran.code, ran.out) == (2, b"")
-    assert ran.err.startswith(f"error CC0909: CODE: {code.upper()} is no code of a finding\n  hint: ")
+    assert ran.err.startswith(f"error CC0909: CODE: {wording('CC0909.no-code', text=code.upper())}\n  hint: ")
     (hinted,) = re.findall(r"CC\d{4}", ran.err.partition("hint: ")[2])
     assert hinted in table()
     assert hinted.startswith(near)
@@ -145,5 +146,5 @@ def test_no_finding_names_a_file_of_the_repository() -> None:
 def test_another_number_is_no_typing_error(shop: Shop) -> None:
     run = shop("explain", "CC9999")
     assert run.code == 2
-    assert "name one as messages have it" in run.stderr
+    assert "use a code from a message" in run.stderr
     assert "did you mean" not in run.stderr

@@ -11,10 +11,11 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run
 from tests.failures.world import World, canaries
+from tests.wording import wording
 
 DB = {"kind": "Secret", "name": "db"}
 ANY = "web DB_PASSWORD (Secret db, key password)"
-WARNING = "container web: the host may choose any value of DB_PASSWORD (Secret db, key password)"
+WARNING = wording("CC0674", container="web", variables="DB_PASSWORD (Secret db, key password)")
 RULES = "package agent_policy\n"
 
 
@@ -75,7 +76,7 @@ def named(world: World) -> None:
     [
         (together, "render it together with the pod", []),
         (volume, "mount it as a volume", []),
-        (named, "name it in spec.policy.externalSources", ["CC0674"]),
+        (named, "list it in spec.policy.externalSources", ["CC0674"]),
     ],
 )
 def test_each_way_out_that_the_hint_names_renders(
@@ -142,11 +143,11 @@ def entry(**fields: Any) -> Callable[[World], None]:
     ("wrong", "code", "words", "right"),
     [
         (as_steering, "CC0670", "write its value into the pod", fixed_in_the_pod),
-        (as_steering, "CC0670", "put the Secret into the input", fixed),
+        (as_steering, "CC0670", "add the Secret to the input", fixed),
         (as_argument, "CC0671", "let the program read the variable DB_PASSWORD itself", without_argument),
-        (as_argument, "CC0671", "put its ConfigMap or Secret into the input", fixed),
+        (as_argument, "CC0671", "add its ConfigMap or Secret to the input", fixed),
         (entry(namespace="bank"), "CC0672", "correct the namespace of the entry", entry(namespace="shop")),
-        (entry(namespace="bank"), "CC0672", "or leave it out", entry(namespace=None)),
+        (entry(namespace="bank"), "CC0672", "or remove it", entry(namespace=None)),
         (entry(keys=["user"]), "CC0672", "add password to the keys of the entry", entry(keys=["user", "password"])),
         (all_keys, "CC0672", "list the keys under keys of the entry", entry(keys=["password", "user"])),
     ],
@@ -218,7 +219,7 @@ def test_nothing_else_allows_open_variables(shop: Shop) -> None:
     shop.write("rules.rego", RULES)
     run = shop.generate("--format", "json", "--policy", "rules.rego")
     assert run.code == 2
-    assert [(found["code"], "rules of your own" in found["message"]) for found in run.errors] == [("CC0901", True)]
+    assert [(found["code"], "your own rules" in found["message"]) for found in run.errors] == [("CC0901", True)]
 
 
 # --- what a review sees
@@ -269,7 +270,7 @@ def test_check_names_both_sources_if_it_cannot_tell(shop: Shop) -> None:
     run = call(shop, "check", "-", "--format", "json", data=render(shop, world))
     messages = [found["message"] for found in run.findings if found["code"] == "CC0674"]
     names = [f"{name} (Secret db, key {name} or ConfigMap more, key {name})" for name in ("USER", "LEVEL")]
-    assert messages == [f"container web: the host may choose any value of {', '.join(names)}"]
+    assert messages == [wording("CC0674", container="web", variables=", ".join(names))]
 
 
 def _set_open(env: list[Any]) -> None:
@@ -312,7 +313,7 @@ def test_an_open_variable_is_weaker_than_a_fixed_one(shop: Shop) -> None:
     ):
         run = call(shop, "check", "open.yaml", "--no-weaker", old, "--format", "json")
         assert run.code == 1
-        assert [found["message"] for found in run.errors] == [f"weaker than the policy before: web: {says}"]
+        assert [found["message"] for found in run.errors] == [wording("CC0617", what="web", why=says)]
         back = call(shop, "check", old, "--no-weaker", "open.yaml", "--format", "json")
         assert back.code == 0, back.stderr
         text = call(shop, "diff", "--policy", "open.yaml", old).stdout.decode()

@@ -82,7 +82,7 @@ def test_the_kinds_of_a_configuration_are_guarded_as_well_and_what_is_not_is_sai
     ran = called("guard", "--config", str(tmp_path))
     assert ran.code == 0
     assert (
-        "warning CC1370: Fleet of example.com: the guard does not look at the pod templates at spec.a[*].b[*].c"
+        "warning CC1370: Fleet of example.com: the guard does not check the pod templates at spec.a[*].b[*].c"
         in ran.err
     )
     sealed = next(yaml.safe_load_all(ran.out))

@@ -10,6 +10,7 @@ from krm_function.config.collect import collect
 from krm_function.config.document import ConfigDocument
 from krm_function.config.wiring import NEW_FILES
 from tests.failures.running import Run, Zygote, listing
+from tests.wording import wording
 
 MINE = """# Production. Ask Jo before you change anything.
 apiVersion: kustomize.config.k8s.io/v1beta1
@@ -130,8 +131,8 @@ def test_what_the_comments_of_a_new_file_say_can_be_taken_literally(here: Deploy
 @pytest.mark.parametrize(
     ("there", "arguments", "said"),
     [
-        ((), (), "neither a kustomization nor a Kptfile is in ."),
-        (("kustomization.yaml", "Kptfile"), (), "both a kustomization and a Kptfile are in ."),
+        ((), (), f"{wording('CC1310.neither')} in ."),
+        (("kustomization.yaml", "Kptfile"), (), f"{wording('CC1310.both')} in ."),
         (("kustomization.yaml", "Kustomization"), (), "more than one Kustomization: kustomization.yaml, Kustomization"),
         (("kustomization.yaml",), ("--platform", "metal-qemu-tdy"), "use metal-qemu-tdx"),
         (("kustomization.yaml",), ("--kustomize", "--kpt"), "not allowed with"),
@@ -261,7 +262,7 @@ def test_a_file_of_that_name_that_is_something_else_stays(here: Deployment) -> N
     run = here.init()
     assert run.code == 1
     assert "images.yaml" in run.stderr
-    assert "it is there, and is no ImageLock" in run.stderr
+    assert wording("CC1311.taken", kind="ImageLock") in run.stderr
     assert listing(here.directory) == before
 
 
@@ -477,8 +478,8 @@ def test_a_chart_gets_its_configuration_in_a_directory_of_its_own(here: Deployme
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("config", "--helm", "nowhere"), "no Chart.yaml is in nowhere"),
-        (("chart",), "a chart of Helm is in chart"),
+        (("config", "--helm", "nowhere"), f"{wording('CC1310.no-chart')} in nowhere"),
+        (("chart",), f"{wording('CC1310.chart')} in chart"),
         (("a/b", "--helm", "chart"), "a/b"),
         (("chart/Chart.yaml", "--helm", "chart"), "no such directory"),
         (("config", "--helm", "chart", "--kpt"), "not allowed with"),

@@ -99,7 +99,7 @@ def test_a_program_of_somebody_else_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "contrast-krm").write_text("#!/bin/sh\necho mine\n")
     run = spawned("install", str(tmp_path))
     assert (run.code, run.stdout) == (3, b"")
-    assert "is there, and not from an earlier install" in run.stderr
+    assert "exists, but not from an earlier install" in run.stderr
     assert os.listdir(tmp_path) == ["contrast-krm"]
 
 

@@ -43,7 +43,7 @@ def test_a_key_that_git_would_commit_is_a_warning_whose_hint_ends_it(tmp_path: P
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     run = call("keys", "new", "--workload-owner", directory=tmp_path)
     assert run.code == 0
-    assert "warning CC1242: private key workload-owner.pem is in a work tree of Git" in run.stderr
+    assert "warning CC1242: private key workload-owner.pem is in a Git work tree" in run.stderr
     hint = next(line for line in run.stderr.splitlines() if "hint:" in line).partition("hint: ")[2].partition(", or")[0]
     subprocess.run(["bash", "-c", hint], cwd=tmp_path, check=True)
     again = call("keys", "new", "--workload-owner", "-o", "second-owner.pem", directory=tmp_path)

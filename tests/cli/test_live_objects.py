@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.hosts.running import EXAMPLES, called
+from tests.wording import wording
 
 RENDERED = EXAMPLES / "quickstart/expected/rendered.yaml"
 CONFIG = str(EXAMPLES / "quickstart/config")
@@ -83,7 +84,7 @@ def test_a_healthy_cluster_passes() -> None:
 def test_plan_and_diff_do_not_count_what_controllers_made() -> None:
     ran = called("plan", "-o", "json", "--config", CONFIG, stdin=stream(live()))
     workloads = json.loads(ran.ok())
-    assert "made by Deployment web, with the same policy" in json.dumps(workloads)
+    assert wording("CC1119", kind="Deployment", name="web", problem="with the same policy") in json.dumps(workloads)
     documents = "".join(f"---\n{yaml.safe_dump(value)}" for value in live())
     shown = called("diff", "--config", CONFIG, stdin=documents.encode()).ok().decode()
     headings = [line for line in shown.splitlines() if line.startswith("=== ")]
@@ -96,7 +97,7 @@ def test_a_render_refuses_them_with_their_place(command: str) -> None:
     assert ran.code == 1
     assert ran.out == b""
     assert "error CC0220 shop/web-7cbfdbb585-vhsrf items[" in ran.err
-    assert "].metadata.ownerReferences: it belongs to ReplicaSet web-7cbfdbb585, whose controller made it" in ran.err
+    assert f"].metadata.ownerReferences: {wording('CC0220', kind='ReplicaSet', name='web-7cbfdbb585')}" in ran.err
 
 
 def pod(objects: list[Json]) -> Json:
@@ -137,7 +138,7 @@ def test_what_an_upgrade_has_left_and_runs_no_pod_is_not_checked() -> None:
         "shop/web-7cbfdbb585-vhsrf",
     ], "a status is believed with a warning; replicas: 0 without one"
     plan = called("plan", "-o", "json", "--config", CONFIG, stdin=stream(objects)).ok().decode()
-    assert "made by CronJob nightly-report, and runs no pod" in plan
+    assert wording("CC1119", kind="CronJob", name="nightly-report", problem="and runs no pod") in plan
 
 
 def test_a_replica_set_of_a_pod_that_somebody_took_out_of_its_vm_for_a_while_is_not_checked() -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.world import World
+from tests.wording import wording
 
 
 def test_the_bytes_are_those_that_generate_writes(shop: Shop) -> None:
@@ -101,6 +102,6 @@ def test_a_name_of_no_contrast_workload_has_its_place_in_the_configuration(shop:
     shop.change(world)
     run = shop.generate("--format", "json")
     (error,) = run.errors
-    assert error["message"].endswith("which is no Contrast workload: runtime class kata-qemu-snp is not Contrast's")
+    assert error["message"].endswith(wording("CC0708.skipped", reason="runtime class kata-qemu-snp is not Contrast's"))
     lines = (shop.directory / error["file"]).read_text().splitlines()
     assert (error["file"], lines[error["line"] - 1].strip()) == (CONFIG, "web:")

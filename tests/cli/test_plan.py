@@ -18,6 +18,7 @@ from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
 from tests.failures.running import Run, Zygote, listing
 from tests.failures.world import NOTE, World, canaries
+from tests.wording import wording
 
 
 def node(name: str = "snp-1", tee: str = "snp", **status: Any) -> dict[str, Any]:
@@ -114,7 +115,7 @@ def test_warnings_about_room_and_handlers(shop: Shop) -> None:
     warnings = [line.split(":")[0] for line in run.stderr.splitlines() if line.startswith("warning")]
     assert sorted(line.split()[1] for line in warnings) == ["CC0312", "CC0313"]
     assert "CC0313 shop/coordinator spec.template.spec.runtimeClassName and 1 more" in run.stderr
-    assert "hold 4 even" in run.stderr
+    assert "have room for 4 even" in run.stderr
 
 
 @pytest.mark.parametrize(
@@ -150,10 +151,10 @@ def test_memory_of_injected_containers_is_room_that_a_node_must_have(
 @pytest.mark.parametrize(
     ("text", "code", "says", "exit_code"),
     [
-        ("kind: Pod\napiVersion: v1\n", "CC0909", "there is no Node in it", 2),
-        ("# none\n", "CC0909", "there is no Node in it", 2),
+        ("kind: Pod\napiVersion: v1\n", "CC0909", wording("CC0909.no-node"), 2),
+        ("# none\n", "CC0909", wording("CC0909.no-node"), 2),
         ("", "CC0109", "the input is empty", 1),
-        (listed(node(), node()), "CC0314", "there is twice", 1),
+        (listed(node(), node()), "CC0314", wording("CC0314.twice"), 1),
         (listed(node(allocatable={"cpu": "many"})), "CC0314", "not a Kubernetes quantity", 1),
         (listed({"metadata": {}}), "CC0314", "must be a string", 1),
         ("kind: NodeList\nitems: [\n", "CC0101", "", 1),
@@ -184,7 +185,7 @@ def test_mistakes_of_the_command_line(shop: Shop) -> None:
     assert (both.code, both.stdout) == (2, b"")
     stdin = shop("plan", "--config", CONFIG, "--nodes", "-", data=b"a: b\n")
     assert stdin.code == 2
-    assert "standard input holds the resources" in stdin.stderr
+    assert wording("CC0909.stdin-resources") in stdin.stderr
 
 
 # --- where the plan goes
@@ -363,7 +364,7 @@ def test_a_cluster_that_refuses(shop: Shop, call: Zygote, api: HTTPServer) -> No
     api.RequestHandlerClass.status = 401  # type: ignore[attr-defined]
     run = ask(shop, call, kubeconfig(shop.directory, api.server_port))
     assert run.code == 3
-    assert "error CC1003: the cluster cannot be asked: it answered 401 Unauthorized" in run.stderr
+    assert f"error CC1003: {wording('CC1003', problem='it answered 401 Unauthorized')}" in run.stderr
 
 
 def test_a_cluster_that_shows_no_nodes_has_a_plan(shop: Shop, call: Zygote, api: HTTPServer) -> None:
@@ -371,7 +372,7 @@ def test_a_cluster_that_shows_no_nodes_has_a_plan(shop: Shop, call: Zygote, api:
     api.RequestHandlerClass.status = 403  # type: ignore[attr-defined]
     run = ask(shop, call, kubeconfig(shop.directory, api.server_port))
     assert (run.code, b"web" in run.stdout) == (0, True), run.stderr
-    assert "warning CC1134: the nodes of the cluster were not compared: it answered 403 Forbidden" in run.stderr
+    assert f"warning CC1134: {wording('CC1134', answer='403 Forbidden')}" in run.stderr
     assert "warning CC1121: the RuntimeClasses of the cluster were not compared" in run.stderr
 
 
@@ -381,7 +382,7 @@ def test_a_cluster_that_does_not_answer(shop: Shop, call: Zygote, api: HTTPServe
     api.server_close()
     run = ask(shop, call, variables)
     assert run.code == 3
-    assert run.stderr.startswith("error CC1003: the cluster cannot be asked: no answer (")
+    assert run.stderr.startswith(f"error CC1003: {wording('CC1003', problem='no answer (')}")
     assert run.stderr.count("\n") == 2
 
 

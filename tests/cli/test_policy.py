@@ -25,6 +25,7 @@ from tests.failures.checking import CONFIG
 from tests.failures.running import listing
 from tests.failures.world import CANARY, World, canaries
 from tests.policy.bound import with_images, without_images
+from tests.wording import wording
 
 WEB = "Deployment/web"
 
@@ -108,7 +109,7 @@ def test_a_name_that_fits_several(shop: Shop, rendered: bytes) -> None:
     shop.write("both.yaml", rendered + b"---\n" + other)
     run = shop("policy", "show", WEB, "both.yaml")
     assert run.code == 2
-    assert "Deployment/web means 2 objects" in run.stderr
+    assert wording("CC0909.several", count="2", text="Deployment/web") in run.stderr
     assert "use one of Deployment/shop/web, Deployment/test/web" in run.stderr
     assert shop("policy", "show", "Deployment/test/web", "both.yaml").code == 0
 
@@ -195,11 +196,11 @@ def test_the_gate_names_every_weaker_line_and_nothing_else(shop: Shop, output: s
     (error,) = run.errors
     assert (error["code"], error["resource"]["name"], error["field"]) == ("CC0617", "web", "spec.template.spec")
     assert error["message"] == (
-        "weaker than the policy before: web: env added DEBUG: the host may set one more variable"
+        wording("CC0617", what="web", why="env added DEBUG: the host may set one more variable")
     )
     back = shop("check", output, "--no-weaker", new, "--format", "json")
     said = "web: noNewPrivileges changed true -> false: the process may gain privileges"
-    assert [error["message"] for error in back.errors] == [f"weaker than the policy before: {said}"]
+    assert [error["message"] for error in back.errors] == [f"weaker than the previous policy: {said}"]
     assert shop("check", output, "--no-weaker", output).code == 0
     assert shop("check", output, "--no-weaker", "none.yaml").code == 3
 
@@ -232,7 +233,7 @@ def test_the_gate_says_what_is_stronger_and_why(shop: Shop, bound_and_not: tuple
     places = [line for line in lines if line.startswith(("info CC0619 ", "  also: "))]
     assert len([line for line in places if "shop/web spec.template.spec" in line]) == 3
     web = [line for line in lines if "web: image added registry.example.com/shop/web:1.0@sha256:aa" in line]
-    assert [line.partition(": ")[2].split(" web:")[0] for line in web] == ["stronger than the policy before:"]
+    assert [line.partition(": ")[2].split(" web:")[0] for line in web] == ["stronger than the previous policy:"]
     assert web[0].endswith(": the image is bound to its digest")
     assert any(line.endswith("(pause): image added pause: the sandbox's image is the VM's own") for line in lines)
     said = shop("check", bound, "--no-weaker", loose, "--format", "json").findings
@@ -253,7 +254,7 @@ def test_other_rules_still_count_as_weaker(shop: Shop, bound_and_not: tuple[str,
     bound, loose = bound_and_not
     other = shop.write("strict.yaml", resealed_rules((shop.directory / bound).read_bytes()))
     differences = shop("diff", "--policy", loose, other).stdout.decode()
-    assert "weaker    rules changed: other rules: what they allow cannot be measured by the data" in differences
+    assert "weaker    rules changed: different rules: their effect cannot be compared by the data" in differences
     assert "stronger  web: image added" in differences
 
 
@@ -269,7 +270,7 @@ def resealed_rules(rendered: bytes) -> bytes:
 
 def test_no_weaker_prints_no_other_infos(shop: Shop, output: str) -> None:
     run = shop("check", output, "--no-weaker", output)
-    assert run.stderr.startswith("checked 2 Contrast workloads\nadd --config to compare also")
+    assert run.stderr.startswith("checked 2 Contrast workloads\nadd --config to also compare")
 
 
 def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:
@@ -282,7 +283,7 @@ def variations(rendered: bytes) -> dict[str, tuple[bytes, bytes, str]]:
         "unsealed": (
             rendered,
             rendered.replace(b"io.katacontainers.config.hypervisor.cc_init_data", b"example.com/other"),
-            "policy removed: nothing says what the host may do",
+            "policy removed: nothing limits the host",
         ),
     }
 

@@ -16,6 +16,7 @@ from tests.failures.running import Run, listing
 from tests.policy.test_contrast_node import _pod
 from tests.real_tools import needing
 from tests.replay.logs import CANARY, DATA, agent, life, line, of_another_pod, refused, rego
+from tests.wording import wording
 from tools.real import tool
 
 POD = "Pod/test"
@@ -56,11 +57,11 @@ pod default/test: 6 requests, 1 denied
 denied  line {line} {time}CreateContainerRequest of container test
   OCI.Process.Env: variable HTTP_PROXY is not in the policy
     in the pod: spec.containers[name=test].env
-    remedy: if an admission webhook or a controller adds it, put it into the input and render again
+    remedy: if an admission webhook or a controller adds it, add it to the input and render again
   storages: the node asked for sha256:0000000000000000000000000000000000000000000000000000000000000000; \
 the pod was sealed with sha256:dc2d7742d8a6e4e2ad8b7c5b4f9bf8ea9d6ccd7c37a0f76b5b1a6d0d4aa18616
     in the pod: spec.containers[name=test].image
-    remedy: render again with what the cluster really runs
+    remedy: render again with the values that the cluster really uses
 
 log: {lines} lines; 6 requests of this workload's pods
 """
@@ -137,7 +138,7 @@ def test_a_pod_that_the_log_does_not_have_is_an_error(replay: Any) -> None:
     other = agent(of_another_pod(life())) + agent(of_another_pod(life())).replace("6" * 64, "8" * 64)
     run = replay(other)
     assert run.code == 2
-    assert "none of its pods is named like the workload" in run.stderr
+    assert wording("CC0909.log-pods") in run.stderr
 
 
 def test_requests_of_which_the_log_does_not_say_whose_they_are_are_counted(replay: Any) -> None:
@@ -190,7 +191,7 @@ def test_requests_that_cannot_be_read_are_counted_and_no_success(replay: Any) ->
 def test_a_log_without_requests_is_an_error(replay: Any, text: str) -> None:
     run = replay(text)
     assert (run.code, run.stdout) == (2, b"")
-    assert "--log: it has no request and no denial" in run.stderr
+    assert f"--log: {wording('CC0909.log-empty')}" in run.stderr
 
 
 def test_control_characters_of_a_log_are_made_visible(replay: Any) -> None:
@@ -209,12 +210,12 @@ def test_without_an_engine_the_message_says_how_to_get_one(
     run = shop("policy", "replay", POD, "pod.yaml", "--log", "a.log", "--engine", "./nothing")
     assert run.code == 3, "the log is read first, and is not there yet"
     run = replay("life.jsonl", "--engine", "./nothing", engine="")
-    assert (run.code, "./nothing is no file" in run.stderr) == (2, True)
+    assert (run.code, wording("CC0909.engine-file", program="./nothing") in run.stderr) == (2, True)
     run = replay("life.jsonl", "--engine", "./pod.yaml", engine="")
     assert (run.code, "./pod.yaml is not executable" in run.stderr) == (2, True)
     run = replay("life.jsonl", "--engine", "nothing", engine="")
     assert (run.code, run.stdout) == (3, b"")
-    assert "the policy cannot be asked: nothing is not on PATH" in run.stderr
+    assert wording("CC1006", problem="nothing is not on PATH") in run.stderr
     assert "cargo install --example regorus regorus" in run.stderr
 
 
@@ -236,7 +237,7 @@ def test_a_program_that_is_no_engine_is_an_environment_error(shop: Shop, replay:
         (shop.directory / name).chmod(0o755)
         run = replay("life.jsonl", "--engine", f"./{name}", engine="")
         assert (run.code, run.stdout) == (3, b"")
-        assert "the policy cannot be asked" in run.stderr
+        assert wording("CC1006", problem="") in run.stderr
         assert "secret" not in run.stderr
 
 

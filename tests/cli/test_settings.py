@@ -9,6 +9,7 @@ from krm_function.contrast.profiles import DEFAULT
 from krm_function.policy.settings import default_document
 from tests.cli.conftest import Shop
 from tests.cli.test_generate import manifest, refused
+from tests.wording import wording
 
 BASE = "settings/genpolicy-settings.json"
 DROPIN = "settings/genpolicy-settings.d/10-oci.json"
@@ -59,13 +60,13 @@ def test_drop_ins_beside_a_file_are_not_read(shop: Shop) -> None:
     ("data", "says"),
     [
         ("{", "is not JSON"),
-        ("{}", "is no JSON Patch: a list of operations"),
+        ("{}", "is not a JSON Patch (a list of operations)"),
         (
             _patch({"op": "replace", "path": "/kata/oci_version", "value": "1"}),
             "operation 1 (replace /kata/oci_version)",
         ),
         (_patch(_version("1.3.0"), {"op": "drop", "path": "/x"}), "operation 2 (drop /x)"),
-        (_patch({"op": "replace", "path": "", "value": []}), "puts something else in place of the settings"),
+        (_patch({"op": "replace", "path": "", "value": []}), wording("CC0909.drop-in-root")),
         ("[" * 100_000, "nested too deeply"),
         (b"[\xff]", "is not UTF-8"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from krm_function.operations.upgrade import HOSTS
 from tests.docs.commands import blocks
 from tests.hosts.running import EXAMPLES, ROOT, Ran, called, copied
+from tests.wording import wording
 
 PAGE = ROOT / "docs/how-to/upgrade-contrast.md"
 NAME = "    name: contrast-manifest\n"
@@ -176,7 +177,7 @@ def test_keep_and_workloads_give_contrast_set_each_policy_once(shop: Path) -> No
     assert "CC1104" not in checked.err
     alone = called("manifest", "workloads", str(rendered))
     assert (alone.code, alone.out) == (1, b"")
-    assert "CC1376: the manifest has policies of no workload here: web\n" in alone.err
+    assert f"CC1376: {wording('CC1376', names='web')}\n" in alone.err
     called("manifest", "keep", "--end", "--in", str(config)).ok()
     again = render(shop, "again.yaml")
     pruned = json.loads(called("manifest", str(again)).ok())["Policies"]

@@ -16,6 +16,7 @@ from tests.cluster.made_up_nodes import made_up_nodes
 from tests.cluster.runtime_classes_option import emitting
 from tests.hosts.hosts import WEB
 from tests.hosts.running import EXAMPLES, Machine
+from tests.wording import wording
 
 QUICKSTART = EXAMPLES / "quickstart"
 NODES: list[Json] = yaml.safe_load((QUICKSTART / "nodes.yaml").read_text())["items"]
@@ -139,7 +140,7 @@ def test_without_the_right_to_see_nodes_the_plan_is_made_and_says_what_it_lacks(
     (tmp_path / "kubeconfig").write_text(json.dumps(config))
     ran = krm_machine.krm("plan", *ARGUMENTS, "--cluster", KUBECONFIG=str(tmp_path / "kubeconfig"))
     assert (ran.code, "shop/web" in ran.out.decode()) == (0, True), ran.err
-    assert "warning CC1134: the nodes of the cluster were not compared: it answered 403 Forbidden\n" in ran.err
+    assert f"warning CC1134: {wording('CC1134', answer='403 Forbidden')}\n" in ran.err
     assert "warning CC1121: the RuntimeClasses of the cluster were not compared" in ran.err
     assert "this user may not create pods in namespace shop\n" in ran.err
     assert token not in ran.err + ran.out.decode()

@@ -76,10 +76,10 @@ def test_check_and_plan_of_the_cluster_name_them(
         source.write_text("".join(_moved(namespace)))
         with made_up_nodes(api, NODES):
             ran = called("plan", str(source), "--config", str(config), "--cluster", env=environment)
-        assert set(re.findall(r"that Service (\S+) gives", ran.err)) == named, ran.err
+        assert set(re.findall(r"which Service (\S+) adds", ran.err)) == named, ran.err
         rendered = called("generate", str(source), "--config", str(config)).ok()
         ran = called("check", "-", "--cluster", stdin=rendered, env=environment)
-        assert set(re.findall(r"that Service (\S+) gives", ran.err)) == named, ran.err
+        assert set(re.findall(r"which Service (\S+) adds", ran.err)) == named, ran.err
     assert all(api.get("Service", name, namespace).code == 200 for name in services)
 
 

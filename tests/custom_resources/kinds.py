@@ -7,6 +7,7 @@ that nobody has read, and of Kubernetes' own past. What nobody knows is in unkno
 from tests.custom_resources.objects import leader_worker_set, py_torch_job, ray_cluster, template
 from tests.custom_resources.planted import CLASS, POD, Planted, replicated, thing
 from tests.custom_resources.unknown_kinds import UNKNOWN_NAMES, UNKNOWN_TEMPLATES
+from tests.wording import wording
 
 SEALED = (
     Planted(leader_worker_set("llm"), ("LeaderWorkerSet/shop/llm#leader", "LeaderWorkerSet/shop/llm#worker")),
@@ -78,11 +79,11 @@ BY_CATALOGUE = (
     Planted(thing("serving.kserve.io/v1alpha1", "InferenceGraph", **CLASS), (), _CANNOT),
     Planted(thing("kubeflow.org/v1", "MXJob", mxReplicaSpecs={"Worker": {"template": template()}}), (), _CANNOT),
 )
-_NEVER = "no pod of this kind is ever sealed"
+_NEVER = wording("CC1109.kind")
 OTHER_VERSIONS = (
-    Planted(thing("ray.io/v1alpha1", "RayCluster", **_RAY), (), "known of v1 only"),
-    Planted(thing("apps.kruise.io/v1beta1", "CloneSet", template=template()), (), "known of v1alpha1 only"),
-    Planted(thing("jobset.x-k8s.io/v1alpha1", "JobSet", jobs=[replicated("driver")]), (), "known of v1alpha2 only"),
+    Planted(thing("ray.io/v1alpha1", "RayCluster", **_RAY), (), "only known for v1"),
+    Planted(thing("apps.kruise.io/v1beta1", "CloneSet", template=template()), (), "only known for v1alpha1"),
+    Planted(thing("jobset.x-k8s.io/v1alpha1", "JobSet", jobs=[replicated("driver")]), (), "only known for v1alpha2"),
     *(
         Planted(thing(version, kind, template=template()), (), _NEVER)
         for version, kind in (

@@ -18,6 +18,7 @@ from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, leader_worke
 from tests.custom_resources.planted import Planted, thing
 from tests.custom_resources.unknown_kinds import UNKNOWN_NAMES, UNKNOWN_TEMPLATES
 from tests.hosts.running import called
+from tests.wording import remedy
 
 
 def _name(planted: Planted) -> str:
@@ -101,7 +102,7 @@ def test_the_entry_that_the_error_shows_is_all_that_is_missing(planted: Planted,
 def test_where_no_entry_can_help_none_is_shown(planted: Planted) -> None:
     made = _rendered(planted)
     assert "podTemplates" not in made.err
-    assert "put the Deployment or Pod that its controller would make of it into the input" in made.err
+    assert remedy("CC1109.bare") in made.err
 
 
 def spark(**roles: Json) -> Json:
@@ -180,7 +181,7 @@ def test_an_entry_of_workloads_for_an_object_of_unknown_kind_is_an_error(tmp_pat
     del value["spec"]["template"]["spec"]["runtimeClassName"]
     made = called("generate", "-", *options, stdin=stream(value).encode())
     assert made.code == 1
-    assert "known of v1alpha1 only" in made.err
+    assert "only known for v1alpha1" in made.err
 
 
 def test_the_index_of_the_catalogue_is_its_files() -> None:

@@ -137,7 +137,7 @@ def test_other_versions_are_refused_and_said() -> None:
     made = rendered({**leader_worker_set(), "apiVersion": "leaderworkerset.x-k8s.io/v2"})
     assert (made.code, made.out) == (1, b"")
     assert "CC1109" in made.err
-    assert "known of v1 only" in made.err
+    assert "only known for v1" in made.err
 
 
 def _arguments(data: Json, container: str) -> list[str]:

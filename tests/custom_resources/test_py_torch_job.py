@@ -86,8 +86,8 @@ def test_the_names_of_pods(role: str, name: str) -> None:
     ("roles", "spec", "said"),
     [
         (("Master", "Worker"), {}, "adds an init container to workers"),
-        (("Master",), {"elasticPolicy": {}}, "elasticPolicy is about workers"),
-        (("Worker",), {"elasticPolicy": {"nProcPerNode": 2}}, "nProcPerNode is out of date"),
+        (("Master",), {"elasticPolicy": {}}, "elasticPolicy applies to workers"),
+        (("Worker",), {"elasticPolicy": {"nProcPerNode": 2}}, "nProcPerNode is deprecated"),
         (("Worker",), {"elasticPolicy": {"rdzvConf": [{"key": "a", "value": "b"}]}}, "joins the entries"),
     ],
 )
@@ -103,4 +103,4 @@ def test_two_masters_are_refused() -> None:
     value["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"] = 2
     made = rendered(value)
     assert made.code == 1
-    assert "the operator makes one master" in made.err
+    assert "the operator creates only one master" in made.err

@@ -5,6 +5,7 @@ UNKNOWN_TEMPLATES: the error shows the entry to write. UNKNOWN_NAMES: there is n
 
 from tests.custom_resources.objects import Json, template
 from tests.custom_resources.planted import CLASS, POD, Planted, at
+from tests.wording import wording
 
 _TEMPLATES = """
     actions.github.com/v1alpha1         AutoscalingRunnerSet       spec.template
@@ -104,7 +105,5 @@ def _planted(table: str, leaf: Json, said: str) -> tuple[Planted, ...]:
 
 UNKNOWN_TEMPLATES = _planted(_TEMPLATES, template(), "podTemplates: [{group: ")
 UNKNOWN_NAMES = tuple(
-    one
-    for table, leaf in ((_POD_SPECS, POD), (_NAMES, CLASS))
-    for one in _planted(table, leaf, "it stands in no pod template there")
+    one for table, leaf in ((_POD_SPECS, POD), (_NAMES, CLASS)) for one in _planted(table, leaf, wording("CC1109.bare"))
 )

@@ -23,6 +23,7 @@ from tests.diagnosis.objects import (
     why,
 )
 from tests.hosts.running import called
+from tests.wording import wording
 
 CASES: list[Json] = yaml.safe_load((Path(__file__).parent / "statuses.yaml").read_text())
 HEAD = {"apiVersion": "contrast-krm.dev/v1alpha1", "kind": "ContrastGenerate", "metadata": {"name": "contrast"}}
@@ -51,7 +52,8 @@ def test_a_recorded_status_is_told(case: Json) -> None:
     assert ran.code == 1, ran.err
     out = ran.out.decode()
     assert out.splitlines()[2].startswith(case["code"]), out
-    assert case["says"] in out
+    said = wording(f"{case['code']}.{case['variant']}", **case.get("values", {})) if "variant" in case else case["says"]
+    assert said in out
     assert "remedy: " in out
     assert "hunter2" not in out
     report = json.loads(why(*there, replicas, owner, manifest(), *events, of=of, options=("-o", "json")).out)
@@ -157,7 +159,7 @@ def test_a_field_that_admission_changed_is_named(field: str, alone: bool) -> Non
     ran = why(*objects[: 1 if alone else None])
     out = ran.out.decode()
     assert ran.code == 1
-    assert f"the pod is not what its policy describes: {field}" in out
+    assert wording("CC1103", field=field) in out
     assert "hunter2" not in out
 
 
@@ -227,11 +229,12 @@ def test_why_an_initializer_waits() -> None:
     policies = json.loads(other["data"]["manifest.json"])
     policies["Policies"] = {"0" * 64: next(iter(policies["Policies"].values()))}
     other["data"]["manifest.json"] = json.dumps(policies)
-    assert "no manifest is among what was looked at" in _waiting()
+    assert wording("CC1167.unknown") in _waiting()
     assert "which the coordinator may not have yet" in _waiting(known, _coordinator(ready=True))
     assert "the coordinator coordinator-0 is not ready" in _waiting(known, _coordinator(ready=False))
-    assert "of the pod is in no manifest" in _waiting(other, _coordinator(ready=True))
-    assert "there is no pod of a coordinator" in _waiting(known, status(pod(name="web-7c5ddbdf54-other"), READY))
+    assert "of the pod is not in any manifest" in _waiting(other, _coordinator(ready=True))
+    none = wording("CC1167.no-coordinator", where="namespace shop")
+    assert none in _waiting(known, status(pod(name="web-7c5ddbdf54-other"), READY))
     crashed = status(pod(), {"crashed": {"contrast-initializer": ["Error", 3]}})
     assert "it ends with exit code 3" in why(crashed, replica_set(), deployment(), known).out.decode()
 
@@ -246,7 +249,7 @@ def test_a_vcpu_count_that_a_limit_range_changed_is_named() -> None:
         ran = why(
             status(made, {}), replica_set(), deployment(), manifest(), event(made, "FailedCreatePodSandBox", words)
         )
-        assert ran.out.decode().count("its vCPU count or ID block is not the one that was sealed") == count, ran.out
+        assert ran.out.decode().count(wording("CC1166.block", field="")) == count, ran.out
 
 
 def test_the_worst_pod_of_a_workload_is_the_one_that_is_told() -> None:
@@ -261,15 +264,15 @@ def test_an_address_that_names_nothing_or_too_much() -> None:
     made = status(pod(), READY)
     elsewhere = copy.deepcopy(made)
     elsewhere["metadata"]["namespace"] = "other"
-    for of, words in (
-        ("web", "names no pod"),
-        ("service/web", "names no pod"),
-        ("pod/nobody", "is not among what was looked at"),
+    for of, says in (
+        ("web", wording("CC1172.address", address="web")),
+        ("service/web", wording("CC1172.address", address="service/web")),
+        ("pod/nobody", wording("CC1172.absent", address="pod/nobody")),
         (f"pod/{NAME}", "is in several namespaces: other, shop"),
     ):
         ran = why(made, elsewhere, of=of)
         assert (ran.code, ran.out) == (1, b"")
-        assert words in ran.err
+        assert says in ran.err
     assert why(made, elsewhere, of=f"pod/shop/{NAME}").code == 0
     assert why(made, elsewhere, options=("--namespace", "shop")).code == 0
 
@@ -316,7 +319,7 @@ def test_a_plain_pod_is_said_to_be_plain() -> None:
     value = pod()
     del value["spec"]["runtimeClassName"]
     del value["metadata"]["annotations"]
-    assert "it has no RuntimeClass of Contrast" in why(status(value, {})).out.decode()
+    assert wording("CC1173.no-class") in why(status(value, {})).out.decode()
 
 
 def test_control_characters_of_a_cluster_are_shown() -> None:

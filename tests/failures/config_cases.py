@@ -77,12 +77,12 @@ def open_variables_of_policies_that_are_not_made(world: World) -> None:
     world.spec["manifest"]["emit"] = "none"
 
 
-@cases("CC0901", SOURCES, "strict lets the host choose no value", hint="leave out policy.profile: strict", exit=2)
+@cases("CC0901", SOURCES, "strict lets the host choose no value", hint="remove policy.profile: strict", exit=2)
 def open_variables_in_the_strict_profile(world: World) -> None:
     world.spec["policy"] = {"profile": "strict", "externalSources": [DB]}
 
 
-@cases("CC0901", SOURCES, "rules of your own", hint="leave out policy.rules and --policy", exit=2)
+@cases("CC0901", SOURCES, "your own rules", hint="remove policy.rules and --policy", exit=2)
 def open_variables_with_other_rules(world: World) -> None:
     world.spec["policy"] = {"rules": f"package agent_policy\n# {CANARY}\n", "externalSources": [DB]}
 
@@ -178,7 +178,9 @@ def the_coordinators_label_on_another_pod(world: World) -> None:
     world["web"]["spec"]["template"]["metadata"]["labels"]["contrast.edgeless.systems/pod-role"] = "coordinator"
 
 
-@cases("CC0721", "contrast spec.manifest.policies.web", "which is Deployment/shop/web", hint="give the whole key")
+@cases(
+    "CC0721", "contrast spec.manifest.policies.web", "which is ambiguous: Deployment/shop/web", hint="use the full key"
+)
 def names_for_one_of_two_workloads(world: World) -> None:
     world.spec["manifest"]["policies"] = {"web": {"sans": ["example.com"]}}
     world["twin"] = world.text("web").replace("kind: Deployment", "kind: DaemonSet")
@@ -196,7 +198,7 @@ def two_workloads_with_one_name(world: World) -> None:
 @cases(
     "CC0723",
     'web spec.template.metadata.annotations["contrast.edgeless.systems/workload-secret-id"]',
-    "the workload secret apps/v1/Deployment/bank/vault is the one of Deployment/bank/vault",
+    "the workload secret apps/v1/Deployment/bank/vault is already used by Deployment/bank/vault",
     hint="sharedSecrets: [{id: apps/v1/Deployment/bank/vault, workloads: [Deployment/bank/vault, Deployment/shop/web]}",
 )
 def the_secret_of_another_workload(world: World) -> None:
@@ -210,7 +212,10 @@ def an_entry_of_the_base_without_an_id(world: World) -> None:
 
 
 @cases(
-    "CC0725", "contrast spec.manifest.sharedSecrets[0]", "nothing has the workload secret one", hint="remove the entry"
+    "CC0725",
+    "contrast spec.manifest.sharedSecrets[0]",
+    "no workload has the workload secret one",
+    hint="remove the entry",
 )
 def a_shared_secret_of_nobody(world: World) -> None:
     world.spec["manifest"]["sharedSecrets"] = [{"id": "one", "workloads": ["Deployment/shop/other"]}]
@@ -267,7 +272,7 @@ def a_node_label_without_quotes(world: World) -> None:
     world.spec["scheduling"]["metal-qemu-snp"]["nodeSelector"]["hardware"] = True
 
 
-@cases("CC0308", "contrast-cc-metal-qemu-snp-1a2b3c4d scheduling.nodeSelector.hardware", "the configuration says snp")
+@cases("CC0308", "contrast-cc-metal-qemu-snp-1a2b3c4d scheduling.nodeSelector.hardware", "the configuration has snp")
 def a_runtime_class_that_says_otherwise(world: World) -> None:
     name = "contrast-cc-metal-qemu-snp-1a2b3c4d"
     world["class"] = {
@@ -295,7 +300,7 @@ def a_policy_profile_that_does_not_exist(world: World) -> None:
     world.spec["policy"] = {"profile": "strikt"}
 
 
-@cases("CC0901", "contrast spec.policy.profile", "strict consists of its own rules", exit=2)
+@cases("CC0901", "contrast spec.policy.profile", "strict brings its own rules", exit=2)
 def rules_in_place_of_those_of_the_profile(world: World) -> None:
     world.spec["policy"] = {"profile": "strict", "rules": "package agent_policy\n"}
 

@@ -63,7 +63,10 @@ def secure_pv_without_its_volume(world: World) -> None:
 
 
 @cases(
-    "CC0805", f"{SPEC}.volumes[0]", "volume contrast-secrets must be emptyDir, it is secret", hint="rename the volume"
+    "CC0805",
+    f"{SPEC}.volumes[0]",
+    "volume contrast-secrets must be emptyDir, but it is secret",
+    hint="rename the volume",
 )
 def contrast_secrets_volume_of_another_type(world: World) -> None:
     world.mount("contrast-secrets", {"secret": {"secretName": "login"}})
@@ -87,7 +90,7 @@ def manifest_that_lacks_a_coordinator(world: World) -> None:
     del world.documents["coordinator"]
 
 
-@cases("CC0704", "contrast spec.manifest.referenceValues", "still lacks", hint="fill in")
+@cases("CC0704", "contrast spec.manifest.referenceValues", "still lacks", hint="set the values")
 def unfilled_minimum_tcb_with_a_base_manifest(world: World) -> None:
     world.spec["manifest"]["referenceValues"]["snp"]["MinimumTCB"] = {
         "BootloaderVersion": 4,

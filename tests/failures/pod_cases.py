@@ -46,7 +46,7 @@ def an_annotation_written_as_a_label(world: World) -> None:
     world.template["metadata"]["labels"][f"{NOTE}skip-initializer"] = "true"
 
 
-@cases("CC0230", f'{NOTES}["{KATA}hypervisor.kernel_params"]', hint="the VM is the one that the release measured")
+@cases("CC0230", f'{NOTES}["{KATA}hypervisor.kernel_params"]', hint="the VM must be the one that the release measured")
 def a_parameter_of_the_kernel(world: World) -> None:
     world.notes[f"{KATA}hypervisor.kernel_params"] = "agent.log=debug"
 
@@ -56,7 +56,7 @@ def a_number_of_processors(world: World) -> None:
     world.notes[f"{KATA}hypervisor.default_vcpus"] = "4"
 
 
-@cases("CC0230", f'{NOTES}["{KATA}agent.policy"]', hint="the policy is in the initdata")
+@cases("CC0230", f'{NOTES}["{KATA}agent.policy"]', hint="puts the policy into the initdata")
 def a_policy_in_an_annotation(world: World) -> None:
     world.notes[f"{KATA}agent.policy"] = CANARY
 
@@ -102,13 +102,13 @@ def a_skipped_initializer_that_is_injected_all_the_same(world: World) -> None:
     world.notes[f"{NOTE}skip-initializer"] = "yes"
 
 
-@cases("CC0286", note("skip-initializer"), "nobody fetches the certificate", hint="remove the annotation")
+@cases("CC0286", note("skip-initializer"), "no initializer", hint="remove the annotation")
 def a_service_mesh_without_initializer(world: World) -> None:
     world.notes[f"{NOTE}skip-initializer"] = "true"
     world.notes[f"{NOTE}servicemesh-ingress"] = ""
 
 
-@cases("CC0610", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "holds no initdata")
+@cases("CC0610", f'{NOTES}["io.katacontainers.config.hypervisor.cc_init_data"]', "does not contain valid initdata")
 def initdata_that_is_no_base64(world: World) -> None:
     world.notes["io.katacontainers.config.hypervisor.cc_init_data"] = f"{CANARY} !"
 
@@ -154,7 +154,7 @@ def more_than_220_processors(world: World) -> None:
     world.container["resources"]["limits"]["cpu"] = "220"
 
 
-@cases("CC0406", SPEC, "needs 4 GPUs", hint="cpu limits of 3 in all")
+@cases("CC0406", SPEC, "needs 4 GPUs", hint="raise the cpu limits to 3")
 def more_gpus_than_processors(world: World) -> None:
     world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
     world.container["resources"]["limits"]["nvidia.com/GH100_H100_PCIE"] = 4
@@ -184,7 +184,7 @@ def a_part_of_a_gpu(world: World) -> None:
     world.container["resources"]["limits"]["nvidia.com/mig-1g.5gb"] = 1
 
 
-@cases("CC0413", f"{CONTAINER}.resources.limits", "cannot become nvidia.com/pgpu", hint="one limit")
+@cases("CC0413", f"{CONTAINER}.resources.limits", "cannot become nvidia.com/pgpu", hint="a single limit")
 def a_gpu_by_two_names(world: World) -> None:
     world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
     world.container["resources"]["limits"] |= {"nvidia.com/gpu": 1, "nvidia.com/pgpu": 1}
@@ -211,7 +211,7 @@ def memory_of_an_image_without_sizes(world: World) -> None:
     del world["lock"]["spec"]["images"][WEB_IMAGE]["layers"]
 
 
-@cases("CC0424", f"{SPEC}.resources", "request 4096Mi of memory", hint="set memory limits")
+@cases("CC0424", f"{SPEC}.resources", "request 4096Mi of memory", hint="set a memory limit")
 def memory_that_a_container_requests_without_a_limit(world: World) -> None:
     world.spec["memory"] = "calculate"
     world.container["resources"]["limits"].pop("memory", None)
@@ -224,7 +224,7 @@ def a_memory_limit_that_is_no_quantity(world: World) -> None:
     world.container["resources"]["limits"]["memory"] = "2GB"
 
 
-@cases("CC0221", f"{SPEC}.initContainers[0].lifecycle", "is no sidecar", hint="restartPolicy: Always")
+@cases("CC0221", f"{SPEC}.initContainers[0].lifecycle", "is not a sidecar", hint="restartPolicy: Always")
 def a_hook_of_an_init_container(world: World) -> None:
     hook = {"postStart": {"exec": {"command": ["/x"]}}}
     world.pod["initContainers"] = [{"name": "first", "image": world.container["image"], "lifecycle": hook}]
@@ -292,7 +292,7 @@ def a_program_out_of_a_config_map(world: World) -> None:
     world.container["command"] = ["/scripts/start.sh"]
 
 
-@cases("CC0820", f"{CONTAINER}.terminationMessagePath", "/etc/ld.so.preload, which the loader", hint="elsewhere")
+@cases("CC0820", f"{CONTAINER}.terminationMessagePath", "/etc/ld.so.preload, which the loader", hint="somewhere else")
 def a_termination_message_that_the_loader_reads(world: World) -> None:
     world.container["terminationMessagePath"] = "/etc/./ld.so.preload"
 
@@ -336,7 +336,7 @@ def an_unmasked_proc(world: World) -> None:
     world.container["securityContext"] = {"procMount": "Unmasked"}
 
 
-@cases("CC0640", CONTAINER, "URL holds $(text-pattern)", hint="leave out policy.profile: strict")
+@cases("CC0640", CONTAINER, "URL contains $(text-pattern)", hint="do not use policy.profile: strict")
 def a_value_that_profile_strict_cannot_bind(world: World) -> None:
     world.spec["policy"] = {"profile": "strict"}
     world.container["env"] = []
@@ -344,7 +344,7 @@ def a_value_that_profile_strict_cannot_bind(world: World) -> None:
     world.container["env"].append({"name": "URL", "value": "http://$(NODE)"})
 
 
-@cases("CC0643", f"{CONTAINER}.image", "has a VOLUME /data that no", hint="of spec.volumes at /data")
+@cases("CC0643", f"{CONTAINER}.image", "has a VOLUME /data that no", hint="of spec.volumes at exactly /data")
 def an_image_with_a_volume_that_nothing_is_mounted_on(world: World) -> None:
     world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["Volumes"] = {"/data": {}}
 
@@ -359,12 +359,17 @@ def an_image_with_a_user_that_its_passwd_does_not_have(world: World) -> None:
     world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["User"] = "web"
 
 
-@cases("CC0604", f"{SPEC}.securityContext.runAsGroup", "without runAsUser", hint="set runAsUser beside it")
+@cases("CC0604", f"{SPEC}.securityContext.runAsGroup", "without runAsUser", hint="add runAsUser")
 def a_group_of_the_pod_without_a_user(world: World) -> None:
     world.pod["securityContext"] = {"runAsGroup": 2000}
 
 
-@cases("CC0604", f"{SPEC}.securityContext.runAsNonRoot", "it knows no number of that user", hint="set runAsUser: 1000")
+@cases(
+    "CC0604",
+    f"{SPEC}.securityContext.runAsNonRoot",
+    "it does not know the number of that user",
+    hint="set runAsUser: 1000",
+)
 def a_user_by_name_that_must_not_be_root(world: World) -> None:
     facts = world["lock"]["spec"]["images"][WEB_IMAGE]
     facts["config"]["User"], facts["passwd"] = "web", "web:x:1000:2000:web:/:/bin/false\n"
@@ -372,7 +377,7 @@ def a_user_by_name_that_must_not_be_root(world: World) -> None:
     world.pod["securityContext"] = {"runAsNonRoot": True}
 
 
-@cases("CC0632", CONTAINER, "is known later only", hint="write its value into the pod")
+@cases("CC0632", CONTAINER, "is only known later", hint="write its value into the pod")
 def a_variable_that_may_give_all_gpus(world: World) -> None:
     world.pod["runtimeClassName"] = "contrast-cc-metal-qemu-snp-gpu"
     world.container["resources"]["limits"]["nvidia.com/GH100_H100_PCIE"] = 1
@@ -508,13 +513,15 @@ def _from_db(world: World, name: str = "MORE") -> None:
     world.env(name, secretKeyRef={"name": "db", "key": "password"})
 
 
-@cases("CC0670", f"{CONTAINER}.env[3].name", "steers the C library and its loader", hint="write its value into the pod")
+@cases(
+    "CC0670", f"{CONTAINER}.env[3].name", "controls the C library and its loader", hint="write its value into the pod"
+)
 def an_open_variable_that_steers_the_loader(world: World) -> None:
     _opened(world)
     _from_db(world, "LD_PRELOAD")
 
 
-@cases("CC0670", f"{CONTAINER}.envFrom[1].secretRef", "PATH would have any value")
+@cases("CC0670", f"{CONTAINER}.envFrom[1].secretRef", "PATH could have any value")
 def an_open_variable_that_steers_the_shell_through_its_prefix(world: World) -> None:
     _opened(world, keys=["ATH"])
     world.container["envFrom"].append({"prefix": "P", "secretRef": {"name": "db"}})
@@ -546,13 +553,18 @@ def an_open_secret_without_this_key(world: World) -> None:
     _from_db(world)
 
 
-@cases("CC0672", f"{CONTAINER}.env[3].valueFrom.secretKeyRef", "have MORE among", hint="add MORE to the variables")
+@cases(
+    "CC0672",
+    f"{CONTAINER}.env[3].valueFrom.secretKeyRef",
+    "does not list the variable MORE",
+    hint="add MORE to the variables",
+)
 def an_open_secret_for_another_variable(world: World) -> None:
     _opened(world, keys=["password"], variables=["PASSWORD"])
     _from_db(world)
 
 
-@cases("CC0680", f"{CONTAINER}.env[3]", "the name of its node, which the host chooses, and steers Node.js")
+@cases("CC0680", f"{CONTAINER}.env[3]", "the name of its node, which the host chooses, and it controls Node.js")
 def a_value_of_the_pod_that_steers_a_program(world: World) -> None:
     world.env("NODE_OPTIONS", fieldRef={"fieldPath": "spec.nodeName"})
 
@@ -563,19 +575,21 @@ def a_value_of_the_pod_that_is_a_script(world: World) -> None:
     world.container["command"] = ["sh", "-c", "$(MORE)"]
 
 
-@cases("CC0681", f"{CONTAINER}.command[0]", "where a program is named", hint="write the program into the pod")
+@cases(
+    "CC0681", f"{CONTAINER}.command[0]", "into the name of a program", hint="write the name of the program into the pod"
+)
 def a_value_of_the_pod_that_is_the_program(world: World) -> None:
     world.env("MORE", fieldRef={"fieldPath": "metadata.uid"})
     world.container["command"] = ["$(MORE)"]
 
 
-@cases("CC0672", f"{CONTAINER}.envFrom[1].secretRef", "has no keys, which envFrom needs", hint="list the keys")
+@cases("CC0672", f"{CONTAINER}.envFrom[1].secretRef", "lists no keys, which envFrom needs", hint="list the keys")
 def all_keys_of_an_open_secret(world: World) -> None:
     _opened(world)
     world.container["envFrom"].append({"secretRef": {"name": "db"}})
 
 
-@cases("CC0604", f"{CONTAINER}.env[0].valueFrom.secretKeyRef", "no base64")
+@cases("CC0604", f"{CONTAINER}.env[0].valueFrom.secretKeyRef", "not UTF-8 text in base64")
 def a_secret_that_is_no_base64(world: World) -> None:
     world["secret"]["data"]["password"] = f"{CANARY} is no base64 %"
     world.container["env"] = []
@@ -618,7 +632,7 @@ def an_image_with_half_a_digest(world: World) -> None:
     world.container["image"] = "registry.example.com/shop/web@sha256:abc"
 
 
-@cases("CC0507", "coordinator spec.template.spec.containers[0].image", "has tag v1.24.0, the release is v1.25.0")
+@cases("CC0507", "coordinator spec.template.spec.containers[0].image", "has tag v1.24.0, but the release is v1.25.0")
 def a_coordinator_of_another_release(world: World) -> None:
     image = IMAGES[f"{CONTRAST}/coordinator:latest"].replace("v1.25.0", "v1.24.0")
     world["coordinator"]["spec"]["template"]["spec"]["containers"][0]["image"] = image

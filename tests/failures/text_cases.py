@@ -43,7 +43,7 @@ def lines_that_end_like_those_of_an_old_macintosh(world: World) -> None:
     world.raw("web", lambda text: text.replace("\n", "\r") + "\n")
 
 
-@cases("CC0105", "line", "inside of its own anchor")
+@cases("CC0105", "line", "inside its own anchor")
 def a_cyclic_alias(world: World) -> None:
     world["more"] = CONFIG_MAP + "data: &loop\n  again: *loop\n"
 
@@ -68,12 +68,12 @@ def a_deep_block_sequence(world: World) -> None:
     world["more"] = CONFIG_MAP + "data:\n  " + "- " * 5000 + "x\n"
 
 
-@cases("CC0119", "line", "a template in {{ }} stands here", hint="helm template")
+@cases("CC0119", "line", "an unrendered template in {{ }}", hint="helm template")
 def a_template_that_was_never_rendered(world: World) -> None:
     world["more"] = CONFIG_MAP + "data:\n  key: {{ .Values.key }}\n"
 
 
-@cases("CC0119", "line", "a template in {{ }} stands here", hint="helm template", echoed=True)
+@cases("CC0119", "line", "an unrendered template in {{ }}", hint="helm template", echoed=True)
 def a_template_in_a_line_of_its_own(world: World) -> None:
     world["more"] = CONFIG_MAP + "data:\n  {{- if .Values.key }}\n  key: value\n  {{- end }}\n"
 

@@ -15,6 +15,7 @@ from tests.hosts.hosts import (
     run_kustomize,
 )
 from tests.hosts.running import Machine
+from tests.wording import wording
 
 CHECK = f"""apiVersion: contrast-krm.dev/v1alpha1
 kind: ContrastGenerate
@@ -58,7 +59,7 @@ def test_kustomize_fails_where_a_layer_has_edited_a_sealed_pod(krm_machine: Mach
     outer = put(tmp_path / "outer", {"kustomization.yaml": OUTER + EDIT, "check.yaml": CHECK})
     ran = run_kustomize(krm_machine, outer)
     assert (ran.code, ran.out) == (1, b"")
-    assert "error CC1103 shop/web spec.template.spec: the pod is not what its policy describes: web: env" in ran.err
+    assert f"error CC1103 shop/web spec.template.spec: {wording('CC1103', field='web: env')}" in ran.err
 
 
 def test_kustomize_fails_where_nothing_was_rendered(krm_machine: Machine, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from tests.hosts.hosts import (
     run_kustomize,
 )
 from tests.hosts.running import EXAMPLES, Machine, snapshot
+from tests.wording import wording
 
 EXAMPLE = EXAMPLES / "custom-resources"
 DEPLOYMENT = Deployment(
@@ -241,7 +242,7 @@ def test_a_prefix_behind_the_function_is_drift(krm_machine: Machine, tmp_path: P
     put(tmp_path / "outer", {"kustomization.yaml": "namePrefix: late-\nresources: [../inner]\n"})
     ran = krm_machine.krm("check", stdin=run_kustomize(krm_machine, tmp_path / "outer").ok())
     assert ran.code == 1
-    assert "the pod is not what its policy describes: metadata.name" in ran.err
+    assert wording("CC1103", field="metadata.name") in ran.err
     for name in ("vllm#leader", "vllm#worker", "assistant#head", "assistant#worker-gpu", "landing"):
         assert f": shop/late-{name} spec." in ran.err
 

@@ -21,7 +21,7 @@ spec:
     - extract: {key: shop}
 """
 SOURCES = "  policy:\n    externalSources:\n      - {kind: Secret, name: shop-tokens, keys: [ANALYTICS_TOKEN]}\n"
-WARNING = "the host may choose any value of ANALYTICS_TOKEN (Secret shop-tokens, key ANALYTICS_TOKEN)"
+WARNING = "the host can choose any value for ANALYTICS_TOKEN (Secret shop-tokens, key ANALYTICS_TOKEN)"
 
 
 @pytest.fixture(scope="module")

@@ -296,7 +296,7 @@ def test_a_string_that_a_following_document_would_change_is_an_error(krm_machine
     command = ("generate", "resources", "--config", "config")
     ran = krm_machine.krm(*command, cwd=work)
     assert (ran.code, ran.out) == (1, b"")
-    assert ran.err.startswith("error CC0108 resources/open.yaml: the last line belongs to a string and has no line end")
+    assert ran.err.startswith("error CC0108 resources/open.yaml: the last line is part of a string and has no line end")
     krm_machine.krm(*command, "--in-place", cwd=work).ok()
     assert (work / "resources" / "open.yaml").read_text() == OPEN
     assert krm_machine.krm("generate", stdin=OPEN.encode()).ok() == OPEN.encode()

@@ -25,6 +25,7 @@ from tests.hosts.hosts import (
     run_kustomize,
 )
 from tests.hosts.running import Machine
+from tests.wording import wording
 
 GIVEN = ("--post-renderer-args", "--namespace", "--post-renderer-args", "shop")
 
@@ -152,12 +153,12 @@ def test_uninject_warns_of_a_namespace_that_it_takes_away_on_the_word_of_the_out
     stream = "".join(f"---\n{text}" for text in unnamed().resources.values()).encode()
     made = krm_machine.krm("generate", "--config", "config", "--namespace", "shop", stdin=stream, cwd=directory).ok()
     ran = krm_machine.krm("uninject", stdin=made)
-    assert ran.err.startswith("warning CC0117: namespace shop is taken away from ")
+    assert ran.err.startswith("warning CC0117: namespace shop is removed from ")
     assert ran.err.count("CC0117:") == 1
     other = krm_machine.krm("uninject", "--namespace", "prod", stdin=made)
     assert (other.code, other.out) == (1, b"")
     assert "and 5 more: " in other.err
-    assert "takes namespace shop away, which this render does not give back" in other.err
+    assert wording("CC0115.namespace", namespace="shop") in other.err
 
 
 def test_explain_says_where_the_namespace_is_from(krm_machine: Machine, tmp_path: Path) -> None:

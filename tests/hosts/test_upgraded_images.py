@@ -157,7 +157,7 @@ def test_a_tag_without_its_digest_is_warned_of_until_it_is_upgraded(
     build = "kustomize build --enable-alpha-plugins --enable-exec shop > rendered.yaml"
     said = there.session.attempt(build)
     assert "CC0504" in said.err, "not in the lock yet"
-    assert f"its digest is known as tag {OLD}, and nobody has looked {NEW} up" in said.err
+    assert f"its digest is locked as tag {OLD}, and {NEW} has never been looked up" in said.err
     said = there.session.attempt(lock)
     assert (said.code, ": 0 fetched" in said.err) == (0, True)
     for command in (lock, build, "contrast-krm check rendered.yaml --config shop"):

@@ -315,7 +315,7 @@ def test_a_program_of_somebody_else_is_not_overwritten(root: Path, tmp_path: Pat
     (tmp_path / "contrast-krm").symlink_to("/bin/true")
     done = said(root / "contrast-krm", "install", tmp_path)
     assert done.returncode == 3
-    assert "is there, and not from an earlier install" in done.stderr
+    assert "exists, but not from an earlier install" in done.stderr
     assert os.listdir(tmp_path) == ["contrast-krm"]
 
 

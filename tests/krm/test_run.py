@@ -82,7 +82,7 @@ def test_the_example_as_a_process(tmp_path: Path, payload: Payload) -> None:
     assert done.stdout.startswith(payload("kz-hash-over"))
     done = example_process(tmp_path, b"kind: Pod\n")
     assert (done.returncode, done.stdout) == (1, b"kind: Pod\n")
-    assert done.stderr == b"[error] the input is no ResourceList: it is not one document with items\n"
+    assert done.stderr == b"[error] the input is not a ResourceList: it is not one document with items\n"
     done = example_process(tmp_path, b"", "--help")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == b"Move workloads and what they need into a namespace: kpt fn eval -- namespace=shop\n"
@@ -228,7 +228,7 @@ def test_an_item_that_cannot_be_parsed() -> None:
     [
         (b"", "the input is empty"),
         (b"\n", "the input is empty"),
-        (b"kind: Pod\n", "no ResourceList"),
+        (b"kind: Pod\n", "not a ResourceList"),
         (b"\xff\xfea\x00", "UTF-16"),
         (b"a: [\n", "line "),
         (HEAD + b"items: [}\n", "line 3"),

@@ -124,7 +124,7 @@ WRONG = {
     "boolean": (own("{replicas: true}"), SetReplicas, "spec.replicas is a boolean, an integer is expected"),
     "element": (own("{replicas: 1, names: [a, 5]}"), SetReplicas, "spec.names[1] is an integer, a string is expected"),
     "list": (own("{replicas: 1, names: a}"), SetReplicas, "spec.names is a string, a list is expected"),
-    "choice": (own("{replicas: 1, strategy: No}"), SetReplicas, "spec.strategy is none of Recreate, RollingUpdate"),
+    "choice": (own("{replicas: 1, strategy: No}"), SetReplicas, "spec.strategy is not one of Recreate, RollingUpdate"),
     "two at once": (
         own("{replicas: x, dry: 1}"),
         SetReplicas,

@@ -4,6 +4,7 @@ import pytest
 
 from krm_function.cli.lock_task import chosen_images
 from krm_function.kubernetes.image import Image, parse_image
+from tests.wording import wording
 
 DIGEST = f"sha256:{'0' * 64}"
 WEB = f"registry.example.com/shop/web:2@{DIGEST}"
@@ -50,7 +51,7 @@ def test_several_names_are_of_several_images() -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("db", "it has a digest and no tag to look up"),
+        ("db", wording("CC1241.no-tag")),
         ("coordinator", "the images of Contrast belong to its release"),
         ("initializer", UNKNOWN),  # a render adds it
         ("eb", UNKNOWN),

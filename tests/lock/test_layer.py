@@ -16,6 +16,7 @@ from krm_function.lock.layers import PIECE, Layer, LayerEntry, decompressed, sca
 from krm_function.lock.media import Budget, LockProblem
 from krm_function.lock.tar_archives import LARGEST_READ
 from tests.lock.content import ACCOUNTS, PASSWD, Link, digest, layer, tar
+from tests.wording import wording
 
 WATCHED = frozenset({"etc", "etc/passwd", "etc/group"})
 LIMIT = 64 << 20
@@ -96,11 +97,11 @@ def test_a_damaged_header_does_not_hide_what_follows() -> None:
     whole = bytearray(first[:1024] + second)
     assert scanned(bytes(whole)).nodes
     whole[1024 + 150] ^= 1  # in the checksum of the second header
-    refused(bytes(whole), "damaged header")
+    refused(bytes(whole), wording("CC1204.header"))
 
 
 def test_something_behind_the_end() -> None:
-    refused(tar({"bin/a": "x"}) + tar({"etc/passwd": "root"}), "behind the end")
+    refused(tar({"bin/a": "x"}) + tar({"etc/passwd": "root"}), wording("CC1204.archive-behind"))
 
 
 @pytest.mark.parametrize("cut", [300, 512 + 40, 1536 + 200])
@@ -164,21 +165,21 @@ def test_a_sparse_file_is_passed_over() -> None:
 @pytest.mark.parametrize(
     ("records", "says"),
     [
-        (record(b"path", b"etc/passwd\0x"), "a path with NUL"),
-        (record(b"linkpath", b"a\0"), "a path with NUL"),
-        (record(b"pa\0th", b"a"), "a path with NUL"),
+        (record(b"path", b"etc/passwd\0x"), wording("CC1204.nul")),
+        (record(b"linkpath", b"a\0"), wording("CC1204.nul")),
+        (record(b"pa\0th", b"a"), wording("CC1204.nul")),
         (record(b"size", b"-5"), "negative"),
-        (record(b"size", b"+5"), "negative or absurd"),
-        (record(b"size", b"9" * 19), "absurd"),
-        (b"99 path=a\n", "damaged extended header"),
-        (b"9 path=ab\n", "damaged extended header"),
+        (record(b"size", b"+5"), wording("CC1204.size")),
+        (record(b"size", b"9" * 19), "excessive"),
+        (b"99 path=a\n", wording("CC1204.extended")),
+        (b"9 path=ab\n", wording("CC1204.extended")),
         (b"011 path=a\n", ""),
-        (b" path=a\n", "damaged extended header"),
-        (b"8 =aaaa\n", "damaged extended header"),
-        (b"7 path\n", "damaged extended header"),
+        (b" path=a\n", wording("CC1204.extended")),
+        (b"8 =aaaa\n", wording("CC1204.extended")),
+        (b"7 path\n", wording("CC1204.extended")),
         (record(b"path", b"../etc/passwd"), ".."),
         (record(b"path", b"a/" * 3000), "more than 4096 bytes"),
-        (b"1" * 5000 + b" path=a\n", "damaged extended header"),
+        (b"1" * 5000 + b" path=a\n", wording("CC1204.extended")),
     ],
 )
 def test_records_that_are_refused(records: bytes, says: str) -> None:
@@ -187,19 +188,19 @@ def test_records_that_are_refused(records: bytes, says: str) -> None:
 
 def test_extended_headers_that_tools_combine_in_different_ways() -> None:
     one = pax(record(b"path", b"etc/passwd"))
-    refused(one[:1024] + one, "not all tools read alike")
+    refused(one[:1024] + one, "that tools read differently")
     long = tarfile.TarInfo("a" * 200).tobuf(tarfile.GNU_FORMAT)
-    refused(long[:1024] + long, "not all tools read alike")
-    refused(long[:1024] + one, "not all tools read alike")
-    refused(one[:1024], "ends behind an extended header")
+    refused(long[:1024] + long, "that tools read differently")
+    refused(long[:1024] + one, "that tools read differently")
+    refused(one[:1024], wording("CC1204.extended-last"))
 
 
 def test_an_archive_without_its_last_padding() -> None:
     whole = tar({"bin/a": "b", "etc/passwd": "x"})
     for end in (1536 + 1, 1536 + 100, 2048, 2048 + 512, 2048 + 1024):
         assert scanned(whole[:end]).nodes["etc/passwd"].text == b"x", end
-    refused(whole[:1536], "inside of a file")
-    refused(whole[: 2048 + 100], "damaged header")
+    refused(whole[:1536], wording("CC1204.file-end"))
+    refused(whole[: 2048 + 100], wording("CC1204.header"))
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_sizes_that_are_not(field: bytes) -> None:
 
 @pytest.mark.parametrize("kind", [b"7", b"S", b"D", b"X", b"Z"])
 def test_a_kind_that_container_runtimes_do_not_unpack(kind: bytes) -> None:
-    refused(header(kind, b"00000000000\0"), "neither a file nor a directory")
+    refused(header(kind, b"00000000000\0"), wording("CC1204.kind"))
 
 
 def entries(count: int) -> Iterator[bytes]:

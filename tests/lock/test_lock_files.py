@@ -12,6 +12,7 @@ from tests.failures.running import Run, listing
 from tests.lock.conftest import Locking
 from tests.lock.content import image, layer, tar
 from tests.lock.registries import Registry
+from tests.wording import wording
 
 POD = """# ours
 apiVersion: v1
@@ -109,7 +110,7 @@ def test_an_image_that_no_file_names_is_said_and_the_hint_works(hub: Registry, l
     put(lock, "others/a.yaml", "a: b\n")
     run = locked(lock, hub, "--write-files", "others", "--format", "json")
     (left,) = [one for one in run.findings if one["code"] == "CC1215"]
-    assert left["message"] == f"image {pinned.partition('@')[0]} is not pinned in others: no object there names it"
+    assert left["message"] == f"image {pinned.partition('@')[0]} is not pinned in others: {wording('CC1215.files')}"
     written = re.findall(r"write (\S+) where", left["hint"])[0]
     path.write_text(path.read_text().replace(pinned.partition("@")[0], written))
     assert locked(lock, hub, "--check").code == 0

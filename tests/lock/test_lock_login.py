@@ -11,6 +11,7 @@ from tests.failures.world import CANARY
 from tests.lock.conftest import Locking
 from tests.lock.content import PASSWD, image
 from tests.lock.registries import HTPASSWD, PASSWORD, USER, Answer, Asked, Front, Registry, basic, registry
+from tests.wording import wording
 
 AUTH = basic(USER, PASSWORD).removeprefix("Basic ")
 TOKEN = f"{CANARY}-token"
@@ -61,7 +62,7 @@ def test_a_login_that_is_wrong(private: Registry, lock: Locking) -> None:
     wrong = basic(USER, f"{CANARY}-wrong").removeprefix("Basic ")
     docker(lock, {"auths": {private.address: {"auth": wrong}}})
     error = lock.refused("CC1251", private.push(image()), exit=3)
-    assert "not good for this image" in error["message"]
+    assert wording("CC1251.image") in error["message"]
     assert wrong not in json.dumps(error)
 
 
@@ -85,8 +86,8 @@ def test_a_helper_that_knows_no_such_registry_means_no_login(hub: Registry, lock
     ("script", "says"),
     [
         (f"echo {CANARY}-secret; echo {CANARY} >&2; exit 3", "exits with 3"),
-        (f"echo {CANARY}", "answers something else than a JSON object"),
-        ("echo '{}'", "answers no Username and Secret"),
+        (f"echo {CANARY}", wording("CC1252.helper-json")),
+        ("echo '{}'", wording("CC1252.helper-login")),
     ],
 )
 def test_a_helper_that_fails(script: str, says: str, private: Registry, lock: Locking) -> None:
@@ -181,11 +182,11 @@ def test_an_identity_token(guarded: str, realm: Realm, lock: Locking) -> None:
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
-        (Answer(401, f"{CANARY}".encode()), "CC1251", "wants a login"),
-        (Answer(200, b"{}"), "CC1250", "answers no token"),
-        (Answer(200, f'{CANARY} "token"'.encode()), "CC1250", "no JSON object"),
+        (Answer(401, f"{CANARY}".encode()), "CC1251", "requires a login"),
+        (Answer(200, b"{}"), "CC1250", wording("CC1250.token-none")),
+        (Answer(200, f'{CANARY} "token"'.encode()), "CC1250", wording("CC1250.token-json")),
         (Answer(200, b'{"token": "a\\r\\nX-Other: b"}'), "CC1251", "malformed"),
-        (Answer(200, b" " * (2 << 20)), "CC1250", "without end"),
+        (Answer(200, b" " * (2 << 20)), "CC1250", "does not end"),
         (Answer(302, headers={"Location": "http://elsewhere.example.com/"}), "CC1250", "answers 302"),
         (Answer(404), "CC1250", "answers 404"),
     ],

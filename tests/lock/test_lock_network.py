@@ -8,6 +8,7 @@ import pytest
 from tests.lock.conftest import Locking
 from tests.lock.content import ACCOUNTS, PASSWD, image, layer, tar
 from tests.lock.registries import Answer, Asked, Front, Registry, Rule
+from tests.wording import wording
 
 BIG = "x" * 300_000
 
@@ -58,7 +59,7 @@ def test_a_wait_beyond_the_time_there_is_is_not_begun(name: str, front: Front, l
 def test_a_registry_that_stays_busy_is_given_up(name: str, front: Front, lock: Locking) -> None:
     front.rule = only("/manifests/", lambda count: Answer(503, headers={"Retry-After": "1"}))
     error = lock.refused("CC1250", name, exit=3)
-    assert "answers 503 again and again" in error["message"]
+    assert wording("CC1250.status-again", status="503") in error["message"]
     assert len(front.paths("/manifests/")) == 5
 
 
@@ -80,7 +81,7 @@ def test_a_layer_that_always_breaks_off(name: str, front: Front, lock: Locking) 
         return whole._replace(cut=len(whole.body) // 2) if len(whole.body) > len(BIG) else whole
 
     front.rule = rule
-    assert f"{front.address}: the connection broke" in lock.refused("CC1250", name, exit=3)["message"]
+    assert f"{front.address}: {wording('CC1250.broken')}" in lock.refused("CC1250", name, exit=3)["message"]
 
 
 @pytest.mark.slow
@@ -89,7 +90,7 @@ def test_a_layer_that_always_breaks_off(name: str, front: Front, lock: Locking) 
     [
         (lambda body: body[:-1], "ends after"),
         (lambda body: body + b"\0", "is longer than its"),
-        (lambda body: body[:600] + b"X" + body[601:], "holds something else"),
+        (lambda body: body[:600] + b"X" + body[601:], wording("CC1203.other")),
     ],
 )
 @pytest.mark.parametrize("what", ["layer", "configuration"])
@@ -113,7 +114,7 @@ def test_a_blob_that_is_not_its_digest_is_refused(
 def test_a_manifest_that_is_not_its_digest_is_refused(name: str, front: Front, lock: Locking) -> None:
     other = image(settings={"User": "root"})
     front.rule = only("/manifests/", lambda count: Answer(200, other.manifest, {"Content-Type": other.media_type}))
-    assert "the manifest holds something else" in lock.refused("CC1203", name)["message"]
+    assert f"the manifest {wording('CC1203.other')}" in lock.refused("CC1203", name)["message"]
 
 
 def test_a_layer_above_the_limit_is_not_fetched(name: str, front: Front, lock: Locking) -> None:
@@ -148,13 +149,13 @@ def test_a_layer_that_drips_takes_no_longer_than_the_time_there_is(name: str, fr
 
 def test_a_blob_that_the_manifest_names_and_nobody_has(name: str, front: Front, lock: Locking) -> None:
     front.rule = only("/blobs/", lambda count: Answer(404))
-    assert "is not in the registry, though the manifest names it" in lock.refused("CC1204", name)["message"]
+    assert wording("CC1204.not-in-registry") in lock.refused("CC1204", name)["message"]
 
 
 def test_a_registry_that_is_not_there(front: Front, lock: Locking) -> None:
     front.close()
     error = lock.refused("CC1250", f"{front.address}/shop/web@sha256:{'0' * 64}", exit=3, flags=("--timeout", "4"))
-    assert "4 s" in error["message"] or "cannot be connected to" in error["message"]
+    assert "4 s" in error["message"] or wording("CC1250.connection") in error["message"]
 
 
 def test_a_status_that_nobody_expects(name: str, front: Front, lock: Locking) -> None:
@@ -180,7 +181,7 @@ def test_a_redirect_to_plain_http_is_refused(name: str, front: Front, lock: Lock
         "/blobs/", lambda count: Answer(307, headers={"Location": "http://storage.example.com/x?sig=CANARY"})
     )
     error = lock.refused("CC1253", name, exit=3)
-    assert "storage.example.com would be spoken to over plain HTTP" in error["message"]
+    assert "storage.example.com would be contacted over plain HTTP" in error["message"]
 
 
 def test_redirects_without_end(name: str, front: Front, lock: Locking) -> None:

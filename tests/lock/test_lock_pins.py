@@ -11,6 +11,7 @@ from tests.failures.running import Run
 from tests.lock.conftest import Locking
 from tests.lock.content import digest, image, layer, tar
 from tests.lock.registries import Registry
+from tests.wording import wording
 from tools.real import tool
 
 POD = """apiVersion: v1
@@ -165,9 +166,9 @@ def test_an_entry_that_would_change_what_others_run_is_not_written(use: str, hub
 @pytest.mark.parametrize(
     ("text", "where", "code", "says"),
     [
-        ("kind: Component\n", ".", "CC0909", "it is no kustomization"),
-        ("images: a\n", ".", "CC0909", "images is no list of maps"),
-        ("images: [a]\n", ".", "CC0909", "images is no list of maps"),
+        ("kind: Component\n", ".", "CC0909", "it is not a kustomization"),
+        ("images: a\n", ".", "CC0909", "images is not a list of maps"),
+        ("images: [a]\n", ".", "CC0909", "images is not a list of maps"),
         ("a: [\n", "kustomization.yaml", "CC0101", "not valid YAML"),
         ("resources: []\n", "nowhere", "CC1001", "no such file"),
         ("resources: []\n", "empty", "CC1001", "it has no kustomization"),
@@ -268,7 +269,7 @@ def test_an_image_that_no_value_makes_up_is_named_and_its_hint_works(web: str, h
     run = pinned_values(lock, hub, "helm4", "--format", "json")
     assert run.code == 0
     (left,) = [one for one in run.findings if one["code"] == "CC1215"]
-    assert "no value there makes it up" in left["message"]
+    assert wording("CC1215.value") in left["message"]
     pinned = re.findall(r"if the chart has none, write (\S+) in its template", left["hint"])[0]
     path = lock.directory / "chart/templates/web.yaml"
     path.write_text(path.read_text().replace(web, pinned))

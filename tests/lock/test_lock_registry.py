@@ -8,6 +8,7 @@ from krm_function.config.image_lock import parse_image_lock
 from tests.lock.conftest import Locking
 from tests.lock.content import ACCOUNTS, GROUP, PASSWD, SETTINGS, Link, image, index, layer, pods, tar
 from tests.lock.registries import Front, Registry
+from tests.wording import wording
 
 
 def test_an_image_becomes_an_entry_that_a_render_understands(hub: Registry, lock: Locking) -> None:
@@ -167,5 +168,5 @@ def test_one_image_that_fails_means_that_nothing_is_written(hub: Registry, lock:
 def test_account_files_with_more_than_one_reading(hub: Registry, lock: Locking) -> None:
     loop = image(layer(tar({"etc/passwd": Link("group"), "etc/group": Link("passwd")})))
     error = lock.refused("CC1208", hub.push(loop, "shop/loop"))
-    assert "/etc/passwd has no certain content: it leads through too many links" in error["message"]
+    assert f"/etc/passwd is ambiguous: {wording('CC1208.links')}" in error["message"]
     assert error["field"] == "spec.containers[0].image"

@@ -26,6 +26,7 @@ from tests.lock.content import (
     written,
 )
 from tests.lock.registries import Front
+from tests.wording import wording
 
 NAME = "registry.example.com/shop/web:1.0"
 
@@ -96,7 +97,7 @@ def test_a_blob_that_was_changed(lock: Locking) -> None:
     key = next(key for key, data in files.items() if b"CANARY-image-env" in data)
     files[key] = files[key].replace(b'"web"', b'"bad"')
     source = f"oci:{written(files, lock.directory / 'layout')}"
-    assert "configuration holds something else" in refused(lock, source, "CC1203", f"{NAME}@{made.digest}")
+    assert f"configuration {wording('CC1203.other')}" in refused(lock, source, "CC1203", f"{NAME}@{made.digest}")
 
 
 def test_a_layer_that_no_tool_should_have_written_is_named(lock: Locking) -> None:
@@ -105,7 +106,7 @@ def test_a_layer_that_no_tool_should_have_written_is_named(lock: Locking) -> Non
     made = image(damaged, good)
     source = f"oci:{written(layout_files(made), lock.directory / 'layout')}"
     said = refused(lock, source, "CC1204", f"{NAME}@{made.digest}")
-    assert f": layer {damaged.descriptor['digest']} ends inside of a file" in said
+    assert f": layer {damaged.descriptor['digest']} {wording('CC1204.file-end')}" in said
 
 
 def test_a_blob_that_is_missing(lock: Locking) -> None:
@@ -121,7 +122,7 @@ def test_a_blob_that_is_missing(lock: Locking) -> None:
         ({"a": b""}, "has no oci-layout"),
         ({"oci-layout": b"{}"}, "unknown version"),
         ({"oci-layout": b'{"imageLayoutVersion": "1.0.0"}'}, "has no index.json"),
-        ({"oci-layout": b'{"imageLayoutVersion": "1.0.0"}', "index.json": b"["}, "is no JSON object"),
+        ({"oci-layout": b'{"imageLayoutVersion": "1.0.0"}', "index.json": b"["}, wording("CC1252.json")),
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])

@@ -9,6 +9,7 @@ from tests.lock.conftest import Locking
 from tests.lock.content import image, layer, tar
 from tests.lock.registries import Front, Registry
 from tests.lock.test_lock_pins import Overlay, built, images_of, pod
+from tests.wording import wording
 
 D, E = (f"sha256:{digit * 64}" for digit in "de")
 
@@ -47,10 +48,7 @@ def test_a_tag_that_changes_without_its_digest_is_a_warning_until_it_is_looked_u
     run = overlay.run("--format", "json")
     (warning,) = [one for one in run.findings if one["code"] == "CC0510"]
     assert (run.code, warning["severity"]) == (0, "warning")
-    assert warning["message"] == (
-        f"image {name}:2.0@{old.digest}: its digest is known as tag 1.0, and nobody has looked 2.0 up; "
-        "a node pulls the digest"
-    )
+    assert warning["message"] == (wording("CC0510", image=f"{name}:2.0@{old.digest}", known="1.0", tag="2.0"))
     assert lock.written()[f"{name}:2.0@{old.digest}"]["foundAs"] == "1.0"
     assert overlay.file.read_text() == bumped, "what a lock knows is kept"
     assert "CC0510" in overlay.run().stderr, "every time"
@@ -138,7 +136,7 @@ def test_an_image_is_named_with_or_without_registry_directory_and_tag(
     ("name", "says"),
     [
         ("wbe", "no Contrast workload of the input has such an image"),
-        ("bare", "it has a digest and no tag to look up"),
+        ("bare", wording("CC1241.no-tag")),
         ("ghcr.io/edgelesssys/contrast/coordinator", "the images of Contrast belong to its release"),
     ],
     ids=["unknown", "no-tag", "release"],

@@ -105,7 +105,7 @@ def test_a_wait_without_end_ends_and_nothing_is_written(tmp_path: Path, monkeypa
     with locked(str(tmp_path)):
         (error,) = write_lock(open_lock(str(tmp_path / "images.yaml"))[0], entries("1"), prune=False).findings
     assert (error.code, error.severity) == ("CC1212", "error")
-    assert "is not written" in error.message
+    assert "was not written" in error.message
     assert not os.listdir(tmp_path)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from krm_function.lock.media import Descriptor, LockProblem, Manifest, choose, decode_manifest, image_config
 from tests.lock.content import CONFIG, INDEX, MANIFEST, config, image, index, layer, tar
+from tests.wording import wording
 
 PART = {"mediaType": CONFIG, "digest": "sha256:" + "0" * 64, "size": 3}
 LAYER = {**PART, "mediaType": "application/vnd.oci.image.layer.v1.tar+gzip"}
@@ -41,8 +42,11 @@ def test_a_manifest_without_a_media_type_of_its_own(media_type: str) -> None:
         ({**GOOD, "manifests": []}, "as an image and as an index"),
         ({"schemaVersion": 2}, "as an image and as an index"),
         ({**GOOD, "mediaType": INDEX}, "as an image and as an index"),
-        ({**GOOD, "mediaType": "application/x"}, "no known media type"),
-        ({**GOOD, "config": {**PART, "mediaType": "application/vnd.cncf.helm.config.v1+json"}}, "no container image"),
+        ({**GOOD, "mediaType": "application/x"}, wording("CC1204.media-type")),
+        (
+            {**GOOD, "config": {**PART, "mediaType": "application/vnd.cncf.helm.config.v1+json"}},
+            wording("CC1204.no-image"),
+        ),
         ({**GOOD, "layers": [{**LAYER, "mediaType": "text/x"}]}, "unknown media type"),
         ({**GOOD, "layers": None}, "no list layers"),
         ({**GOOD, "config": {**PART, "size": -1}}, "mediaType or size"),
@@ -96,7 +100,7 @@ def test_a_platform_that_is_not_fit_to_be_printed() -> None:
         ({"Env": "A=b"}, "config.Env must be a list"),
         ({"Env": [f"A={1}", 2]}, "config.Env"),
         ({"User": 1000}, "config.User must be a string"),
-        ([], "config that is no map"),
+        ([], wording("CC1204.config")),
     ],
 )
 def test_a_configuration_of_the_wrong_shape(settings: object, says: str) -> None:
@@ -109,7 +113,7 @@ def test_a_configuration_of_the_wrong_shape(settings: object, says: str) -> None
 def test_a_configuration_with_other_layers() -> None:
     with pytest.raises(LockProblem) as caught:
         image_config(config([layer(tar({}))]), 2)
-    assert "lists 1 layers, the manifest 2" in caught.value.finding("").message
+    assert wording("CC1204.layer-count", count="1", layers="2") in caught.value.finding("").message
 
 
 def test_only_what_decides_how_it_runs_is_kept() -> None:

@@ -69,5 +69,5 @@ def test_a_name_of_which_others_have_another_tag_is_left() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "kind: Component\n", "images: {}\n", "images: [web]\n", "images: web\n"])
 def test_what_is_no_kustomization_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"it is no kustomization|images is no list of maps"):
+    with pytest.raises(ValueError, match=r"it is not a kustomization|images is not a list of maps"):
         pin_in_kustomization(text, [pin()], ())

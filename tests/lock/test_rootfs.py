@@ -130,7 +130,7 @@ def test_entries_below_a_link() -> None:
 
 
 def test_a_device_or_a_huge_file() -> None:
-    refused("no regular file", {**BOTH, "etc/passwd": None})
+    refused("not a regular file", {**BOTH, "etc/passwd": None})
     refused("too large", {**BOTH, "etc/passwd": "x" * (1 << 20) + "x"})
 
 

@@ -193,7 +193,7 @@ def _(world: World) -> None:
 
 
 def quote(world: World, hint: str) -> None:
-    assert "put quotes around a text" in hint
+    assert "quote text" in hint
     world.notes[f"{NOTE}servicemesh-admin-interface-port"] = "9901"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.failures.world import NOTE, PRIVATE_KEY, WEB_IMAGE, World
 from tests.mistakes.cases import Change, Follow, Mistake, quoted
+from tests.wording import remedy
 
 MORE: list[Mistake] = []
 
@@ -56,7 +57,7 @@ def _(world: World) -> None:
 
 
 def quote_template(world: World, hint: str) -> None:
-    assert "put quotes around a text that begins like one" in hint
+    assert "quote text that only looks like a template" in hint
     world["more"] = world["more"].replace("{{ name }}", '"{{ name }}"')
 
 
@@ -113,7 +114,7 @@ def _(world: World) -> None:
 
 
 def say_that_there_is_none(world: World, hint: str) -> None:
-    assert '"" stands for an image without that file' in hint
+    assert '"" means that the image does not have the file' in hint
     world["lock"]["spec"]["images"][WEB_IMAGE]["passwd"] = ""
 
 
@@ -254,7 +255,7 @@ def _(world: World) -> None:
 
 
 def mount_one(world: World, hint: str) -> None:
-    part = quoted(r"mount (\S+) alone", hint)
+    part = quoted(r"mount only (\S+),", hint)
     world.container["volumeMounts"] = [one for one in world.container["volumeMounts"] if one["subPath"] == part]
 
 
@@ -289,7 +290,7 @@ def _(world: World) -> None:
 
 
 def correct_claim(world: World, hint: str) -> None:
-    assert "correct the name: that of a claim, a volumeClaimTemplate or the volume of the pod" in hint
+    assert "correct the name (of a claim, of a volumeClaimTemplate or of the pod's volume)" in hint
     world.spec["volumes"]["securePV"]["claims"] = ["web-data"]
 
 
@@ -300,7 +301,7 @@ def _(world: World) -> None:
 
 
 def remove_read_only(world: World, hint: str) -> None:
-    assert hint == "remove readOnly of the volume"
+    assert hint == remedy("CC0837.read-only")
     del world.pod["volumes"][0]["persistentVolumeClaim"]["readOnly"]
 
 
@@ -312,7 +313,7 @@ def _(world: World) -> None:
 
 
 def write_as_image(world: World, hint: str) -> None:
-    world.container["volumeMounts"][0]["mountPath"] = quoted(r"write the mountPath as the image does: (\S+)", hint)
+    world.container["volumeMounts"][0]["mountPath"] = quoted(remedy("CC0839", place="(\\S+)"), hint)
 
 
 @mistake("A VOLUME of an image in another spelling", "mountPath: /data", "CC0839", write_as_image)

@@ -134,7 +134,7 @@ def test_an_outer_overlay_that_changes_sealed_pods(krm_machine: Machine, tmp_pat
     ran = krm_machine.krm("check", stdin=run_kustomize(krm_machine, outer, *flags).ok())
     assert ran.code == 1
     assert "error CC1103 " in ran.err
-    assert "where an outer overlay does, move the function to the outermost one; then render again" in ran.err
+    assert "if an outer overlay does, move the function to the outermost overlay; then render again" in ran.err
     inner = (directory / "kustomization.yaml").read_text()
     assert inner.endswith("transformers:\n  - contrast.yaml\n")
     put(directory, {"kustomization.yaml": inner.partition("transformers:")[0]})

@@ -75,7 +75,7 @@ def test_one_of_several_is_never_picked() -> None:
     twin = WEB._replace(namespace="prod")
     found = find_by_address("deploy/web", [*REFS, twin])
     assert isinstance(found, Finding)
-    assert "means 2 objects" in found.message
+    assert "matches 2 objects" in found.message
     assert found.hint == "use one of Deployment/shop/web, Deployment/prod/web"
     assert find_by_address("deploy/prod/web", [*REFS, twin]) == twin
 

@@ -15,6 +15,7 @@ from krm_function.contrast.annotations import (
     read_mesh,
 )
 from krm_function.findings import Cause, finding
+from tests.wording import wording
 
 
 def problems(key: str, value: object) -> list[str]:
@@ -61,8 +62,8 @@ def test_entries_are_read() -> None:
         ("a b#1#true", ["entry 1: the name must be 1 to 128 letters, digits, '-', '_' or '.'"]),
         ("a#1#true##a#2#true", ["entry 2: the name is used twice"]),
         ("a#1#true##b#1#false", ["entry 2: port 1 is used twice"]),
-        ("DISABLED##a#1#true", ["entry 1: DISABLED stands alone or not at all"]),
-        ("a#1#true##DISABLED", ["entry 2: DISABLED stands alone or not at all"]),
+        ("DISABLED##a#1#true", [wording("CC0204.disabled", entry="1")]),
+        ("a#1#true##DISABLED", [wording("CC0204.disabled", entry="2")]),
         ("disabled", ["entry 1 must be name#port#disableTLS"]),
         (" ", ["entry 1 must be name#port#disableTLS"]),
         ("x" * (LONGEST + 1), [f"is longer than {LONGEST} characters"]),

@@ -117,7 +117,7 @@ BAD = [
     (f"{ADDED}.labels", {"a b": "c"}, "must be a label or annotation key"),
     (f"{ADDED}.labels", {"a": "{spec size}"}, f"templates[0].adds.labels.a {A_TEXT}"),
     (f"{ADDED}.annotations", {"a": 1}, "templates[0].adds.annotations.a must be a string"),
-    (f"{ADDED}.annotations", {"a": "b\0"}, "holds a NUL"),
+    (f"{ADDED}.annotations", {"a": "b\0"}, "contains a NUL byte"),
     (f"{ADDED}.env.0.name", "1A", "templates[0].adds.env[0].name must be the name of a variable"),
     (f"{ADDED}.env.0.value", None, "templates[0].adds.env[0] needs either value or fieldPath"),
     (f"{ADDED}.env.0.fieldPath", "metadata.name", "templates[0].adds.env[0] needs either value or fieldPath"),

@@ -10,6 +10,7 @@ from krm_function.kubernetes.placement import Refusal, first_and_more, place, re
 from krm_function.kubernetes.quantity import NANO
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import Workload, workloads_of
+from tests.wording import wording
 from tests.world import an_object, pod_spec
 
 CLASS = RuntimeClass("kata-snp", "kata-handler", {"memory": "1Gi"}, {"tee": "snp"})
@@ -38,7 +39,7 @@ def test_a_pod_that_fits_nowhere_is_an_error_that_names_the_closest_node() -> No
     cordoned = TDX._replace(name="tdx-0", unschedulable=True)
     (found,) = place(workload(), CLASS, [cordoned, TDX])[1]
     assert (found.code, found.severity, found.path) == ("CC0311", "error", ("spec", "template", "spec"))
-    assert found.message == "none of 2 nodes takes the pod; closest is tdx-1: label tee is tdx, not snp"
+    assert found.message == wording("CC0311", count="2 nodes", node="tdx-1", reasons="label tee is tdx, not snp")
 
 
 def test_what_admission_refuses_is_asked_of_no_node() -> None:
@@ -103,7 +104,7 @@ def test_a_node_without_the_handler_is_named() -> None:
     other = TDX._replace(handlers=frozenset({"runc"}))
     (found,) = place(workload(), CLASS, [SNP, bare, ready, other])[1]
     assert (found.code, found.severity) == ("CC0313", "warning")
-    assert "kata-handler is not installed on snp-2," in found.message
+    assert "kata-handler is not installed on snp-2;" in found.message
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_nodes_that_name_no_handlers_are_told_where_nothing_chooses_nodes(
     plain = SNP._replace(handlers=None)
     placed = place(workload(spec=pod_spec(**spec)), cls, [plain])
     assert said(placed[1]) == told
-    assert all("nothing keeps the pods off snp-1," in found.message for found in placed[1])
+    assert all("may be placed on snp-1," in found.message for found in placed[1])
 
 
 def test_without_a_class_only_the_pod_is_asked() -> None:

@@ -52,7 +52,7 @@ def test_the_pod_adds_its_own() -> None:
         "nodeSelector": {"disk": "ssd"},
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": affinity}},
     }
-    assert reasons(spec) == ("no label disk", "affinity wants zone in (b)")
+    assert reasons(spec) == ("no label disk", "affinity requires zone in (b)")
     assert reasons(spec, NODE._replace(labels={"tee": "snp", "disk": "ssd", "zone": "b"})) == ()
 
 

@@ -50,7 +50,7 @@ def but(**members: Any) -> Json:
 ANY = "nothing binds the image any more: the host may have any image pulled"
 NO_DIGEST = "nothing binds the image: without a digest any image will do"
 BINDS = "the image is bound to its digest"
-NOBODY = "nobody can tell what it allows"
+NOBODY = "its effect cannot be determined"
 # before, after, and the one line: what happened, verdict, why
 CHANGES: dict[str, tuple[Json, Json, tuple[str, str, str]]] = {
     "removed": (BOUND, holding(), ("removed", "weaker", ANY)),

@@ -8,6 +8,7 @@ from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_settings
 from tests.policy import pods
 from tests.policy.bound import image_storage
+from tests.wording import wording
 
 Json = dict[str, Any]
 SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
@@ -129,8 +130,8 @@ def test_an_image_without_a_digest_is_not_sealed(image: str, profile: Profile) -
     [
         ("app:1", "is not pinned", "append @sha256:"),
         (f"app@sha512:{'a' * 128}", "a digest other than sha256", "replace the digest"),
-        (f"app@sha256:{'a' * 64}@sha256:{'b' * 64}", "has two digests", "keep the one"),
-        ("app@sha256:12", "has a digest that is none", "64 lower-case hex digits"),
+        (f"app@sha256:{'a' * 64}@sha256:{'b' * 64}", "has two digests", "keep only"),
+        ("app@sha256:12", wording("CC0502.hex"), "64 lower-case hex digits"),
     ],
 )
 def test_what_is_wrong_with_a_digest_is_said(image: str, said: str, hint: str) -> None:

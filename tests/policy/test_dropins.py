@@ -30,13 +30,13 @@ def test_operations_apply_in_order() -> None:
 @pytest.mark.parametrize(
     ("patch", "problem"),
     [
-        ({"op": "remove", "path": "/common"}, "is no JSON Patch: a list of operations"),
-        ([5], "operation 1 is none of RFC 6902: operation must be an object"),
+        ({"op": "remove", "path": "/common"}, "is not a JSON Patch (a list of operations)"),
+        ([5], "operation 1 is not an operation of RFC 6902: operation must be an object"),
         (
             [{"op": "drop", "path": "/common"}],
-            "operation 1 (drop /common) is none of RFC 6902: unknown operation 'drop'",
+            "operation 1 (drop /common) is not an operation of RFC 6902: unknown operation 'drop'",
         ),
-        ([{"op": "add", "path": "/common/x"}], "operation 1 (add /common/x) is none of RFC 6902: "),
+        ([{"op": "add", "path": "/common/x"}], "operation 1 (add /common/x) is not an operation of RFC 6902: "),
         ([{"op": "remove", "path": "/x"}], "operation 1 (remove /x) does not apply: can't remove a non-existent"),
         (
             [{"op": "remove", "path": "/common"}, {"op": "replace", "path": "/common/x", "value": "1"}],

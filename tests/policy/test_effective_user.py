@@ -36,6 +36,7 @@ from krm_function.policy.users import (
 )
 from tests.policy import pods
 from tests.policy.containerd import Containerd, Found
+from tests.wording import wording
 
 BUSYBOX_PASSWD = (
     "root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1:daemon:/usr/sbin:/bin/false\nwww-data:x:33:33:www-data:::\n"
@@ -285,7 +286,7 @@ def test_an_unreadable_file_that_nobody_has_to_read_does_no_harm(containerd: Con
 @pytest.mark.parametrize(
     ("user", "pod", "files", "problem"),
     [
-        ("web", {}, ("", ""), "runs as the image's user web, whose name the image's /etc/passwd does not have"),
+        ("web", {}, ("", ""), wording("CC0604.user-name", user="web")),
         ("web:5", {}, (PASSWD.replace("web", "www"), GROUP), "runs as the image's user web:5, whose name"),
         (BIG, {}, (PASSWD, GROUP), f"runs as the image's user {BIG}, which is out of range"),
         ("-1", {}, (PASSWD, GROUP), "runs as the image's user -1, which is out of range"),
@@ -376,7 +377,7 @@ def test_an_entry_without_users_is_an_error_where_they_count(
     ] * needed
     if needed:
         name = pods.pinned("a")
-        assert found[0].message == f"the ImageLock does not say which users image {name} has: its entry lacks passwd"
+        assert found[0].message == wording("CC0508", image=name, missing="passwd")
         assert found[1].message.endswith("its entry lacks passwd and group")
         assert "run contrast-krm lock" in found[0].hint
     else:

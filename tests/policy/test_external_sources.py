@@ -15,6 +15,7 @@ from krm_function.policy.rules import load_rules, profile_of_rules
 from krm_function.policy.seal import Policy
 from tests.policy import pods
 from tests.policy.host import Agent, Host, Json
+from tests.wording import wording
 
 CREATE = "CreateContainerRequest"
 EXEC = "ExecProcessRequest"
@@ -126,7 +127,7 @@ def test_a_namespace_of_an_entry_is_that_of_the_workload() -> None:
     assert _env(DB._replace(namespace="shop"), env=[PASSWORD]) == [f"DB_PASSWORD={OPEN}"]
     ((code, message),) = _codes(DB._replace(namespace="bank"), env=[PASSWORD])
     assert code == "CC0672"
-    assert "is for namespace bank, while that of the workload is shop" in message
+    assert wording("CC0672.namespace", namespace="shop", other="bank") in message
     assert _env(DB._replace(namespace="bank"), env=[_from("A", optional=True)]) == []
 
 
@@ -144,7 +145,7 @@ def test_variables_are_the_only_ones_that_are_open() -> None:
     assert _env(only, env=[PASSWORD]) == [f"DB_PASSWORD={OPEN}"]
     ((code, message),) = _codes(only, env=[_from("API_URL")])
     assert code == "CC0672"
-    assert "does not have API_URL among its variables" in message
+    assert wording("CC0672.variable", variable="API_URL") in message
     assert _env(only, env=[_from("API_URL", optional=True)]) == []
     assert _env(DB._replace(variables=("A", "B")), env=[_from("A", key="x"), _from("B", key="y")])[0] == f"A={OPEN}"
 
@@ -223,7 +224,7 @@ def test_a_later_source_of_a_name_counts() -> None:
 def test_a_variable_that_steers_a_program_is_refused(name: str) -> None:
     ((code, message),) = _codes(DB, env=[_from(name)])
     assert code == "CC0670"
-    assert message.startswith(f"{name} would have any value, from a Secret")
+    assert message.startswith(f"{name} could have any value, from a Secret")
     prefix, key = name[:2], name[2:]
     found = _codes(DB._replace(keys=("fine", key)), envFrom=[{"prefix": prefix, "secretRef": {"name": "db"}}])
     assert [code for code, _ in found] == ["CC0670"]

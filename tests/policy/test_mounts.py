@@ -162,7 +162,7 @@ def test_what_the_kubelet_mounts_is_the_host_s(volume: Json) -> None:
         assert _made({source: {**volume[source], "readOnly": True}})[0] == _bind(SF + "v$", "rprivate", "ro")
     _, findings = pods.sealing(_pod(volume))
     assert [(found.code, found.severity) for found in findings] == [("CC0630", "warning"), ("CC0606", "info")]
-    assert findings[0].message.startswith(f"the files of volume v ({source}) are the host's")
+    assert findings[0].message.startswith(f"the files of volume v ({source}) belong to the host")
     assert findings[0].path == ("spec", "template", "spec", "volumes", 0)
 
 
@@ -293,7 +293,7 @@ def test_what_is_not_covered(volume: Json, mount: Json, expected: tuple[str, str
 def test_the_path_begins_at_the_document() -> None:
     _, findings = pods.sealing(_pod({"emptyDir": {}}, {}, {"subPath": "x"}))
     assert findings[0].path == ("spec", "template", "spec", "containers", 0, "volumeMounts", 1, "subPath")
-    assert findings[0].message.startswith("containers[0].volumeMounts[1].subPath: is of an emptyDir")
+    assert findings[0].message.startswith("containers[0].volumeMounts[1].subPath: is part of an emptyDir")
 
 
 def test_volumes_of_images_on_a_node_with_plain_kata() -> None:
@@ -345,7 +345,7 @@ def test_a_volume_of_an_image_has_a_volume_of_the_pod_or_there_is_no_policy(
     assert (found.code, found.path[-3:]) == ("CC0643", ("containers", 0, "image"))
     assert pods.pinned("i") in found.message
     assert f"VOLUME {volume} that no" in found.message
-    assert f"at {volume}, written just so" in found.hint
+    assert f"at exactly {volume}, " in found.hint
 
 
 def test_a_claim_of_the_stateful_set_is_no_volume_for_a_volume_of_the_image() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from krm_function.config.references import References
 from krm_function.policy.expansion import PATTERNS, TOKENS, escaped_argument, expand
 from tests.policy import pods
+from tests.wording import wording
 
 Json = dict[str, Any]
 
@@ -330,7 +331,7 @@ def test_an_annotation_that_the_template_does_not_have_is_empty_wherever_it_stan
     assert process["Args"][-1] == "[]"
     (found,) = [one for one in findings if one.severity != "info"]
     assert (found.code, found.path[-4:]) == ("CC0682", (0, "valueFrom", "fieldRef", "fieldPath"))
-    assert found.message == "the pod template has no annotation unknown, so its variable is bound to the empty text"
+    assert found.message == wording("CC0682", key="unknown")
 
 
 @pytest.mark.parametrize(

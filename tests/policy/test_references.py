@@ -4,6 +4,7 @@ import pytest
 
 from krm_function.config.references import PREVIOUS_NAMES, References, Undecodable
 from krm_function.findings import finding
+from tests.wording import wording
 
 
 def _map(name: str, namespace: str = "", kind: str = "ConfigMap", **values: Any) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def test_what_is_no_text_is_not_told(value: Any) -> None:
     with pytest.raises(Undecodable) as caught:
         References([_map("s", kind="Secret", data={"k": value})]).find("Secret", "", "s")
     message = finding(caught.value.code, field="Secret s", key=caught.value.key).message
-    assert str(value) not in message.removeprefix("Secret s: key k is no base64 of UTF-8 text")
+    assert str(value) not in message.removeprefix(f"Secret s: {wording('CC0604.data-base64', key='k')}")
 
 
 @pytest.mark.parametrize("kind", [{}, [], ["ConfigMap"], None, 1])

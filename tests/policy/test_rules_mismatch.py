@@ -13,6 +13,7 @@ from krm_function.policy.initdata import read_policy_data
 from krm_function.policy.rules import mismatch, mismatch_findings
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
+from tests.wording import wording
 
 Json = dict[str, Any]
 
@@ -35,7 +36,7 @@ def said(data: Json, profile: Profile) -> str:
     if cause is None:
         return ""
     message = finding(cause.code, profile=profile.name, maker="", others="", **cause.values).message
-    return message.removeprefix(f"the policy's data do not fit the rules of profile {profile.name}: ")
+    return message.removeprefix(wording("CC0618", profile=profile.name, problem=""))
 
 
 @pytest.mark.parametrize("profile", BINDING)
@@ -58,13 +59,13 @@ def test_data_without_images_fit_rules_that_do_not() -> None:
         (holding(image_storage(APP), image_storage(APP)), "container app has 2 image storages instead of one"),
         (holding(image_storage("app:1")), "container app has an image without a digest"),
         (holding(image_storage("pause")), "container app has an image without a digest"),
-        (holding(image_storage(APP), container=0), "the sandbox has another image than pause"),
-        (holding(image_storage(APP) | {"fstype": "x"}), "has an image storage whose fstype is not what a node sends"),
-        (holding(image_storage(APP) | {"shared": 0}), "whose shared is not what a node sends"),
-        (holding(image_storage(APP) | {"driver_options": ["x"]}), "whose driver_options is not what a node sends"),
-        (holding(image_storage(APP) | {"more": 1}), "whose more is not what a node sends"),
-        (holding(image_storage(APP) | {"source": 5}), "whose source is not what a node sends"),
-        (holding(image_storage(APP) | {"source": 5, "fstype": 1, "more": 1}), "whose fstype is not what a node sends"),
+        (holding(image_storage(APP), container=0), wording("CC0618.sandbox-image", image="pause")),
+        (holding(image_storage(APP) | {"fstype": "x"}), "has an image storage whose fstype differs"),
+        (holding(image_storage(APP) | {"shared": 0}), "whose shared differs"),
+        (holding(image_storage(APP) | {"driver_options": ["x"]}), "whose driver_options differs"),
+        (holding(image_storage(APP) | {"more": 1}), "whose more differs"),
+        (holding(image_storage(APP) | {"source": 5}), "whose source differs"),
+        (holding(image_storage(APP) | {"source": 5, "fstype": 1, "more": 1}), "whose fstype differs"),
         ({"containers": []}, "there are no containers"),
         ({}, "there are no containers"),
         ({"containers": [5]}, "the sandbox has no list of storages"),
@@ -82,18 +83,17 @@ def test_every_member_of_an_image_storage_is_looked_at(member: str) -> None:
 
 
 def test_an_image_in_any_container_is_too_much_for_rules_that_do_not_count_them() -> None:
-    assert said(BOUND, KATA) == "the sandbox has an image storage, which these rules do not know"
+    assert said(BOUND, KATA) == wording("CC0618.known-storage", container="the sandbox")
     only = copy.deepcopy(NONE)
     only["containers"][1]["storages"].append({"driver": "image_guest_pull"})
-    assert said(only, KATA) == "container app has an image storage, which these rules do not know"
+    assert said(only, KATA) == wording("CC0618.known-storage", container="container app")
 
 
 def test_the_finding_says_which_profile_and_which_genpolicy_would_do() -> None:
     (found,) = mismatch_findings(POD, NONE, CONTRAST)
     assert (found.code, found.ref, found.path) == ("CC0618", Ref("apps/v1", "Deployment", "shop", "web"), POD.spec_path)
     assert found.message == (
-        "the policy's data do not fit the rules of profile contrast-1.25: "
-        "the sandbox has no image storage instead of one"
+        wording("CC0618", problem="the sandbox has no image storage instead of one", profile="contrast-1.25")
     )
     assert found.hint == (
         "use Contrast's genpolicy, and images with digests, or set policy.profile: kata-4.1 and use rules for it"
@@ -124,26 +124,29 @@ def _notes(data: Json, index: int) -> Json:
 STRANGE: dict[str, tuple[Any, str]] = {
     "another image": (
         lambda data: data["containers"][1]["storages"][-1].update(source="app:1@sha256:" + "2" * 64),
-        "container app has another image than in the pod",
+        wording("CC0618.image", container="app"),
     ),
     "a container twice": (
         lambda data: data["containers"].append(copy.deepcopy(data["containers"][1])),
-        "the containers are not those of the pod",
+        wording("CC0618.names"),
     ),
-    "a container less": (lambda data: data["containers"].pop(), "the containers are not those of the pod"),
+    "a container less": (lambda data: data["containers"].pop(), wording("CC0618.names")),
     "a container of another pod": (
         lambda data: _notes(data, 1).update({"io.kubernetes.cri.container-name": "web"}),
-        "the containers are not those of the pod",
+        wording("CC0618.names"),
     ),
-    "no sandbox storages": (lambda data: data.pop("sandbox"), "there is no sandbox"),
-    "no settings of requests": (lambda data: data.update(request_defaults=None), "there is no request_defaults"),
+    "no sandbox storages": (lambda data: data.pop("sandbox"), wording("CC0618.member", member="sandbox")),
+    "no settings of requests": (
+        lambda data: data.update(request_defaults=None),
+        wording("CC0618.member", member="request_defaults"),
+    ),
     "no sandbox": (
         lambda data: _notes(data, 0).update({"io.kubernetes.cri.container-type": "container"}),
-        "the first container, and it alone, has to be the sandbox",
+        wording("CC0618.sandbox"),
     ),
     "two sandboxes": (
         lambda data: _notes(data, 1).update({"io.kubernetes.cri.container-type": "sandbox"}),
-        "the first container, and it alone, has to be the sandbox",
+        wording("CC0618.sandbox"),
     ),
 }
 

@@ -23,6 +23,7 @@ from krm_function.policy.settings import default_settings
 from tests.policy import host, pods
 from tests.policy.engines.lines import Lines
 from tests.real_tools import needing
+from tests.wording import wording
 
 
 def test_the_forms_of_a_policy_agree() -> None:
@@ -153,12 +154,12 @@ def test_a_line_that_the_agent_would_refuse_is_an_error_and_the_longest_one_is_n
     assert max(len(line) for line in made.rego.encode().splitlines()) == LONGEST_LINE
     assert answer.value is False
     said = _refusal(args=["y" * (odd + 1) + character * count])
-    assert "spec: makes a policy with a line of more than 65535 bytes, which the guest's policy engine refuses" in said
+    assert f"spec: {wording('CC0604.long-line', limit='65535')}" in said
 
 
 def test_a_policy_of_more_lines_or_bytes_than_the_agent_takes_is_an_error() -> None:
-    assert "makes a policy of more than 200000 lines" in _refusal(args=["x"] * 200_000)
-    assert "makes a policy of more than 16777216 bytes" in _refusal(args=["x" * 60_000] * 280)
+    assert "makes the policy longer than 200000 lines" in _refusal(args=["x"] * 200_000)
+    assert "makes the policy longer than 16777216 bytes" in _refusal(args=["x" * 60_000] * 280)
 
 
 def _refusal(**container: Any) -> str:

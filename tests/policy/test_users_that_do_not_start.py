@@ -40,7 +40,7 @@ def test_a_group_of_the_pod_wants_a_user_of_the_pod(profile: Profile) -> None:
     for pod, container in (({"runAsGroup": 1000}, {}), ({"runAsGroup": 0}, both), ({"runAsGroup": 1000}, both)):
         ((path, hint),) = refused(pod, container, "", profile)
         assert path == "spec.securityContext.runAsGroup"
-        assert hint.startswith("set runAsUser beside it, or move runAsGroup")
+        assert hint.startswith("add runAsUser, or move runAsGroup")
 
 
 @PROFILES

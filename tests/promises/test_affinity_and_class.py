@@ -49,7 +49,7 @@ def test_node_affinity_that_contradicts_the_class_is_an_error(
         return
     (found,) = findings
     assert (code, found["code"]) == (1, "CC0323")
-    assert found["message"].startswith(f"required node affinity wants {wanted}, and runtime class ")
+    assert found["message"].startswith(f"required node affinity is {wanted}, but runtime class ")
     assert "hardware=sev-snp: no node has both" in found["message"]
     assert found["hint"].startswith("remove these terms")
     del world.pod["affinity"]

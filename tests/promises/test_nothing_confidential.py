@@ -7,9 +7,10 @@ import pytest
 from tests.cli.conftest import Shop
 from tests.failures.world import NOTE, World
 from tests.mistakes.test_mistakes import said
+from tests.wording import wording
 
 ROLE = f"{NOTE}pod-role"
-ALL_PLAIN = "the configuration is there to make pods confidential, and none is"
+ALL_PLAIN = wording("CC0291", names="")
 
 
 def plain() -> World:
@@ -41,7 +42,7 @@ def test_an_input_without_any_contrast_workload_is_an_error_of_the_check(shop: S
 
 def test_pods_that_are_plain_on_purpose_are_named_so(shop: Shop) -> None:
     world = plain()
-    assert "name what is to be plain in spec.workloads, with the reason" in checked(shop, world)[0]
+    assert "list workloads that should be plain in spec.workloads, with the reason" in checked(shop, world)[0]
     world.spec["workloads"] = [{"kind": "Deployment", "name": "web", "plain": "public pages"}]
     assert checked(shop, world) == []
 
@@ -73,15 +74,15 @@ def test_a_coordinator_that_is_none_is_named_as_what_it_is(form: str, shop: Shop
     code, (found,) = said(shop, world)
     assert (code, found["code"]) == (1, "CC0741")
     expected = {
-        "without-class": "its pod names no class of Contrast's",
-        "deployment": "a Deployment has the role in older releases alone",
-        "annotation": "its pod template has no label",
+        "without-class": wording("CC0741.plain"),
+        "deployment": wording("CC0741.kind", kind="Deployment"),
+        "annotation": wording("CC0741.unlabelled"),
     }
     assert expected[form] in found["message"]
     if form == "annotation":
         assert f"add the label {ROLE}: coordinator to its pod template" in found["hint"]
         template["metadata"]["labels"][ROLE] = "coordinator"
     else:
-        assert "render coordinator.yml of the release in its place" in found["hint"]
+        assert "replace it with coordinator.yml of the release" in found["hint"]
         world.documents["coordinator"] = right
     assert said(shop, world) == (0, [])

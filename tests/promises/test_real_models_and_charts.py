@@ -48,7 +48,7 @@ def test_a_gpu_under_the_name_of_other_nodes_is_an_error_and_both_remedies_give_
     name: str, shop: Shop
 ) -> None:
     hint = found(shop, on_gpus(**{name: 1}))["CC0411"]
-    assert f"write nvidia.com/pgpu in its place, or {name}: nvidia.com/pgpu under spec.gpus.rename" in hint
+    assert f"use nvidia.com/pgpu instead, or add {name}: nvidia.com/pgpu under spec.gpus.rename" in hint
     by_hand = rendered(shop, on_gpus(**{"nvidia.com/pgpu": 1}))
     by_rule = on_gpus(**{name: 1})
     by_rule.spec["gpus"] = {"rename": {name: "nvidia.com/pgpu"}}
@@ -138,11 +138,11 @@ def test_the_output_of_a_render_that_emits_no_manifest_passes_its_check(shop: Sh
     assert shop.generate("-o", "rendered.yaml").code == 0
     run = shop("check", "rendered.yaml", "--config", CONFIG)
     assert run.code == 0
-    assert "no manifest compared, as manifest.emit is none" in run.stderr
+    assert "the manifest was not compared, because manifest.emit is none" in run.stderr
     assert shop.generate("-m", "manifest.json", "-o", "rendered.yaml").code == 0
     with_it = shop("check", "rendered.yaml", "--config", CONFIG, "--manifest", "manifest.json")
     assert with_it.code == 0
-    assert "no manifest compared" not in with_it.stderr
+    assert "the manifest was not compared" not in with_it.stderr
     assert shop("check", "rendered.yaml", "--format", "json").errors[0]["code"] == "CC1106", "who does not know that"
     text = (shop.directory / "rendered.yaml").read_text()
     assert text.count("cpu: 500m") == 1

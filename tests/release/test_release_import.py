@@ -14,6 +14,7 @@ from krm_function.config.release_text import combine
 from krm_function.config.wiring import new_file
 from tests import quick_yaml as yaml
 from tests.failures.running import Run, Zygote, listing
+from tests.wording import remedy, wording
 from tools import release_assets as assets
 from tools.example_release import SUFFIX
 from tools.make_examples import release as example_release
@@ -207,7 +208,7 @@ def test_a_manifest_that_kept_the_old_measurements_is_told(imported: Import) -> 
     stale = {**of_the_next_release(assets.SNP), "manifest.json": json.dumps(assets.manifest(assets.SNP))}
     run = imported(stale, "-o", "release.yaml")
     assert (run.code, set(codes(run))) == (0, {"CC0651", "CC1308"})
-    assert "let `contrast generate` of release v1.26.0 make a new manifest.json" in run.stderr
+    assert "generate a new manifest.json with `contrast generate` of release v1.26.0" in run.stderr
 
 
 # --- the policy profile
@@ -338,20 +339,20 @@ def extra(name: str, text: str) -> Callable[[dict[str, str]], None]:
 @pytest.mark.parametrize(
     ("change", "code", "file", "words"),
     [
-        (other_handler, "CC1302", "runtime-metal-qemu-tdx.yml:1", "are handlers of two releases"),
+        (other_handler, "CC1302", "runtime-metal-qemu-tdx.yml:1", "are handlers of different releases"),
         (two_names, "CC1304", "", "its handler contrast-cc-metal-qemu-snp-00000000"),
         (placeholder, "CC1304", "", "is not the name of a runtime handler"),
         (other_version, "CC1301", "coordinator.yml", "version is v1."),
         (other_overhead, "CC1301", "again.yml:1", "memory: 682Mi in runtime-metal-qemu-snp.yml and memory: 1Gi"),
         (other_measurement, "CC1301", "again.json", "metal-qemu-snp.Milan.TrustedMeasurement is 46fd2db82b2d"),
-        (no_version, "CC1303", "", "say it with --release"),
+        (no_version, "CC1303", "", remedy("CC1303")),
         (bad_measurement, "CC0901", "manifest.json", "must be 96 hex digits"),
         (not_pinned, "CC1304", "image-replacements.txt:7", "not `image = replacement@sha256:<digest>`"),
         (other_line, "CC1301", "image-replacements.txt:", "image-replacements.txt"),
-        (no_platform_field, "CC1304", "manifest.json", "does not say its Platform"),
-        (extra("a.yml", "kind: Service\n"), "CC1304", "a.yml", "no runtime class of Contrast, no coordinator"),
+        (no_platform_field, "CC1304", "manifest.json", "does not name its Platform"),
+        (extra("a.yml", "kind: Service\n"), "CC1304", "a.yml", wording("CC1304.nothing")),
         (extra("a.yml", "a: [\n"), "CC0101", "a.yml:2", "not valid YAML"),
-        (extra("a.yml", ""), "CC1304", "a.yml", "no runtime class"),
+        (extra("a.yml", ""), "CC1304", "a.yml", "no Contrast runtime class"),
         (extra("a.json", "{}"), "CC1304", "a.json", "neither a manifest.json nor"),
         (extra("a.json", '{"a": 1, "a": 2}'), "CC1304", "a.json", "a key twice"),
         (extra("a.json", "{"), "CC1304", "a.json", "not JSON"),
@@ -429,7 +430,7 @@ def test_reference_values_of_a_platform_without_handler_are_left_out(imported: I
     files["manifest.json"] = json.dumps(assets.manifest(assets.SNP, assets.TDX))
     run = imported(files)
     assert (run.code, codes(run)) == (0, ["CC1305"])
-    assert "no runtime-metal-qemu-tdx.yml says what its handler is" in run.stderr
+    assert wording("CC1305.handler", platform="metal-qemu-tdx") in run.stderr
 
 
 def test_a_directory_is_not_searched_for_yaml_only(imported: Import, tmp_path: Path) -> None:

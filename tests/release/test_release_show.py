@@ -6,6 +6,7 @@ import pytest
 
 from tests import quick_yaml as yaml
 from tests.failures.running import Zygote
+from tests.wording import wording
 from tools.make_examples import release as example
 
 RELEASE = example()
@@ -92,7 +93,7 @@ def test_runs_of_numbers_are_ranges(call: Zygote) -> None:
     [
         ("referenceValues", "the reference values of platform metal-qemu-snp"),
         ("APEIP", "APEIP of platform metal-qemu-snp, Milan"),
-        ("rtmr0ByVCPU", "RTMR0 of platform metal-qemu-tdx by number of vCPUs"),
+        ("rtmr0ByVCPU", wording("CC1307.rtmr0", platform="metal-qemu-tdx")),
         ("initializer", "the pinned image for ghcr.io/edgelesssys/contrast/initializer:latest"),
     ],
 )
@@ -110,7 +111,7 @@ def test_what_is_missing_is_a_warning(field: str, said: str, call: Zygote) -> No
             del images["ghcr.io/edgelesssys/contrast/initializer:latest"]
     run = call("release", "show", data=json.dumps(value).encode())
     assert run.code == 0
-    assert f"warning CC1307: not known: {said}" in run.stderr
+    assert f"warning CC1307: {wording('CC1307', problem=said)}" in run.stderr
 
 
 @pytest.mark.parametrize(

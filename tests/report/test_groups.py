@@ -22,6 +22,7 @@ from krm_function.report.findings import (
 )
 from tests.cli.conftest import Shop
 from tests.failures.world import World
+from tests.wording import wording
 
 SPEC = ("spec", "template", "spec")
 
@@ -122,8 +123,8 @@ def test_explain_takes_the_problem_out_of_the_report(shop: Shop, form: str) -> N
     assert "CC0604" in run.stderr
     told = shop("explain", "CC0604", "--report", "report").stdout.decode()
     assert told.index("In the report, once:") < told.index("cannot be put into a policy")
-    assert "- is no name of a variable\n  remedy: correct the name\n" in told
-    assert "is no capability" not in told
+    assert f"- {wording('CC0604.variable')}\n  remedy: correct the name\n" in told
+    assert wording("CC0604.capability") not in told
     whole = shop("explain", "CC0604").stdout.decode()
     assert len(whole.splitlines()) > 3 * len(told.splitlines())
 

@@ -10,6 +10,7 @@ from krm_function.kubernetes.workload import Workload, workloads_of
 from krm_function.report.plan import Plan
 from krm_function.report.plan_text import plan_text
 from tests.report.test_plan_forms import CLASS, node, plan_of, planned
+from tests.wording import wording
 from tests.world import an_object, pod_spec
 
 DIGEST = "0123456789abcdef" * 4
@@ -183,9 +184,7 @@ def test_a_daemon_set_is_about_the_nodes_that_get_a_pod() -> None:
     ]
     assert not any("tdx" in line for line in lines), "no pod is made for that node"
     (warning,) = plan.problems
-    assert (
-        warning.message == "the DaemonSet makes a pod for small, which would stay Pending: 0.5 cpu needed, node has 0"
-    )
+    assert warning.message == wording("CC0312.daemon-set", nodes="small", reasons="0.5 cpu needed, node has 0")
 
 
 def test_a_daemon_set_without_a_node_says_why() -> None:

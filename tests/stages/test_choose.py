@@ -15,6 +15,7 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import ORIGINAL
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
+from tests.wording import remedy
 from tests.world import (
     HANDLERS,
     a_list,
@@ -231,8 +232,7 @@ def test_the_strict_form_passes_when_each_plain_pod_has_a_reason() -> None:
 
 def test_the_strict_form_says_what_to_write() -> None:
     assert the(chosen(EXPORTER, entries=["required"]), "CC0255").hint == (
-        "add {kind: DaemonSet, name: exporter} to spec.workloads,"
-        " for pods that are to be plain with the field plain and the reason"
+        remedy("CC0255", entry="{kind: DaemonSet, name: exporter}")
     )
 
 

@@ -17,6 +17,7 @@ from krm_function.render.rendered import Rendered
 from krm_function.text.writer import dump
 from tests import quick_yaml as yaml
 from tests.hosts.running import called
+from tests.wording import wording
 from tests.world import (
     HANDLERS,
     a_list,
@@ -184,10 +185,7 @@ def test_a_record_that_takes_an_entry_of_the_user_away_is_not_silent() -> None:
     notes[ORIGINAL] = '[["-","/spec/template/spec/nodeSelector/zone",1],' + notes[ORIGINAL].removeprefix("[")
     made = run(*rendered, to=USUAL)
     assert [found.message for found in made.findings if found.code == "CC0322"] == [
-        (
-            "nodeSelector zone=a is taken out of the pod template: a render wrote it, "
-            f"and runtime class {NAME} no longer has it"
-        )
+        (wording("CC0322", name=NAME, what="nodeSelector zone=a"))
     ]
 
 

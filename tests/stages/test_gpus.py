@@ -41,7 +41,7 @@ def test_the_two_remedies_of_the_hint_make_the_same_pod(name: str, cls: str) -> 
     made = render(refused)
     assert codes(made) == ["CC0411"]
     (found,) = [one for one in made.findings if one.code == "CC0411"]
-    assert "write nvidia.com/pgpu in its place" in found.hint
+    assert "use nvidia.com/pgpu instead" in found.hint
     assert f"{name}: nvidia.com/pgpu under spec.gpus.rename" in found.hint
 
     by_hand = render(pod(container(**{"nvidia.com/pgpu": 1}), cls=cls))
@@ -125,7 +125,7 @@ def test_the_number_of_the_hint_about_vcpus_is_enough_and_one_less_is_not() -> N
 
     made = with_cpus(2)
     assert codes(made) == ["CC0406"]
-    assert any("cpu limits of 3 in all" in one.hint for one in made.findings)
+    assert any("cpu limits to 3 in total" in one.hint for one in made.findings)
     assert codes(with_cpus(3)) == []
 
 

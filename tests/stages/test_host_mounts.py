@@ -7,6 +7,7 @@ import pytest
 from krm_function.config.image_lock import ImageFacts
 from krm_function.kubernetes.workload import Workload, covers, mount_point, touches
 from krm_function.render.pod_checks import PLACES, check_host_mounts, find_guarded_place
+from tests.wording import wording
 from tests.world import WEB, pod_template, workload
 
 CONFIG_MAP = {"configMap": {"name": "scripts"}}
@@ -269,7 +270,5 @@ def test_a_finding_does_not_tell_the_value_of_a_variable(command: list[str], nam
 
 def test_a_finding_says_what_and_where_and_no_value() -> None:
     ((_, message),) = said(pod("/scripts", command=["/scripts/start.sh"]))
-    assert message == (
-        "container web: the host writes the files of volume it, and so chooses the program /scripts/start.sh, which the"
-        " container starts"
-    )
+    problem = wording("CC0820.program", program="/scripts/start.sh")
+    assert message == wording("CC0820", container="web", problem=problem, what="volume it")

@@ -14,6 +14,7 @@ from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.workload import PREFIX, Workload
 from krm_function.render.inject import inject
 from krm_function.text.changes import ABSENT
+from tests.wording import wording
 from tests.world import (
     ADMIN,
     COORDINATOR,
@@ -225,23 +226,25 @@ def test_the_device_must_exist() -> None:
 @pytest.mark.parametrize("source", ["emptyDir", "hostPath", "csi"])
 def test_the_device_must_be_a_block_device(source: str) -> None:
     assert refused(secured(volumes=[{"name": "state", source: {}}])) == [
-        ("CC0805", f"volume state must be persistentVolumeClaim or iscsi, it is {source}")
+        ("CC0805", wording("CC0805", actual=source, expected="persistentVolumeClaim or iscsi", volume="state"))
     ]
 
 
 def test_the_share_must_be_an_empty_dir() -> None:
     volumes = [DISK, {"name": "share", "hostPath": {"path": "/"}}]
-    assert refused(secured(volumes=volumes)) == [("CC0805", "volume share must be emptyDir, it is hostPath")]
+    assert refused(secured(volumes=volumes)) == [
+        ("CC0805", wording("CC0805", actual="hostPath", expected="emptyDir", volume="share"))
+    ]
     other = {"metadata": {"name": "share"}, "spec": {"volumeMode": "Block"}}
     assert refused(secured(claims=[CLAIM, other])) == [
-        ("CC0805", "volume share must be emptyDir, it is a volumeClaimTemplate")
+        ("CC0805", wording("CC0805", actual="a volumeClaimTemplate", expected="emptyDir", volume="share"))
     ]
 
 
 @pytest.mark.parametrize("mount", ["state", "contrast-secrets"])
 def test_the_share_is_a_volume_of_its_own(mount: str) -> None:
     assert refused(secured(f"state:{mount}", volumes=[DISK])) == [
-        ("CC0806", f"secure-pv state:{mount}: the mount cannot be {mount}")
+        ("CC0806", f"secure-pv state:{mount}: {wording('CC0806.mount', mount=mount)}")
     ]
 
 
@@ -283,7 +286,7 @@ def test_another_volume_at_the_same_path_is_refused() -> None:
     mount = {"name": "mine", "mountPath": "/contrast/"}
     app = {"name": "web", "image": WEB, "volumeMounts": [mount]}
     subject = workload(template=pod_template(containers=[app], volumes=[{"name": "mine", "emptyDir": {}}]))
-    assert refused(subject) == [("CC0812", "container web mounts mine at /contrast, where the secrets belong")]
+    assert refused(subject) == [("CC0812", wording("CC0812", container="web", place="/contrast", volume="mine"))]
 
 
 def test_what_an_older_initializer_mounts_there_goes_with_it() -> None:
@@ -301,7 +304,9 @@ def test_what_an_older_initializer_mounts_there_goes_with_it() -> None:
 def test_a_claim_template_cannot_take_the_place_of_the_secrets() -> None:
     claim = {"metadata": {"name": "contrast-secrets"}, "spec": {"volumeMode": "Block"}}
     subject = workload("StatefulSet", volumeClaimTemplates=[claim])
-    assert refused(subject) == [("CC0805", "volume contrast-secrets must be emptyDir, it is a volumeClaimTemplate")]
+    assert refused(subject) == [
+        ("CC0805", wording("CC0805", actual="a volumeClaimTemplate", expected="emptyDir", volume="contrast-secrets"))
+    ]
 
 
 def test_a_regular_container_of_our_name_is_refused() -> None:

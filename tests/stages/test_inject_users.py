@@ -14,6 +14,7 @@ from krm_function.render.inject import inject
 from krm_function.report.explain_workload import explain_text
 from krm_function.report.plan import make_plan
 from krm_function.report.plan_text import plan_text
+from tests.wording import wording
 from tests.world import (
     INGRESS,
     INITIALIZER,
@@ -98,13 +99,13 @@ def test_a_holder_that_the_pod_brings_along_is_not_touched() -> None:
 @pytest.mark.parametrize(
     ("images", "problem", "remedy"),
     [
-        ({}, "there is no ImageLock entry for its image", "contrast-krm lock"),
+        ({}, "the ImageLock has no entry for its image", "contrast-krm lock"),
         (
             {INITIALIZER: ImageFacts("", {"User": "nobody"}, "", "")},
-            "does not say which number",
+            "does not contain the number",
             "run contrast-krm lock",
         ),
-        ({INITIALIZER: ImageFacts("", {"User": "1000"})}, "does not say which number", "contrast-krm lock"),
+        ({INITIALIZER: ImageFacts("", {"User": "1000"})}, "does not contain the number", "contrast-krm lock"),
     ],
 )
 def test_an_image_of_unknown_user_is_a_warning_and_the_container_gets_the_users_of_the_pod(
@@ -151,7 +152,7 @@ def test_a_container_of_the_pod_that_would_be_root_is_named() -> None:
     made = run(an_object(spec=spec), coordinator())
     (found,) = [one for one in made.findings if one.severity == "error"]
     assert (found.code, found.path[-2:]) == ("CC0604", ("securityContext", "runAsNonRoot"))
-    assert found.message.endswith("is true, and container web would run as root")
+    assert found.message.endswith(wording("CC0604.root", container="web"))
     spec["securityContext"] = {**NON_ROOT, "runAsUser": 1000}
     good(an_object(spec=spec), coordinator())
 

@@ -11,6 +11,7 @@ from krm_function.render.classes import resolve
 from krm_function.render.inject import inject
 from krm_function.render.pod_checks import check_after_injection, check_before_injection
 from krm_function.render.select import select
+from tests.wording import wording
 from tests.world import (
     HANDLERS,
     IMAGES,
@@ -166,7 +167,9 @@ def test_any_other_volume_of_that_name_is_an_error() -> None:
     own = {"name": "contrast-secrets", "secret": {"secretName": "mine"}}
     outcome = inject(workload(template=pod_template(volumes=[own])), Generate(), RELEASE, "default")
     assert outcome.edits == ()
-    assert [found.message for found in outcome.findings] == ["volume contrast-secrets must be emptyDir, it is secret"]
+    assert [found.message for found in outcome.findings] == [
+        wording("CC0805", actual="secret", expected="emptyDir", volume="contrast-secrets")
+    ]
 
 
 def test_the_users_init_container_comes_between_and_gets_the_mount() -> None:

@@ -84,7 +84,7 @@ def test_each_remedy_of_the_hint_is_followed_to_the_letter() -> None:
     made = render(refused)
     assert codes(made) == ["CC0406"]
     (found,) = [one for one in made.findings if one.code == "CC0406"]
-    assert "cpu limits of 3 in all" in found.hint
+    assert "cpu limits to 3 in total" in found.hint
     assert "vcpus.minimum: gpus" in found.hint
     assert codes(render(pod(container("3", gpus=4), runtimeClassName=GPU))) == []
     assert codes(render(pod(container("2999m", gpus=4), runtimeClassName=GPU))) == []

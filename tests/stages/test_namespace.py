@@ -14,6 +14,7 @@ from krm_function.render.read import read
 from krm_function.render.rendered import Rendered
 from krm_function.text.parse import parse
 from krm_function.text.writer import dump
+from tests.wording import wording
 from tests.world import (
     a_list,
     again,
@@ -234,7 +235,7 @@ def test_rendered_output_is_not_moved_into_another_namespace_by_its_record(names
     made = run(rendered_text(), to=alone(namespace))
     (found,) = [found for found in made.findings if found.severity == "error"]
     assert (found.code, found.path[-1]) == ("CC0115", ORIGINAL)
-    assert found.message.endswith("takes namespace shop away, which this render does not give back")
+    assert found.message.endswith(wording("CC0115.namespace", namespace="shop"))
     assert found.hint.startswith("render with --namespace shop or spec.namespace: shop")
 
 

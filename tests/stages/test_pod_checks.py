@@ -9,6 +9,7 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.workload import PREFIX, Workload
 from krm_function.render.inject import inject
 from krm_function.render.pod_checks import check_after_injection, check_before_injection
+from tests.wording import wording
 from tests.world import (
     ADMIN,
     COORDINATOR,
@@ -98,7 +99,7 @@ def test_a_coordinator_of_another_release_is_refused() -> None:
     subject.containers[0]["image"] = COORDINATOR
     assert late(subject) == []
     subject.containers[0]["image"] = old(COORDINATOR)
-    assert late(subject) == [("CC0507", f"image {old(COORDINATOR)} has tag v1.24.0, the release is v1.25.0")]
+    assert late(subject) == [("CC0507", wording("CC0507", image=old(COORDINATOR), release="v1.25.0", tag="v1.24.0"))]
     assert check_after_injection(subject, "v1.26.0-pre") == ()
     assert check_after_injection(subject, "v0.0.0-dev") == ()
     subject.containers[0]["image"] = f"mirror.example/coordinator@{DIGEST}"

@@ -18,6 +18,7 @@ from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import EMITTED, RESOURCE_POLICY
 from krm_function.render.classes import RuntimeClasses, complete_classes, schedule
 from krm_function.text.changes import ABSENT, apply
+from tests.wording import wording
 from tests.world import HANDLERS, RELEASE, pod_template, workload
 
 SNP = PLATFORMS["metal-qemu-snp"]
@@ -49,8 +50,8 @@ def test_every_conflict_is_named_sorted_by_key() -> None:
     subject = workload(template=pod_template(nodeSelector={"tee": "tdx", "zone": "a", "hardware": "tdx"}))
     findings = schedule(subject, CLASS).findings
     assert [found.message for found in findings] == [
-        f"nodeSelector hardware=tdx contradicts runtime class {HANDLER}, which needs hardware=sev-snp",
-        f"nodeSelector tee=tdx contradicts runtime class {HANDLER}, which needs tee=snp",
+        wording("CC0304", key="hardware", name=HANDLER, pod="tdx", wanted="sev-snp"),
+        wording("CC0304", key="tee", name=HANDLER, pod="tdx", wanted="snp"),
     ]
     assert {found.code for found in findings} == {"CC0304"}
     assert findings[0].path == ("spec", "template", "spec", "nodeSelector", "hardware")
@@ -195,7 +196,10 @@ def codes(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
 def test_a_contradiction_is_an_error_and_no_edit() -> None:
     answer, _ = run(runtime_class(scheduling={"nodeSelector": {"hardware": "tdx"}}))
     assert codes(answer.findings) == [
-        ("CC0308", f"RuntimeClass {HANDLER} says scheduling.nodeSelector.hardware=tdx, the configuration says sev-snp")
+        (
+            "CC0308",
+            wording("CC0308", field="scheduling.nodeSelector.hardware", found="tdx", name=HANDLER, wanted="sev-snp"),
+        )
     ]
     assert answer.findings[0].path == ("items", 1, "scheduling", "nodeSelector", "hardware")
     assert answer.edits == []
@@ -226,7 +230,7 @@ def test_a_release_that_knows_no_overhead_compares_none() -> None:
 def test_another_handler_under_the_releases_name_is_an_error() -> None:
     answer, _ = run(runtime_class(handler="kata"))
     assert codes(answer.findings) == [
-        ("CC0308", f"RuntimeClass {HANDLER} says handler=kata, the configuration says {HANDLER}")
+        ("CC0308", wording("CC0308", field="handler", found="kata", name=HANDLER, wanted=HANDLER))
     ]
 
 

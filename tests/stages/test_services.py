@@ -27,7 +27,7 @@ def _found(*values: Any, to: Any = KATA_NODES) -> list[tuple[str, str, str]]:
 def test_it_is_an_error_in_kata_s_form_and_nothing_leaves_the_render(name: str) -> None:
     ((severity, message, hint),) = _found(_web(), STOPS[name])
     assert severity == "error"
-    assert f"Service {STOPS[name]['metadata']['name']} gives" in message
+    assert f"Service {STOPS[name]['metadata']['name']} adds" in message
     assert "10.0.0" not in message
     assert "fd00" not in message
     assert "enableServiceLinks: false" in hint

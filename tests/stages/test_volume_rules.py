@@ -10,6 +10,7 @@ from krm_function.config.generate import VolumeRules
 from krm_function.kubernetes.workload import ORIGINAL
 from krm_function.render.rendered import Rendered
 from tests.hosts.running import called
+from tests.wording import wording
 from tests.world import (
     FACTS,
     LOCK,
@@ -126,9 +127,9 @@ def test_a_volume_without_sub_paths_is_left() -> None:
         ([mount("tmp", "/a", "a"), mount("tmp", "/b", "a/b")], "a/b is in a"),
         ([mount("tmp", "/a", "a/./"), mount("tmp", "/b", "a//b/c")], "a/b/c is in a"),
         ([mount("tmp", "/a", subPathExpr="$(POD)")], "subPathExpr"),
-        ([mount("tmp", "/a", "../a")], "its subPath ../a is one that Kubernetes refuses"),
-        ([mount("tmp", "/a", "a/../b")], "its subPath a/../b is one that Kubernetes refuses"),
-        ([mount("tmp", "/a", "/a")], "its subPath /a is one that Kubernetes refuses"),
+        ([mount("tmp", "/a", "../a")], wording("CC0836.path", place="../a")),
+        ([mount("tmp", "/a", "a/../b")], wording("CC0836.path", place="a/../b")),
+        ([mount("tmp", "/a", "/a")], wording("CC0836.path", place="/a")),
     ],
 )
 def test_what_cannot_be_split_is_an_error_with_the_reason(wrong: list[Json], why: str) -> None:
@@ -160,7 +161,7 @@ LIMITED = [{"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}}]
 def test_a_size_limit_of_several_paths_is_an_error_or_divided() -> None:
     two = an_object(spec=pod(mount("tmp", "/a", "a"), mount("tmp", "/b", "b"), volumes=LIMITED))
 
-    assert "its sizeLimit is for 2 paths together" in reason(render(two, rules=SPLIT), "CC0836")
+    assert wording("CC0836.limit", count="2") in reason(render(two, rules=SPLIT), "CC0836")
     divided = {"emptyDir": {"sizeLimit": "512Mi"}}
     assert volumes(render(two, rules=DIVIDE)) == [{"name": "tmp-a", **divided}, {"name": "tmp-b", **divided}]
 
@@ -293,10 +294,10 @@ SECOND = {"name": "more", "persistentVolumeClaim": {"claimName": "data-2"}}
 @pytest.mark.parametrize(
     ("subject", "why"),
     [
-        (an_object(spec=pod(mount("data", "/d", "part"), volumes=[DATA])), "mounts the part part of it"),
+        (an_object(spec=pod(mount("data", "/d", "part"), volumes=[DATA])), "mounts its part part"),
         (
             an_object(spec=pod(mount("data", "/d", mountPropagation="Bidirectional"), volumes=[DATA])),
-            "another mountPropagation than HostToContainer",
+            "a mountPropagation other than HostToContainer",
         ),
         (
             an_object(
@@ -316,7 +317,7 @@ SECOND = {"name": "more", "persistentVolumeClaim": {"claimName": "data-2"}}
         ),
         (
             an_object(spec=pod(mount("data", "/d"), volumes=[DATA, SECOND]), annotations={SECURE_PV: "more:state"}),
-            "names more, and a pod has one",
+            "names more, and a pod can only have one",
         ),
         (
             an_object(
@@ -324,7 +325,7 @@ SECOND = {"name": "more", "persistentVolumeClaim": {"claimName": "data-2"}}
                     containers=[container(volumeDevices=[{"name": "data", "devicePath": "/dev/x"}])], volumes=[DATA]
                 )
             ),
-            "as a block device already",
+            wording("CC0837.device"),
         ),
     ],
 )
@@ -340,7 +341,7 @@ def test_a_pod_has_one_encrypted_volume() -> None:
 
     wrong = [one for one in made.findings if one.severity == "error"]
     assert [(one.code, one.path[-1]) for one in wrong] == [("CC0837", 0), ("CC0837", 1)]
-    assert all("data, more are named as well" in one.message for one in wrong)
+    assert all("data, more are selected as well" in one.message for one in wrong)
 
 
 @pytest.mark.parametrize("mode", ["ReadWriteMany", "ReadOnlyMany"])
@@ -357,7 +358,7 @@ def test_a_claim_of_two_pods_is_refused(runtime_class: str | None) -> None:
     other = an_object("Job", "backup", spec=pod(mount("data", "/d"), volumes=[DATA], runtimeClassName=runtime_class))
     made = render(subject, other, claim(), rules=SECURE)
 
-    assert any("Job/backup has it as well" in one.message for one in made.findings if one.code == "CC0837")
+    assert any("Job/backup uses it as well" in one.message for one in made.findings if one.code == "CC0837")
 
 
 def test_without_an_initializer_nothing_is_encrypted() -> None:
@@ -446,7 +447,7 @@ def test_without_the_rule_or_the_lock_no_volume_of_an_image_is_covered() -> None
 def test_a_volume_in_another_spelling_is_an_error() -> None:
     made = render(an_object(spec=pod(mount("tmp", "/data"))), rules=IMAGE, images=DISK_LOCK)
 
-    assert "container web mounts /data, and VOLUME /data/ of its image is the same place" in reason(made, "CC0839")
+    assert wording("CC0839", container="web", place="/data/", written="/data") in reason(made, "CC0839")
 
 
 # --- hostPathCaches
@@ -475,8 +476,8 @@ def test_another_path_stays_and_is_refused() -> None:
 @pytest.mark.parametrize(
     ("volume", "mounted", "why"),
     [
-        (models("Directory"), {}, "its type Directory asks for what is there"),
-        (models("Socket"), {}, "its type Socket asks for what is there"),
+        (models("Directory"), {}, wording("CC0838.type", type="Directory")),
+        (models("Socket"), {}, wording("CC0838.type", type="Socket")),
         (models(None), {"readOnly": True}, "every container mounts it readOnly"),
     ],
 )
@@ -500,7 +501,7 @@ def test_a_cache_that_is_mounted_by_sub_path_is_split_as_well() -> None:
     ("rules", "why"),
     [
         (SECURE, "spec.volumes.securePV.claims[0]: no confidential pod has a claim data"),
-        (CACHE, "spec.volumes.hostPathCaches.paths[0]: no confidential pod mounts /models of its node"),
+        (CACHE, wording("CC0840.path", index="0", place="/models")),
     ],
 )
 @pytest.mark.parametrize("plain", [True, False])

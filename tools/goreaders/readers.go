@@ -135,7 +135,7 @@ func byHelm(part []byte) (pods []Pod) {
 func byKustomize(input []byte) (pods []Pod) {
 	defer func() { _ = recover() }()
 	if bytes.Contains(input, []byte("*")) && !acyclic(input) {
-		return nil // an alias inside of its own anchor: kustomize dies of it, so nothing is hidden
+		return nil // an alias inside its own anchor: kustomize dies of it, so nothing is hidden
 	}
 	nodes, err := kio.FromBytes(input)
 	if err != nil {

@@ -12,6 +12,7 @@ from tests.cluster.quickstart.shop import CONFIG, RENDERED, Shop
 from tests.hosts.digests import digest, manifest_digest
 from tests.hosts.hosts import WEB
 from tests.hosts.running import EXAMPLES, Machine, Ran
+from tests.wording import wording
 
 SNP = "contrast-cc-metal-qemu-snp-18a1a065"
 GPU = "contrast-cc-metal-qemu-snp-gpu-18a1a065"
@@ -75,7 +76,7 @@ def manifest(shop: Shop) -> None:
 
 
 EVIL = "registry.example.com/evil@sha256:" + "0" * 64
-ANOTHER = "the cluster has that of another render: policy"
+ANOTHER = "the cluster has the object of another render: policy"
 CHANGED = "changed in the cluster since this render, under its policy"
 # Rounds of drifts that do not touch each other: what somebody does, and the beginning of the answer.
 ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
@@ -112,19 +113,19 @@ ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
         ),
         (
             template("deployment", "web", ("remove", POLICY, None)),
-            f"shop/web: the cluster runs it without a policy, this output with {digest('web')}",
+            f"shop/web: {wording('CC1120.no-policy', wanted=digest('web'))}",
         ),
         (
             template("deployment", "payments", ("remove", "spec/runtimeClassName", None)),
-            f"shop/payments: the cluster runs it without runtime class and so in no VM, this output with {TDX}",
+            f"shop/payments: {wording('CC1120.no-class', wanted=TDX)}",
         ),
         (
             template("statefulset", "db", ("replace", "spec/runtimeClassName", GPU)),
-            f"shop/db: the cluster runs it with runtime class {GPU}, this output with {SNP}",
+            f"shop/db: {wording('CC1120.class', found=GPU, wanted=SNP)}",
         ),
         (
             by_hand,
-            f"shop/by-hand: the cluster runs it with runtime class {SNP}; neither this output",
+            f"shop/by-hand: the cluster runs it with runtime class {SNP}, which belongs neither to this output",
         ),
         (
             kubectl("delete", "configmap/contrast-manifest"),
@@ -172,10 +173,7 @@ def test_a_class_that_was_patched_shows_in_check_and_in_plan(drifting: Shop) -> 
     drifting.kubectl("delete", "runtimeclass", TDX)
     arguments = (str(EXAMPLES / "quickstart" / "resources"), "--config", CONFIG, "--cluster", "-o", "json")
     plan = drifting.machine.krm("plan", *arguments, KUBECONFIG=str(drifting.cluster.kubeconfig))
-    assert (
-        f"the cluster's RuntimeClass, by which pods are placed here, differs from the render's in: {fields}\n"
-        in plan.err
-    )
+    assert f"{wording('CC0319.differs', fields=fields)}\n" in plan.err
     assert f"warning CC0319 {TDX}: the cluster has no such RuntimeClass, so it would refuse pods of D" in plan.err
     fitting = {one["name"]: one["nodes"]["fitting"] for one in json.loads(plan.out)["workloads"]}
     assert (fitting["web"], fitting["payments"]) == ([], ["tdx-1"])  # no node is in that zone
@@ -236,8 +234,8 @@ def test_somebody_who_may_only_view_the_namespace_can_compare_it(applied: Shop, 
     ran: Ran = until("the role binding", allowed)
     applied.kubectl("delete", *binding)
     assert ran.code == 0, ran.err
-    assert "warning CC1121: the RuntimeClasses of the cluster were not compared: it answered 403 Forbidden" in ran.err
-    assert "warning CC1131: not known what the API server makes of the pods of " in ran.err
+    assert f"warning CC1121: {wording('CC1121', answer='403 Forbidden')}" in ran.err
+    assert "warning CC1131: it is unknown how the API server changes the pods of " in ran.err
     assert "this user may not create pods in namespace shop\n" in ran.err
 
 
@@ -246,15 +244,15 @@ def test_a_cluster_that_shows_nothing_is_an_error_of_the_environment(applied: Sh
     for secret, status in ((token, "403 Forbidden"), ("CANARY", "401 Unauthorized")):
         ran = applied.check(kubeconfig=_kubeconfig(applied, tmp_path, token=secret))
         assert (ran.code, secret in ran.err) == (3, False)
-        said = f"it answered {status} when asked for the ReplicationControllers of namespace shop"
-        assert f"error CC1003: the cluster cannot be asked: {said}\n" in ran.err
+        said = wording("CC1003.status", answer=status, what="the ReplicationControllers of namespace shop")
+        assert f"error CC1003: {wording('CC1003', problem=said)}\n" in ran.err
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (None, "there is no kubeconfig with a usable current context, and this runs in no cluster"),
-        ("", "there is no kubeconfig with a usable current context, and this runs in no cluster"),
+        (None, wording("CC1003.no-context")),
+        ("", wording("CC1003.no-context")),
         ("{", "the kubeconfig cannot be used ("),
         ("apiVersion: v1\nkind: Config\n", "there is no kubeconfig with a usable current context"),
     ],
@@ -266,4 +264,4 @@ def test_a_kubeconfig_that_does_not_work_is_an_error_of_the_environment(
     if text is not None:
         (tmp_path / "kubeconfig").write_text(text)
     ran = krm_machine.krm("check", "--cluster", str(RENDERED), KUBECONFIG=str(tmp_path / "kubeconfig"))
-    assert (ran.code, f"error CC1003: the cluster cannot be asked: {says}" in ran.err) == (3, True), ran.err
+    assert (ran.code, f"error CC1003: {wording('CC1003', problem=says)}" in ran.err) == (3, True), ran.err

@@ -108,7 +108,7 @@ def test_a_webhook_that_changes_the_pods_is_named_before_and_its_pods_afterwards
     applied: Shop, patch: Patch, field: str
 ) -> None:
     with webhook(applied, patch):
-        asked = f"for pods like this it asks webhook {NAME} of {CONFIGURATION}"
+        asked = f"for such pods it calls webhook {NAME} of {CONFIGURATION}"
         for ran in (plan(applied), applied.check()):
             said = admitted(ran)
             assert ran.code == 1
@@ -134,7 +134,7 @@ def only_the_pods_are_named(shop: Shop, field: str, *others: Ran) -> None:
         assert ran.code == 1
         assert len(said) <= 2, "once for the workload"
         assert field in said[0]
-    assert "error CC1132 shop/payments: not what was sealed, though the template is: pod" in shop.check().err
+    assert "error CC1132 shop/payments: not what was sealed, although the template is: pod" in shop.check().err
     restarted(shop)
     until("the end of the changed pods", lambda: shop.check().code == 0)
 
