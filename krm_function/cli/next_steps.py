@@ -255,9 +255,9 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
     plain = plain_workloads(state.resources)
     if plain is None:
         return
-    none_yet = f"; so far none of {listed(plain)} is" if plain else ""
+    still_plain = f"; still plain: {listed(plain)}" if plain else ""
     task = f"set runtimeClassName: {BARE} in the pod spec of each workload that should be confidential"
-    why = f"{task}, or list it under spec.workloads of {place.generate}{none_yet}"
+    why = f"{task}, or list it under spec.workloads of {place.generate}{still_plain}"
     match state.host:
         case "helm":
             yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
@@ -317,7 +317,8 @@ def _lock(state: State, place: _Places) -> str:
 
 
 def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
-    check = "contrast-krm check rendered.yaml"
+    config = _options(place.whole)
+    check = f"contrast-krm check rendered.yaml {config}"
     match state.host:
         case "kustomize":
             plugin = install_plugin(place.function)
@@ -327,18 +328,17 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             yield "render, and check the output", f"{rendered} && {check}"
         case "kpt":
             render = f"kpt fn render --allow-exec {place.directory}"
-            yield "render, and check the output", f"{render} && contrast-krm check {place.directory}"
+            yield "render, and check the output", f"{render} && contrast-krm check {place.directory} {config}"
         case "files":
             output = _rendered_file(state)
-            config = f" {_options(place.whole)}" if place.apart else ""
-            render = f"contrast-krm generate {place.chart}{config} -o {output}"
-            yield "render, and check the output", f"{render} && contrast-krm check {output}"
+            render = f"contrast-krm generate {place.chart}{f' {config}' if place.apart else ''} -o {output}"
+            yield "render, and check the output", f"{render} && contrast-krm check {output} {config}"
         case "helm":
             name = _release_name(state)
             template = f"helm template {name} {place.chart}"
             yield (
                 "render, and check the output",
-                f"{template} | contrast-krm post-render {_options(place.whole)} > rendered.yaml && {check}",
+                f"{template} | contrast-krm post-render {config} > rendered.yaml && {check}",
             )
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
             arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
