@@ -102,7 +102,7 @@ TRIALS: dict[str, Callable[[], str]] = {
     "command, args, workingDir, securityContext": container(args=["another"]),
     "value of a variable": container(env=[{"name": "A", "value": "1"}]),
     "value of a ConfigMap or Secret in the input that a variable refers to": from_config_map,
-    "`policy.externalSources`, if a variable comes from what it names": opened,
+    "`policy.externalSources`, if a variable comes from an object that it names": opened,
     "`enableServiceLinks: false`, with profile `strict`": without_links,
     "volumes and mounts": template(
         lambda part: part["spec"].update(
@@ -155,7 +155,7 @@ def rows() -> dict[str, bool]:
 
 
 def table(text: str) -> list[str]:
-    return [row.strip() for row in re.findall(r"^\| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE) if row.strip() != "what"]
+    return [row.strip() for row in re.findall(r"^\| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE) if row.strip() != "change"]
 
 
 def test_every_row_has_a_trial_and_every_trial_a_row() -> None:

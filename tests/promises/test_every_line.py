@@ -13,7 +13,7 @@ import pytest
 from tests.hosts.running import ROOT
 
 HERE = Path(__file__).parent
-DECIDED = (ROOT / "docs/explanation/deviations.md").read_text().partition("\n## Asked for, and decided against\n")[2]
+DECIDED = (ROOT / "docs/explanation/deviations.md").read_text().partition("\n## Requested, but rejected\n")[2]
 
 
 class Line(NamedTuple):
@@ -34,7 +34,7 @@ LINES = (
             "literal_lines::legacy_runs_with_enable_alpha_plugins_alone_after_one_command",
             "literal_lines::container_is_written_for_enable_alpha_plugins_alone",
         ),
-        ("`init` writes what runs with `--enable-alpha-plugins` alone",),
+        ("`init` writes a function that needs only `--enable-alpha-plugins`",),
     ),
     Line(
         1,

@@ -259,9 +259,10 @@ def test_the_page_of_limits_has_these_numbers() -> None:
     text = " ".join((ROOT / "docs" / "limits.md").read_text().split())
     total, reasons = len(every()), Counter(reason for one in every() for reason in one.get("reason", ()))
     assert (
-        f"Of {total} workloads in the style of public charts and overlays "
-        "([tests/real_manifests](../tests/real_manifests/expected.yaml)) "
-        f"{total - SHARE['configured']} become confidential with a configuration as the hints advise. "
-        f"Of the {SHARE['configured']} that are refused, {reasons[HOST]} mount a file system of the host"
+        f"We test {total} workloads in the style of public charts and overlays "
+        "([tests/real_manifests](../tests/real_manifests/expected.yaml)). With a configuration that follows the hints, "
+        f"{total - SHARE['configured']} become confidential and {SHARE['configured']} are refused. "
+        f"Of those {SHARE['configured']}, {reasons[HOST]} mount a file system of the host"
     ) in text
-    assert f"With what [`adopt`](how-to/adopt.md) writes, {SHARE['adopted']} are still refused" in text
+    adopted = f"{SHARE['adopted']} are still refused"
+    assert f"With the configuration that [`adopt`](how-to/adopt.md) writes, {adopted}" in text
