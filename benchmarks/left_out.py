@@ -103,17 +103,17 @@ SHORT_CUTS = (
         {"krm_function.render.read": "def _parse_without_positions(resource): return None\n"},
     ),
     ShortCut(
-        "`_packed_prefix` in `policy/initdata.py`",
+        "`_pack_prefix` in `policy/initdata.py`",
         "what policies begin with is packed and hashed once",
-        {"krm_function.policy.initdata": _uncached("_packed_prefix")},
+        {"krm_function.policy.initdata": _uncached("_pack_prefix")},
     ),
     ShortCut(
         "memories of equal parts",
         "`lru_cache` on readers and writers, `_known` in `policy/initdata.py` and `text/writer.py`",
         {
-            "krm_function.policy.initdata": "string = encode_basestring\n_shared = _collection\n",
+            "krm_function.policy.initdata": "string = encode_basestring\n_shared = _serialise_collection\n",
             "krm_function.policy.users": _uncached("users", "memberships", "_read"),
-            "krm_function.policy.seal": _uncached("_match_patterns", "_literal"),
+            "krm_function.policy.seal": _uncached("_match_patterns", "_fits_literal"),
             "krm_function.kubernetes.image": _uncached("parse_image"),
             "krm_function.contrast.annotations": _uncached("_read"),
             "krm_function.text.writer": _uncached("_key_token")

@@ -15,9 +15,9 @@ from krm_function.record import NamedTuple
 #
 # A holder of an open variable chooses its value; the host chooses one that only the running pod has, within its form.
 # For an ordinary variable that is as far as it goes; one of this table makes a loader, shell or interpreter run other
-# code, or lets the program trust or reach somebody else.
+# code, or lets the program trust or reach another party.
 #
-# Rule: a name is in the table for what reads it, and the reason is part of a sentence. The list cannot be
+# Rule: the table groups names by what reads them, and the reason is part of a sentence. The list cannot be
 # complete: a program may have variables of its own that do the same (docs/how-to/external-sources.md).
 
 
@@ -73,7 +73,7 @@ STEERING = {
     ),
 }
 
-# Names of the table whose value is a number, of which a program makes no more than that many of something. A number of
+# Names of the table whose value is a number: a program makes at most that many of something. A number of
 # the pod's resources may be all of their value.
 COUNTS = (
     *("MALLOC_ARENA_MAX", "MALLOC_ARENA_TEST", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_"),
@@ -110,7 +110,7 @@ def steered_by(name: str) -> str:
 # Rule: a script, and a program, can read the variable itself; so what is refused always has another form.
 
 
-# token -> what it is; any other is a variable of a Service, whose form is an address or a number
+# token -> its description; any other is a variable of a Service, whose form is an address or a number
 _WHAT = {
     "sandbox-name": "the pod's name",
     "sandbox-namespace": "the pod's namespace",
@@ -147,7 +147,7 @@ _SHELLS = frozenset(name for name, options in _CODE.items() if options == _SHELL
 _LAUNCHERS = frozenset(
     ("busybox", "catatonit", "dumb-init", "env", "java", "nohup", "setsid", "sudo", "tini", "tini-static", "xargs")
 )
-_LOOKED_AT = 256  # characters of a script before a value; in more than these nothing is taken that is not taken here
+_LOOKED_AT = 256  # characters of a script before a value; a longer script never allows more
 # as text: `re` compiles each at its first use, which few pods need. What is before a value, and before a command
 _OPTION = r"""(?:\A|\s)--?[A-Za-z][\w.-]*=["']?[^\s;&|()`"']*\Z"""
 _FIRST = r"""(?:\A|[;&|(){}`\n!]|\b(?:do|then|else|exec|eval))[\s"']*\Z"""
@@ -168,29 +168,29 @@ def steering_problem(name: str, value: str, pod: PodMetadata, at: Path) -> Findi
     if chosen is None:
         return None
     where = pod.spec_path + at
-    return finding("CC0680", pod.ref, where, variable=name, value=_what(chosen), what=program)
+    return finding("CC0680", pod.ref, where, variable=name, value=_describe(chosen), what=program)
 
 
 def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Iterator[Finding]:
-    """Yield a CC0681 for each word of a process in which a value of the running pod chooses what runs.
+    """Yield CC0681 for each word of a process that lets a value of the running pod choose what runs.
 
-    words: of the whole process, those of the image included, with markers; and where each stands.
+    words: all words of the process, with markers, and their paths; words of the image are included.
     """
-    seen = _Seen()
+    seen = _PrecedingWords()
     for text, at in words:
         if "\0" in text:
-            choice = _chosen(text.split("\0"), seen, pod)
+            choice = _find_choice(text.split("\0"), seen, pod)
             if choice:
                 token, code = choice
-                yield finding(code, pod.ref, pod.spec_path + at, value=_what(token))
-        seen = seen.after(text)
+                yield finding(code, pod.ref, pod.spec_path + at, value=_describe(token))
+        seen = seen.add(text)
 
 
-class _Seen(NamedTuple):
-    """What stands before a word. interpreter: the last one. coded: how the words since then relate to its code.
+class _PrecedingWords(NamedTuple):
+    """The words before a word. interpreter: the last one. coded: how the words since then relate to its code.
 
-    coded: "" before an option for code, "next" right after it and its options, "done" behind the code.
-    last: the last word that is no option, "" before the first word. option: the option after it, "" if there is none.
+    coded: "" before an option for code, "next" right after it and its options, "done" after the code.
+    last: the last word that is not an option, "" before the first word. option: the option after it, if any.
     """
 
     interpreter: str = ""
@@ -198,22 +198,25 @@ class _Seen(NamedTuple):
     last: str = ""
     option: str = ""
 
-    def after(self, text: str) -> "_Seen":
-        """Return what is known before the next word."""
-        program, option = _program(text), text.startswith("-")
+    def add(self, text: str) -> "_PrecedingWords":
+        program, option = _program_name(text), text.startswith("-")
         if not option and self.coded != "next" and program in _CODE:
-            return _Seen(program, "", program)
+            return _PrecedingWords(program, "", program)
         coded = self.coded
         if self.interpreter and coded != "done":
             if coded == "" and re.fullmatch(_CODE[self.interpreter], text):
                 coded = "next"
             elif coded == "next" and not option:
                 coded = "done"
-        return _Seen(self.interpreter, coded, self.last, text) if option else _Seen(self.interpreter, coded, program)
+        return (
+            _PrecedingWords(self.interpreter, coded, self.last, text)
+            if option
+            else _PrecedingWords(self.interpreter, coded, program)
+        )
 
 
-def _chosen(pieces: Sequence[str], seen: _Seen, pod: PodMetadata) -> tuple[str, str] | None:
-    """Return the token of a word by which the host would choose, and CC0681 with a variant; None without one.
+def _find_choice(pieces: Sequence[str], seen: _PrecedingWords, pod: PodMetadata) -> tuple[str, str] | None:
+    """Return the token of a word that lets the host choose, and CC0681 with a variant; None without one.
 
     pieces: text, token, text, ... text.
     """
@@ -221,11 +224,11 @@ def _chosen(pieces: Sequence[str], seen: _Seen, pod: PodMetadata) -> tuple[str, 
         return pieces[1], "CC0681.program"
     shell = seen.interpreter in _SHELLS
     if seen.coded == "next":
-        return _chosen_in_script(pieces, pod, shell=shell)
+        return _find_choice_in_script(pieces, pod, shell=shell)
     if seen.coded == "done":
         return None  # an argument of the script
     if seen.interpreter and not shell and re.match(f"(?:{_CODE[seen.interpreter]})(?=.)", pieces[0], re.DOTALL):
-        return _chosen_in_script(pieces, pod, shell=False)  # -cCODE, --eval=CODE
+        return _find_choice_in_script(pieces, pod, shell=False)  # -cCODE, --eval=CODE
     starts = (seen.last in _CODE or seen.last in _LAUNCHERS) and not pieces[0].startswith("-")
     # a number or an address may be the value of an option
     if starts and (seen.option in ("", "--") or any(_is_name(token, pod) for token in pieces[1::2])):
@@ -233,7 +236,7 @@ def _chosen(pieces: Sequence[str], seen: _Seen, pod: PodMetadata) -> tuple[str, 
     return None
 
 
-def _chosen_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -> tuple[str, str] | None:
+def _find_choice_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -> tuple[str, str] | None:
     if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
         return pieces[1], "CC0681.code"
     script = ""
@@ -246,8 +249,8 @@ def _chosen_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -
     return None
 
 
-def _program(text: str) -> str:
-    """Return the name of a program without its directory and version: `python` for `/usr/bin/python3.12`."""
+def _program_name(text: str) -> str:
+    """Return `python` for `/usr/bin/python3.12`."""
     name = text.rsplit("/", 1)[-1]
     return name.rstrip("0123456789.") or name
 
@@ -256,5 +259,5 @@ def _is_name(token: str, pod: PodMetadata) -> bool:
     return token in _NAMES or (token == FIELDS["metadata.name"] and not pod.name_pattern)
 
 
-def _what(token: str) -> str:
+def _describe(token: str) -> str:
     return _WHAT.get(token, "a variable of a Service")

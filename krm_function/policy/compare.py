@@ -80,13 +80,13 @@ def _path_of(key: str) -> Any:
     return lambda entry: as_text(mapping(entry).get(key) or entry)
 
 
-def _profile(old: Any, new: Any) -> Iterator[Difference]:
-    """Compare the profiles' names. The line about the rules says what these allow."""
+def _compare_profiles(old: Any, new: Any) -> Iterator[Difference]:
+    """Compare the names only; the line about the rules tells what these allow."""
     whose = "one of the data name no profile" if FOREIGN in (old, new) else "for other nodes, or narrower"
     yield Difference("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
 
 
-def _named_profile(data: Mapping[str, Any]) -> Any:
+def _profile_or_foreign(data: Mapping[str, Any]) -> Any:
     """Return the profile of policy data; FOREIGN if they name none and bind images.
 
     This program names every profile but kata-4.1, which binds none, in the data; genpolicy names none.
@@ -210,7 +210,7 @@ SHARED: Mapping[Path, FieldRule] = {
         )
     },
     (_DEFAULTS, "UpdateInterfaceRequest", "allow_raw_flags"): ("UpdateInterfaceRequest.allow_raw_flags", bits(*_MORE)),
-    ("profile",): ("profile", _profile),
+    ("profile",): ("profile", _compare_profiles),
     ("cluster_config", "pause_container_image"): ("pause image", exact("another image")),
     ("cluster_config", "guest_pull"): (
         "guest pull",
@@ -241,30 +241,30 @@ def _compare_documents(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     differences: list[Difference] = []
     for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
         differences += [
-            _difference("", f"initdata file {as_text(name)}", change)
+            _locate("", f"initdata file {as_text(name)}", change)
             for change in unknown_value(old.data.get(name), new.data.get(name))
         ]
     if old.algorithm != new.algorithm:
         differences += [
-            _difference("", "initdata algorithm", change) for change in unknown_value(old.algorithm, new.algorithm)
+            _locate("", "initdata algorithm", change) for change in unknown_value(old.algorithm, new.algorithm)
         ]
     # the rules for open variables allow what `env` shows, and nothing else
     if len({without_external_sources(rules_of(document.data[POLICY])) for document in (old, new)}) > 1:
         why = "different rules: their effect cannot be compared by the data"
         differences.append(Difference("changed", "", WEAKER, why, "rules"))
-    differences += _containers(old_data, new_data)
+    differences += _compare_containers(old_data, new_data)
     rest = [{key: value for key, value in data.items() if key != "containers"} for data in (old_data, new_data)]
     for fields, data in zip(rest, (old_data, new_data), strict=True):
-        fields["profile"] = _named_profile(data)
+        fields["profile"] = _profile_or_foreign(data)
     differences += _compare_fields(SHARED, rest[0], rest[1], "")
     if not differences and old != new:
         differences.append(Difference("changed", "", DIFFERENT, "the same policy, written in another way", "text"))
-    values = _values(old_data) | _values(new_data)
-    return tuple(_hidden(line, values) for line in _merged_lines(differences))
+    values = _placeholders(old_data) | _placeholders(new_data)
+    return tuple(_hide_values(line, values) for line in _merge_lines(differences))
 
 
-def _containers(old_data: Mapping[str, Any], new_data: Mapping[str, Any]) -> Iterator[Difference]:
-    old, new = _by_name(old_data), _by_name(new_data)
+def _compare_containers(old_data: Mapping[str, Any], new_data: Mapping[str, Any]) -> Iterator[Difference]:
+    old, new = _containers_by_name(old_data), _containers_by_name(new_data)
     for key in sorted(old.keys() | new.keys()):
         if key not in new:
             yield Difference("removed", key[0], STRONGER, "the host may no longer run it", "container", key[0])
@@ -272,12 +272,12 @@ def _containers(old_data: Mapping[str, Any], new_data: Mapping[str, Any]) -> Ite
             yield Difference("added", key[0], WEAKER, "the host may run one more container", "container", key[0])
         else:
             changed = compare_images(old[key], new[key], sandbox=key == (PAUSE, 0))
-            yield from (_difference(key[0], "image", change) for change in changed)
-            yield from (_difference(key[0], "GPUs", change) for change in _shared_gpus(old[key], new[key]))
+            yield from (_locate(key[0], "image", change) for change in changed)
+            yield from (_locate(key[0], "GPUs", change) for change in _compare_shared_gpus(old[key], new[key]))
             yield from _compare_fields(CONTAINER, without_image(old[key]), without_image(new[key]), key[0])
 
 
-def _shared_gpus(old: Any, new: Any) -> Iterator[Difference]:
+def _compare_shared_gpus(old: Any, new: Any) -> Iterator[Difference]:
     """Compare whether the host announces all GPUs of the pod; genpolicy does not look at the image's variables."""
     shared, shares = shares_gpus(old), shares_gpus(new)
     if shares and not shared:
@@ -286,7 +286,7 @@ def _shared_gpus(old: Any, new: Any) -> Iterator[Difference]:
         yield Difference("changed", "those that it asks for", STRONGER, "it can only use the GPUs that it requests")
 
 
-def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+def _containers_by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
     out: dict[tuple[str, int], dict[str, Any]] = {}
     for entry in maps(data.get("containers")):
         name = str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
@@ -301,18 +301,18 @@ def _by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 def _compare_fields(table: Mapping[Path, FieldRule], old: Any, new: Any, container: str) -> Iterator[Difference]:
-    """Yield the differences by the rules of a table, in the order of their paths; one that has no rule is weaker."""
+    """Yield the differences in the order of their paths; a field that the table does not have is weaker."""
     places = differing_places(old, new, table, equal=equal_json, absent=None)
     for path, old_value, new_value, rule in sorted(places, key=lambda place: place[0]):
         field, compare = rule or (as_text(dotted(path)), setting if path[:1] in SETTINGS else unknown_value)
-        yield from (_difference(container, field, change) for change in compare(old_value, new_value))
+        yield from (_locate(container, field, change) for change in compare(old_value, new_value))
 
 
-def _difference(container: str, field: str, change: Difference) -> Difference:
+def _locate(container: str, field: str, change: Difference) -> Difference:
     return change._replace(container=container, field=change.field or field)
 
 
-def _merged_lines(differences: list[Difference]) -> list[Difference]:
+def _merge_lines(differences: list[Difference]) -> list[Difference]:
     """Merge equal lines of several containers; weaker lines first, else in the order of the fields."""
     containers: dict[Difference, list[str]] = {}
     for difference in differences:
@@ -323,7 +323,7 @@ def _merged_lines(differences: list[Difference]) -> list[Difference]:
     return sorted(lines, key=lambda difference: ("weaker", "different", "stronger").index(difference.verdict))
 
 
-def _values(data: Mapping[str, Any]) -> dict[str, str]:
+def _placeholders(data: Mapping[str, Any]) -> dict[str, str]:
     """Map the values of variables, also as JSON escapes them, to the `$(NAME)` that is shown instead."""
     out: dict[str, str] = {}
     for container in maps(data.get("containers")):
@@ -336,8 +336,8 @@ def _values(data: Mapping[str, Any]) -> dict[str, str]:
     return out
 
 
-def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
-    """Replace values of variables by their names, since `$(NAME)` in a command is expanded, and truncate the line."""
+def _hide_values(line: Difference, values: Mapping[str, str]) -> Difference:
+    """Replace values of variables by `$(NAME)`, because a command has them expanded, and truncate the line."""
     text = line.what
     for value in sorted(values, key=len, reverse=True) if line.field in HOLDS_VALUES else ():
         text = text.replace(value, values[value])
@@ -346,12 +346,12 @@ def _hidden(line: Difference, values: Mapping[str, str]) -> Difference:
 
 # --- Compare what the manifests of two outputs give to a workload: its role, the names of its certificate, its secret
 #
-# Rule: what another workload has as well, a name or a secret, counts as weaker, and so do a new role and a
+# Rule: a name or a secret that another workload has, too, counts as weaker, and so do a new role and a
 # new name. Where one of the outputs has no manifest, both are judged by their pods alone.
 
 
 class Given(NamedTuple):
-    """What a manifest gives to one workload."""
+    """The role, certificate names and secret that a manifest gives to one workload."""
 
     role: str = ""
     names: frozenset[str] = frozenset()
@@ -359,12 +359,12 @@ class Given(NamedTuple):
 
 
 class GivenAway(NamedTuple):
-    """What is given to whom in one output: by the key of a workload, or by what the manifest says of one elsewhere."""
+    """All identities of one output. Key: a workload's, or a text of the manifest for a workload elsewhere."""
 
     by_key: Mapping[str, Given]
 
     def others(self, key: str, identity: Given) -> tuple[frozenset[str], frozenset[str]]:
-        """Return who else has the secret of a workload, and who else has one of its names."""
+        """Return the other keys with the same secret, and the other keys with one of its names."""
         secrets, names = self._holders
         alike = {holder for name in identity.names for holder in names.get(name, ())}
         return frozenset(secrets.get(identity.secret, set()) - {key}), frozenset(alike - {key})
@@ -382,11 +382,11 @@ class GivenAway(NamedTuple):
 
 
 def given_away(workloads: Iterable[Workload], manifest: Mapping[str, Any] | None) -> GivenAway:
-    """Read what an output gives away. manifest: decoded; None to read the pods alone."""
+    """Read the identities of an output. manifest: decoded; None to read the pods alone."""
     entries = {entry.digest: entry for entry in base_entries(manifest)}
     by_key = {}
     for workload in workloads:
-        entry = entries.pop(_digest(workload), None)
+        entry = entries.pop(_initdata_digest(workload), None)
         if entry is None:
             chosen = workload.annotations.get(PREFIX + "workload-secret-id")
             secret = chosen if isinstance(chosen, str) and chosen else secret_id(*workload.ref[:4])
@@ -401,7 +401,7 @@ def given_away(workloads: Iterable[Workload], manifest: Mapping[str, Any] | None
 
 
 def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Difference]:
-    """Yield the differences of one workload that the new output has; of a new one what it takes of others."""
+    """Yield the differences of a workload of the new output; of a new one, the names and secrets of others."""
     key = object_key(ref)
     new_identity = new.by_key[key]
     old_identity = old.by_key.get(key)
@@ -434,7 +434,7 @@ def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Diffe
             )
 
 
-def _digest(workload: Workload) -> str:
+def _initdata_digest(workload: Workload) -> str:
     try:
         return digest(from_annotation(str(workload.annotations.get(INITDATA, ""))))
     except ValueError:
@@ -458,7 +458,7 @@ class WorkloadDifferences(NamedTuple):
 
 
 def workload_key(ref: Ref) -> WorkloadKey:
-    """Return the key by which a workload is matched in two outputs."""
+    """Return the key that matches a workload in two outputs."""
     return ref.kind, ref.namespace, f"{ref.name}#{ref.part}" if ref.part else ref.name
 
 
@@ -481,19 +481,19 @@ def compare_workloads(
         no policy  policy                    stronger
     """
     findings: list[Finding] = []
-    old_workloads = {workload_key(workload.ref): (workload, _initdata(workload, findings)) for workload in old}
+    old_workloads = {workload_key(workload.ref): (workload, _read_initdata(workload, findings)) for workload in old}
     differences: list[WorkloadDifferences] = []
     seen: set[WorkloadKey] = set()
     for workload in new:
         key = workload_key(workload.ref)
         seen.add(key)
-        new_initdata = _initdata(workload, findings)
+        new_initdata = _read_initdata(workload, findings)
         if key not in old_workloads:
-            lines = _whole_workload("workload", "added", WEAKER, "the manifest trusts one policy more")
+            lines = _workload_change("workload", "added", WEAKER, "the manifest trusts one policy more")
         elif old_workloads[key][1] is None:
-            lines = () if new_initdata is None else _whole_workload("policy", "added", STRONGER, "it had no policy")
+            lines = () if new_initdata is None else _workload_change("policy", "added", STRONGER, "it had no policy")
         elif new_initdata is None:
-            lines = _whole_workload("policy", "removed", WEAKER, "nothing limits the host")
+            lines = _workload_change("policy", "removed", WEAKER, "nothing limits the host")
         else:
             lines = _compare_policies(workload, old_workloads[key][1] or new_initdata, new_initdata, findings)
         if identities and new_initdata is not None:
@@ -504,16 +504,18 @@ def compare_workloads(
         if key in outside and initdata is not None:
             differences.append(
                 WorkloadDifferences(
-                    workload.ref, _whole_workload("policy", "removed", WEAKER, "it runs outside of a VM")
+                    workload.ref, _workload_change("policy", "removed", WEAKER, "it runs outside of a VM")
                 )
             )
         elif key not in seen and initdata is not None:
             why = "the manifest trusts one policy less"
-            differences.append(WorkloadDifferences(workload.ref, _whole_workload("workload", "removed", STRONGER, why)))
+            differences.append(
+                WorkloadDifferences(workload.ref, _workload_change("workload", "removed", STRONGER, why))
+            )
     return (() if findings else tuple(differences)), tuple(findings)
 
 
-def _whole_workload(field: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
+def _workload_change(field: str, op: Op, verdict: Verdict, why: str) -> tuple[Difference, ...]:
     return (Difference(op, "", verdict, why, field),)
 
 
@@ -527,7 +529,7 @@ def _compare_policies(
         return ()
 
 
-def _initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
+def _read_initdata(workload: Workload, findings: list[Finding]) -> Initdata | None:
     value = workload.annotations.get(INITDATA)
     if value is None:
         return None

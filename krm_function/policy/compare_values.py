@@ -30,7 +30,7 @@ ARROW = " -> "
 
 
 class Difference(NamedTuple):
-    """One difference: the kind of change, what has changed, which policy is weaker, and why.
+    """One difference between two policies: op, what changed, verdict and why.
 
     field: of the pod spec; a comparator names one only where it is more specific than its rule's. container: "" for
     the whole pod.
@@ -83,7 +83,7 @@ def unknown_value(old: Any, new: Any) -> Iterator[Difference]:
 
 
 def expecting(expected: Callable[[Any], bool]) -> Callable[[Compare], Compare]:
-    """Make a comparator see only values of the shape that it expects; if a side has another, its effect is unknown."""
+    """Call a comparator only for values of the expected shape; the effect of any other is unknown."""
 
     def guarded(compare: Compare) -> Compare:
         return lambda old, new: compare(old, new) if expected(old) and expected(new) else unknown_value(old, new)
@@ -125,14 +125,14 @@ def exact(why: str) -> Compare:
     return lambda old, new: iter([Difference("changed", both_texts(old, new), DIFFERENT, why)])
 
 
-def _in_order(
+def _compare_order(
     expected: Callable[[Any], bool],
     allows_more: Callable[[Any, Any], bool],
     weaker: str,
     stronger: str,
     read: Callable[[Any], Any] = lambda value: value,
 ) -> Compare:
-    """Compare values of which one allows more. allows_more: whether the new one does. read: what a value stands for."""
+    """Compare ordered values. allows_more: whether the new one does. read: maps a value to its meaning."""
 
     @expecting(expected)
     def compare(old: Any, new: Any) -> Iterator[Difference]:
@@ -146,18 +146,18 @@ def _in_order(
 
 def flag(weaker: bool, opens: str, closes: str) -> Compare:
     """Compare a boolean, false when absent. weaker: the value that allows more."""
-    return _in_order(absent_or(bool), lambda _, new: bool(new == weaker), opens, closes, bool)
+    return _compare_order(absent_or(bool), lambda _, new: bool(new == weaker), opens, closes, bool)
 
 
 def ranked(weakest_last: tuple[str, ...], weaker: str, stronger: str) -> Compare:
     """Compare one of a few words in a known order."""
     rank = weakest_last.index
-    return _in_order(weakest_last.__contains__, lambda old, new: rank(new) > rank(old), weaker, stronger)
+    return _compare_order(weakest_last.__contains__, lambda old, new: rank(new) > rank(old), weaker, stronger)
 
 
 def bits(if_more: str, if_fewer: str) -> Compare:
     """Compare a number whose bits are each allowed or not."""
-    return _in_order(is_number, lambda old, new: bool(new & ~old), if_more, if_fewer)
+    return _compare_order(is_number, lambda old, new: bool(new & ~old), if_more, if_fewer)
 
 
 def unordered_list(if_more: Verdict, added: str, removed: str, name: Callable[[Any], str] = as_text) -> Compare:
@@ -217,7 +217,7 @@ ANY = "nothing binds the image: without a digest any image will do"
 
 
 def compare_images(old: Json, new: Json, *, sandbox: bool) -> Iterator[Difference]:
-    """Yield the changes of one container's image. sandbox: whether it is the pause container."""
+    """Yield the changes of a container's image. sandbox: whether it is the pause container."""
     old_storages, new_storages = images(old.get("storages")), images(new.get("storages"))
     if not equal_json(old_storages, new_storages):
         yield _compare_storages(old_storages, new_storages, sandbox=sandbox)
@@ -254,10 +254,10 @@ def _compare_storages(old: list[Json], new: list[Json], *, sandbox: bool) -> Dif
     bound           bound           different: another image, or another name of the same
     """
     op: Op = "changed" if old and new else "removed" if old else "added"
-    text = ARROW.join(filter(None, (_sources(old), _sources(new))))
+    text = ARROW.join(filter(None, (_join_sources(old), _join_sources(new))))
     if not new:
         return Difference(op, text, WEAKER, IMAGE_UNBOUND)
-    if not _well_formed(new) or (old and not _well_formed(old)):
+    if not _are_well_formed(new) or (old and not _are_well_formed(old)):
         return Difference(op, text, WEAKER, CANNOT_TELL)
     if not is_bound(new[0], sandbox=sandbox):
         return Difference(op, text, WEAKER, ANY if not sandbox else CANNOT_TELL)
@@ -268,11 +268,11 @@ def _compare_storages(old: list[Json], new: list[Json], *, sandbox: bool) -> Dif
     return Difference(op, text, DIFFERENT, "another image")
 
 
-def _well_formed(storages: list[Json]) -> bool:
+def _are_well_formed(storages: list[Json]) -> bool:
     return len(storages) == 1 and not misshapen(storages[0])
 
 
-def _sources(storages: list[Json]) -> str:
+def _join_sources(storages: list[Json]) -> str:
     return ", ".join(as_text(storage.get("source")) for storage in storages)
 
 
@@ -286,8 +286,8 @@ def _compare_names(old: Any, new: Any) -> Difference:
 
 # --- Compare the mounts, storages and annotations of two container policies
 #
-# Rule: what the host controls is weaker than what is in the VM; what is not known to be stronger is
-# weaker.
+# Rule: what the host controls is weaker than what is in the VM; unless a change is known to be stronger, it
+# is weaker.
 
 
 # option -> the verdict on a mount that gains it
@@ -330,14 +330,14 @@ def compare_mounts(old: Any, new: Any) -> Iterator[Difference]:
         old_mounts = [mount for mount in gone if mount["destination"] == destination]
         new_mounts = [mount for mount in came if mount["destination"] == destination]
         for old_mount, new_mount in zip(old_mounts, new_mounts, strict=False):
-            yield _changed_mount(old_mount, new_mount)
+            yield _compare_mount(old_mount, new_mount)
         for _ in old_mounts[len(new_mounts) :]:
             yield Difference("removed", as_text(destination), STRONGER, "the host may mount one item fewer")
         for _ in new_mounts[len(old_mounts) :]:
             yield Difference("added", as_text(destination), WEAKER, "the host may mount one more item")
 
 
-def _volume(storage: dict[str, Any]) -> str:
+def _describe_volume(storage: dict[str, Any]) -> str:
     options = storage.get("driver_options")
     encrypted = isinstance(options, list) and any(str(text).startswith("encryption_key=") for text in options)
     kind = "encrypted " if encrypted else ""
@@ -347,7 +347,9 @@ def _volume(storage: dict[str, Any]) -> str:
 
 # the volumes that the agent mounts for a container; image storages are compared in `_images`
 compare_storages = expecting(list_of(dict))(
-    unordered_list(WEAKER, "the host may attach one more volume", "the host may attach one volume fewer", _volume)
+    unordered_list(
+        WEAKER, "the host may attach one more volume", "the host may attach one volume fewer", _describe_volume
+    )
 )
 
 
@@ -362,7 +364,7 @@ def compare_annotations(old: Any, new: Any) -> Iterator[Difference]:
         if equal_json(old_map.get(key), new_map.get(key)):
             continue
         if key in {POD_NAME, NAMESPACE}:
-            yield _pod_identity(key, old_map.get(key) or "", new_map.get(key) or "")
+            yield _compare_pod_identity(key, old_map.get(key) or "", new_map.get(key) or "")
         elif key in UNCHECKED:
             yield Difference("changed", as_text(key), DIFFERENT, "no rule reads it")
         elif key.startswith(RUNTIME):
@@ -375,8 +377,8 @@ def compare_annotations(old: Any, new: Any) -> Iterator[Difference]:
             yield Difference("changed", as_text(key), DIFFERENT, "the guest does not compare its value")
 
 
-def _pod_identity(key: str, old: Any, new: Any) -> Difference:
-    """Compare a pod's name or namespace; without one in the policy the pod may have any."""
+def _compare_pod_identity(key: str, old: Any, new: Any) -> Difference:
+    # A policy without a name or namespace allows any
     field = "pod name" if key == POD_NAME else "namespace"
     if not new:
         return Difference("removed", as_text(old), WEAKER, f"any {field} is allowed", field)
@@ -401,7 +403,7 @@ def _is_narrower(pattern: Any, replaced: Any) -> bool:
     return pattern != replaced and names[0] in wider
 
 
-def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Difference:
+def _compare_mount(old: dict[str, Any], new: dict[str, Any]) -> Difference:
     parts: list[tuple[Verdict, str]] = []
     summary = as_text(old["destination"])
     for key in sorted(old.keys() | new.keys()):
@@ -409,9 +411,9 @@ def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Difference:
             continue
         summary += f", {as_text(key)} {both_texts(old.get(key), new.get(key))}"
         if key == "source":
-            parts.append(_source(old.get(key) or "", new.get(key) or ""))
+            parts.append(_compare_sources(old.get(key) or "", new.get(key) or ""))
         elif key == "options":
-            parts += _options(old[key], new[key])
+            parts += _compare_options(old[key], new[key])
         else:
             parts.append((WEAKER, f"{as_text(key)}: {CANNOT_TELL}"))
     if not parts:
@@ -421,7 +423,7 @@ def _changed_mount(old: dict[str, Any], new: dict[str, Any]) -> Difference:
     return Difference("changed", summary, verdict, why)
 
 
-def _source(old: str, new: str) -> tuple[Verdict, str]:
+def _compare_sources(old: str, new: str) -> tuple[Verdict, str]:
     shared = [text.startswith(HOST_SHARED) for text in (old, new)]
     inside = [not text or text.startswith(IN_MEMORY) for text in (old, new)]
     if shared[1] and inside[0]:
@@ -433,7 +435,7 @@ def _source(old: str, new: str) -> tuple[Verdict, str]:
     return WEAKER, f"source: {CANNOT_TELL}"
 
 
-def _options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
+def _compare_options(old: list[str], new: list[str]) -> list[tuple[Verdict, str]]:
     came, gone = [option for option in new if option not in old], [option for option in old if option not in new]
     parts = [(OPTIONS.get(option, WEAKER), f"it is now mounted {as_text(option)}") for option in came]
     parts += [
@@ -492,7 +494,7 @@ def compare_variables(old: Any, new: Any) -> Iterator[Difference]:
     a token of Kata            weaker than the form of its value
     any number of digits       weaker than as many as there can be
     """
-    old_values, new_values = _by_name(old or []), _by_name(new or [])
+    old_values, new_values = _values_by_name(old or []), _values_by_name(new or [])
     for name in sorted(old_values.keys() | new_values.keys()):
         gone, came = (
             old_values.get(name, set()) - new_values.get(name, set()),
@@ -569,7 +571,7 @@ def compare_capabilities(old: Any, new: Any) -> Iterator[Difference]:
     went: dict[str, list[str]] = {}
     for name in _CAPABILITY_SETS:
         old_names, new_names = (
-            {_plain(name_of_capability) for name_of_capability in value.get(name) or ()} for value in (old, new)
+            {_strip_prefix(name_of_capability) for name_of_capability in value.get(name) or ()} for value in (old, new)
         )
         for capability in new_names - old_names:
             came.setdefault(capability, []).append(name)
@@ -594,12 +596,12 @@ def expanded_capabilities(value: Any, common: Any) -> Any:
     }
 
 
-def _plain(capability: str) -> str:
-    """Return a capability's name without its prefix, as the rules compare it (docs/facts/kata-rules.md#process)."""
+def _strip_prefix(capability: str) -> str:
+    # The rules compare capabilities without CAP_ (docs/facts/kata-rules.md#process)
     return capability.removeprefix("CAP_")
 
 
-def _by_name(entries: list[str]) -> dict[str, set[str]]:
+def _values_by_name(entries: list[str]) -> dict[str, set[str]]:
     out: dict[str, set[str]] = {}
     for entry in entries:
         name, _, value = entry.partition("=")

@@ -77,7 +77,7 @@ def environment(
         if not name or "=" in name or "\0" in name:
             findings.append(problem(pod, (*entry_path, "name"), "CC0604.variable"))
             continue
-        value = _value(context, entry, values, entry_path)
+        value = _entry_value(context, entry, values, entry_path)
         if value is not None:
             values[name] = value
             if value == ANY:
@@ -92,8 +92,8 @@ def environment(
     return Environment(pairs, values)
 
 
-def _value(context: _Context, entry: Mapping[str, Any], variables: Mapping[str, str], at: Path) -> str | None:
-    """Return the value of one env entry, None if the kubelet omits the variable or there is a finding."""
+def _entry_value(context: _Context, entry: Mapping[str, Any], variables: Mapping[str, str], at: Path) -> str | None:
+    """Return None if the kubelet omits the variable or there is a finding."""
     literal = entry.get("value")
     if literal:
         return expanded(literal, variables, context.pod, (*at, "value"), context.findings, context.room)
@@ -117,7 +117,7 @@ def _value(context: _Context, entry: Mapping[str, Any], variables: Mapping[str, 
 
 
 def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Path) -> None:
-    """Append CC0670 if a variable that would be open steers a program. source: a valueFrom, or an entry of envFrom."""
+    """Append CC0670 if an open variable would steer a program. source: a valueFrom, or an entry of envFrom."""
     from krm_function.policy.chosen_programs import steered_by
 
     program = steered_by(name)
@@ -136,15 +136,15 @@ def _check_value(context: _Context, name: str, value: str, at: Path) -> None:
 
 
 def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, variable: str, at: Path) -> str | None:
-    """Return the value of one key of a ConfigMap or Secret, None if it is missing; ANY if it may be any."""
+    """Return ANY for a key that is open, None for a missing one."""
     name, key = selector["name"], selector["key"]
-    opened = _opened(context, kind, name, key, variable)
+    opened = _find_opened_keys(context, kind, name, key, variable)
     if isinstance(opened, Cause):
-        _not_covered(context, opened, kind, selector, at)
+        _report_uncovered(context, opened, kind, selector, at)
         return None
     if opened:
         return ANY
-    pairs = _pairs(context, selector, kind, at)
+    pairs = _find_pairs(context, selector, kind, at)
     if pairs is None:
         return None
     value = pairs.get(key)
@@ -162,9 +162,9 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
     for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
         selector = source.get(key)
         if selector is not None:
-            opened = _opened(context, kind, selector["name"], "", prefix)
+            opened = _find_opened_keys(context, kind, selector["name"], "", prefix)
             if isinstance(opened, Cause):
-                _not_covered(context, opened, kind, selector, (*at, key))
+                _report_uncovered(context, opened, kind, selector, (*at, key))
                 continue
             if opened:
                 has_no_tokens((prefix,), context.pod, (*at, "prefix"), context.findings)
@@ -172,14 +172,16 @@ def _all_pairs(context: _Context, source: Mapping[str, Any], at: Path) -> list[t
                     _check_name(context, prefix + name, source, (*at, key))
                 out += [(prefix + name, ANY) for name in opened]
                 continue
-            source_pairs = _pairs(context, selector, kind, (*at, key)) or {}
+            source_pairs = _find_pairs(context, selector, kind, (*at, key)) or {}
             has_no_tokens((prefix, *source_pairs, *source_pairs.values()), context.pod, (*at, key), context.findings)
             out += [(prefix + name, value) for name, value in source_pairs.items()]
     return out
 
 
-def _opened(context: _Context, kind: str, name: str, key: str, variable: str) -> tuple[str, ...] | Cause | None:
-    """Call `opened_keys`, which is loaded only if the configuration opens anything; None if not."""
+def _find_opened_keys(
+    context: _Context, kind: str, name: str, key: str, variable: str
+) -> tuple[str, ...] | Cause | None:
+    """Load the module of `opened_keys` only if the configuration opens anything."""
     if not context.references.external:
         return None
     from krm_function.policy.open_variables import opened_keys
@@ -187,14 +189,14 @@ def _opened(context: _Context, kind: str, name: str, key: str, variable: str) ->
     return opened_keys(context.references, context.pod.namespace, kind, name, key, variable)
 
 
-def _not_covered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:
-    """Append CC0672, or nothing for an optional reference, which the kubelet omits; but all keys are never guessed."""
+def _report_uncovered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:
+    """Append CC0672, except for an optional reference to one key, which the kubelet omits."""
     if not selector.get("optional") or cause.code == "CC0672.keys":
         where, name = context.pod.spec_path + at, selector["name"]
         context.findings.append(finding(cause.code, context.pod.ref, where, kind=kind, name=name, **cause.values))
 
 
-def _pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
+def _find_pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
     name = selector["name"]
     try:
         pairs = context.references.find(kind, context.pod.namespace, name)
@@ -234,7 +236,7 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
         if value is None and token:
             return token_marker(token)
         if value is None:
-            # the kubelet's value for it, unless somebody annotates the pod when it is there
+            # the kubelet's value for it, unless the running pod is annotated
             where = pod.spec_path + at
             context.findings.append(finding("CC0682", pod.ref, where, key=quoted_key[2]))
             return ""
@@ -255,7 +257,7 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
 
 # --- Compute the capabilities and NoNewPrivileges of a container (docs/facts/kata.md#capabilities)
 #
-# Rule: what is dropped stays dropped, also if it is added as well, as in containerd; ALL is every
+# Rule: what is dropped stays dropped, also if it is added, too, as in containerd; ALL is every
 # capability there is. A list that is exactly a default list becomes its token, so that the rules compare with the
 # settings.
 
@@ -293,7 +295,7 @@ def unknown_capabilities(context: Mapping[str, Any], common: Mapping[str, Any]) 
 
 
 def no_new_privileges(context: Mapping[str, Any]) -> bool:
-    """Tell whether NoNewPrivileges is set, which is so for allowPrivilegeEscalation: false."""
+    """NoNewPrivileges is set by allowPrivilegeEscalation: false."""
     return context.get("allowPrivilegeEscalation") is False
 
 
@@ -310,7 +312,7 @@ DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 class Process(NamedTuple):
     """Args, Env and Cwd of one container.
 
-    values: what its variables are in the process, by name; with a marker where the value is not known.
+    values: its variables by name, with a marker where the value is not known.
     """
 
     args: list[str]
@@ -342,14 +344,14 @@ def process(
     if container.get("tty"):
         env.append("TERM=xterm")
     env.append("HOSTNAME=" + token_marker("host-name"))
-    args = _arguments(container, image, pod_env.values, pod, at, findings, room)
+    args = _expand_arguments(container, image, pod_env.values, pod, at, findings, room)
     args += [text for text in extra["Args"] if text not in args]
     if not args:
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))
     cwd = container.get("workingDir") or image.get("WorkingDir") or "/"
     values = {**dict(text.partition("=")[::2] for text in env), **pod_env.values}
     pod_values = dict(text.partition("=")[::2] for text in pod_env.pairs)
-    pairs = _effective([*extra["Env"], *env], pod_values) if effective else [*env, *pod_env.pairs, *extra["Env"]]
+    pairs = _merge_variables([*extra["Env"], *env], pod_values) if effective else [*env, *pod_env.pairs, *extra["Env"]]
     return Process(
         [without_markers(text) for text in args],
         [without_markers(text) for text in dict.fromkeys(pairs)],
@@ -358,8 +360,8 @@ def process(
     ), findings
 
 
-def _effective(base: list[str], pod_values: Mapping[str, str]) -> list[str]:
-    """Merge variables: the pod's come last and replace others of their name; of the others, the last one counts."""
+def _merge_variables(base: list[str], pod_values: Mapping[str, str]) -> list[str]:
+    # The pod's variables come last and replace others of the same name; of those, the last one counts
     rest = {text.partition("=")[0]: text for text in base}
     return [text for name, text in rest.items() if name not in pod_values] + [
         f"{name}={value}" for name, value in pod_values.items()
@@ -374,12 +376,12 @@ def pause_process(image: Mapping[str, Any], extra: Mapping[str, Any]) -> Process
 
 
 def _image_env(image: Mapping[str, Any]) -> list[str]:
-    """Return the image's variables. Without Env it gets a PATH from the runtime; with an empty one it does not."""
+    # An image without Env gets a PATH from the runtime; one with an empty Env does not
     image_variables = image.get("Env")
     return [DEFAULT_PATH] if image_variables is None else list(image_variables)
 
 
-def _arguments(
+def _expand_arguments(
     container: Mapping[str, Any],
     image: Mapping[str, Any],
     variables: Mapping[str, str],
@@ -388,7 +390,7 @@ def _arguments(
     findings: list[Finding],
     room: Room,
 ) -> list[str]:
-    """Return command and args. An empty list means "not given": the API server does not keep it."""
+    # An empty list means "not given": the API server does not keep it
     command, args = container.get("command") or (), container.get("args") or ()
     out: list[str] = []
     words: list[tuple[str, Path]] = []  # before anything is escaped

@@ -64,12 +64,12 @@ _NAMED = re.compile(r"(.*(?:\$\(sfprefix\)|\{16\}-|/))([^/]*)\$", re.DOTALL)
 def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list[Finding]]:
     """Return the containers of a policy, bound to the pod, and findings. The arguments are not changed."""
     findings: list[Finding] = []
-    spec = {entry["name"]: (at, entry) for at, entry in _entries(pod)}
+    spec = {entry["name"]: (at, entry) for at, entry in _locate_containers(pod)}
     out = []
     for policy in containers:
         at, container = spec.get(policy["OCI"]["Annotations"].get(CONTAINER), ((), {}))
         process = policy["OCI"]["Process"]
-        findings += _unbound(process.get("Env", ()), process.get("Args", ()), pod, at)
+        findings += _find_unbound_values(process.get("Env", ()), process.get("Args", ()), pod, at)
         mount_paths = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
         mounts = [{**mount, "source": escaped(mount["source"])} for mount in policy["OCI"]["Mounts"]]
         storages = [
@@ -82,7 +82,7 @@ def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list
             "runtime_anno_patterns": {**policy["runtime_anno_patterns"], **RUNTIME_ANNOTATIONS},
             "required_mounts": sorted({mount["destination"] for mount in mounts} & mount_paths),
             "block_volumes": _block_volumes(mounts, container),
-            "required_variables": _required(process.get("Env", ())) if container else [],
+            "required_variables": _required_names(process.get("Env", ())) if container else [],
         }
         out.append({**policy, **narrow})
     return out, findings
@@ -100,7 +100,7 @@ def escaped(pattern: str) -> str:
     return f"{path_match[1]}{escape_regex(path_match[2].replace(_ESCAPE, ''))}$"
 
 
-def _entries(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:
+def _locate_containers(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:
     for key in ("initContainers", "containers"):
         for index, container in enumerate(pod.spec.get(key) or ()):
             yield (key, index), container
@@ -111,14 +111,14 @@ def _block_volumes(mounts: list[Json], container: Json) -> dict[str, str]:
     return {mount["destination"]: names[mount["destination"]] for mount in mounts if not mount["source"]}
 
 
-def _required(env: Sequence[str]) -> list[str]:
+def _required_names(env: Sequence[str]) -> list[str]:
     """Return the variable names that every kubelet version sets; some omit names that a shell could not use."""
     names = [variable.partition("=")[0] for variable in env]
     return [name for name in names if _SHELL_NAME.fullmatch(name)]
 
 
-def _unbound(env: Sequence[str], args: Sequence[str], pod: PodMetadata, at: Path) -> list[Finding]:
-    """Return CC0640 for each value that the document does not determine in full, so that the host could choose it."""
+def _find_unbound_values(env: Sequence[str], args: Sequence[str], pod: PodMetadata, at: Path) -> list[Finding]:
+    """Return CC0640 for each value that the host could choose, because the document does not determine it."""
     texts = [(variable.partition("=")[0], variable.partition("=")[2], "sandbox-namespace") for variable in env]
     texts += [("an argument", argument, "sandbox-name") for argument in args]
     return [
@@ -169,7 +169,7 @@ def containers(
 ) -> tuple[list[Json], list[Finding]]:
     """Return the policies of all containers of a pod, pause first. `images` must have every image of the pod.
 
-    other_gpus: whether containers of the pod that were left out of it ask for GPUs.
+    other_gpus: whether containers that were left out of `pod` ask for GPUs.
     """
     findings: list[Finding] = []
     entries_in_order: list[tuple[Json, Path]] = []
@@ -177,14 +177,16 @@ def containers(
         entries = [(entry, (key, index)) for index, entry in enumerate(pod.spec.get(key) or ())]
         entries_in_order += reversed(entries) if key == "initContainers" else entries
     _check_sandbox_group(pod, findings)
-    out = [_pause(pod, pause, [entry for entry, _ in entries_in_order], settings, findings)]
+    out = [_pause_policy(pod, pause, [entry for entry, _ in entries_in_order], settings, findings)]
     gpus = 0
     visible: list[VisibleGpus] = []
     for entry, at in entries_in_order:
         paths, gpu_count, problems = devices(entry, pod, settings, at)
         findings += problems
         gpus += gpu_count
-        policy, value = _workload(entry, at, pod, images[entry["image"]], references, settings, findings, paths)
+        policy, value = _workload_container_policy(
+            entry, at, pod, images[entry["image"]], references, settings, findings, paths
+        )
         out.append(policy)
         visible.append(VisibleGpus(policy, entry["name"], at, value, gpu_count))
         add_gpus(policy, gpu_count, settings)
@@ -198,7 +200,7 @@ def containers(
     return out, findings
 
 
-def _pause(
+def _pause_policy(
     pod: PodMetadata, image: ImageFacts, workload_containers: list[Json], settings: Settings, findings: list[Finding]
 ) -> Json:
     template = settings.pause_container
@@ -207,7 +209,7 @@ def _pause(
     pause_mounts, problems = mounts({}, image.config, pod, settings, (), pause=True, privileged=privileged)
     findings += problems
     host_network = bool(pod.spec.get("hostNetwork"))
-    annotations = _annotations(pod, template["Annotations"])
+    annotations = _merge_annotations(pod, template["Annotations"])
     network = f"^/var/run/netns/cni{'test' if host_network else ''}-{_UUID}$"
     annotations.setdefault("nerdctl/network-namespace", network)
     return _container_policy(
@@ -225,7 +227,7 @@ def _pause(
     )
 
 
-def _workload(
+def _workload_container_policy(
     container: Json,
     at: Path,
     pod: PodMetadata,
@@ -245,12 +247,12 @@ def _workload(
         container, image.config, pod, settings, at, privileged=bool(security.get("privileged"))
     )
     findings += problems
-    user = _identity(container, at, pod, image, settings, findings)
+    user = _container_identity(container, at, pod, image, settings, findings)
     _check_non_root(pod, at, container, image, user, findings)
     for key, index, name in unknown_capabilities(security, settings.shared["common"]):
         capability_path = (*at, "securityContext", "capabilities", key, index)
         findings.append(problem(pod, capability_path, "CC0604.capability", name=name.upper().removeprefix("CAP_")))
-    annotations = _annotations(pod, template["Annotations"])
+    annotations = _merge_annotations(pod, template["Annotations"])
     reference = container["image"]
     if settings.profile.binds_images and not is_pinned(reference):
         findings.append(finding(unpinned(reference), pod.ref, (*pod.spec_path, *at, "image"), image=reference))
@@ -294,7 +296,7 @@ def _container_policy(
     settings: Settings,
     device_paths: list[str] | None = None,
 ) -> Json:
-    """Build one element of policy_data.containers, with its members in genpolicy's order."""
+    """Write the members in genpolicy's order."""
     paths = device_paths or []
     run: Json = {"Terminal": terminal, "User": user.data}
     if process.args:
@@ -314,7 +316,7 @@ def _container_policy(
     }
     if annotations:
         oci["Annotations"] = annotations
-    oci["Linux"] = _linux(template["Linux"], namespaces, paths, pod, privileged=bool(security.get("privileged")))
+    oci["Linux"] = _linux_policy(template["Linux"], namespaces, paths, pod, privileged=bool(security.get("privileged")))
     return {
         "OCI": oci,
         "storages": [*container_mounts.storages, image_storage(image)]
@@ -327,7 +329,7 @@ def _container_policy(
     }
 
 
-def _identity(
+def _container_identity(
     container: Json, at: Path, pod: PodMetadata, image: ImageFacts, settings: Settings, findings: list[Finding]
 ) -> Identity:
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
@@ -363,7 +365,7 @@ def _check_non_root(
 ) -> None:
     """Append a finding if the kubelet does not start a container because of runAsNonRoot.
 
-    It starts none that would be root, and none of which the image alone says the user, by name.
+    It does not start one that would be root, nor one whose user is only in the image, by name.
     """
     security, context = container.get("securityContext") or {}, pod.spec.get("securityContext") or {}
     container_value = security.get("runAsNonRoot")
@@ -380,13 +382,13 @@ def _check_non_root(
 
 
 def sysctl_name(name: str) -> str:
-    """Return a kernel parameter's name with dots, as the kubelet passes it on, also if it was written with slashes."""
+    """Return a kernel parameter's name with dots instead of slashes, as the kubelet passes it on."""
     first = next((char for char in name if char in "./"), ".")
     return name if first == "." else name.translate(str.maketrans("./", "/."))
 
 
-def _annotations(pod: PodMetadata, defaults: Mapping[str, str]) -> dict[str, str]:
-    """Merge the pod's annotations, the settings' and the pattern of the pod's name; the first of a key counts."""
+def _merge_annotations(pod: PodMetadata, defaults: Mapping[str, str]) -> dict[str, str]:
+    """Merge annotations of the pod, the settings and the pod's name pattern; the first of a key counts."""
     out = {**pod.annotations}
     for key, value in defaults.items():
         out.setdefault(key, value)
@@ -397,7 +399,9 @@ def _annotations(pod: PodMetadata, defaults: Mapping[str, str]) -> dict[str, str
     return out
 
 
-def _linux(template: Json, namespaces: list[str], paths: list[str], pod: PodMetadata, *, privileged: bool) -> Json:
+def _linux_policy(
+    template: Json, namespaces: list[str], paths: list[str], pod: PodMetadata, *, privileged: bool
+) -> Json:
     out: Json = {
         "Namespaces": [{"Type": name, "Path": ""} for name in namespaces],
         "MaskedPaths": template["MaskedPaths"] or ([] if privileged else _MASKED),

@@ -1,4 +1,4 @@
-"""The pod as the controller of a custom resource makes it, and what that took from the template."""
+"""The pod as the controller of a custom resource makes it, and the way back to its template."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,7 +45,7 @@ BESIDE = frozenset(("when", "unless", "place", "containers", "like"))  # of an e
 
 
 def goes_to(entry: Mapping[str, Any], *, is_init: bool, is_first: bool) -> bool:
-    """Tell whether a variable or a mount of an entry goes to a container. is_first: of those that are no init ones."""
+    """Tell whether a variable or a mount of an entry goes to a container. is_first: of the regular containers."""
     match entry.get("containers", "all"):
         case "containers":
             return not is_init
@@ -64,34 +64,36 @@ def added_spec(spec: Json, workload: Workload, adds: Added, text: Texts) -> Json
     out = {**spec}
     added = added_init_containers(workload)
     starting = not_replaced(maps(spec.get("initContainers")), added)
-    starting += [{**_pod_fields(container), **_process(container, text)} for container in added]
+    starting += [{**_pod_fields(container), **_render_process(container, text)} for container in added]
     if starting:
-        out["initContainers"] = [_container(container, variables, mounts, is_init=True) for container in starting]
+        out["initContainers"] = [
+            _add_to_container(container, variables, mounts, is_init=True) for container in starting
+        ]
     running = maps(spec.get("containers"))
     if running:
-        first = _with_probes(_with_process(running[0], adds, text), adds, text)
-        rest = [_container(container, variables, mounts) for container in running[1:]]
-        out["containers"] = [_container(first, variables, mounts, is_first=True), *rest]
-    volumes = [volume for volume in adds.get("volumes", ()) if _is_wanted(volume, out)]
+        first = _set_probes(_set_process(running[0], adds, text), adds, text)
+        rest = [_add_to_container(container, variables, mounts) for container in running[1:]]
+        out["containers"] = [_add_to_container(first, variables, mounts, is_first=True), *rest]
+    volumes = [volume for volume in adds.get("volumes", ()) if _is_added_volume(volume, out)]
     if volumes:
-        out["volumes"] = _with(spec.get("volumes"), [_pod_fields(volume) for volume in volumes], "name")
+        out["volumes"] = _merge_entries(spec.get("volumes"), [_pod_fields(volume) for volume in volumes], "name")
     return out
 
 
-def _with_process(container: Json, adds: Added, text: Texts) -> Json:
-    """Return the first container with the command of the controller; one with a command of its own stays."""
+def _set_process(container: Json, adds: Added, text: Texts) -> Json:
+    """Set the command of the controller, unless the container has one."""
     if container.get("command") or container.get("args"):
         return container
     for entry in adds.get("process", ()):
-        container = {**container, **_process(entry, text)}
+        container = {**container, **_render_process(entry, text)}
     return container
 
 
-def _process(entry: Json, text: Texts) -> Json:
+def _render_process(entry: Json, text: Texts) -> Json:
     return {str(key): [text(word) for word in entry[key]] for key in ("command", "args") if key in entry}
 
 
-def _with_probes(container: Json, adds: Added, text: Texts) -> Json:
+def _set_probes(container: Json, adds: Added, text: Texts) -> Json:
     for probe in adds.get("probes", ()):
         if not container.get(probe["name"]):
             command = [text(word) for word in probe["command"]]
@@ -99,7 +101,7 @@ def _with_probes(container: Json, adds: Added, text: Texts) -> Json:
     return container
 
 
-def _container(
+def _add_to_container(
     container: Json,
     variables: list[tuple[Json, str]],
     mounts: list[Json],
@@ -115,7 +117,7 @@ def _container(
         place = entry.get("place", "first")
         if not goes_to(entry, is_init=is_init, is_first=is_first) or (place == "missing" and entry["name"] in present):
             continue
-        (leading if place == "first" else trailing).append(_variable(entry, value))
+        (leading if place == "first" else trailing).append(_make_variable(entry, value))
     names = {variable["name"] for variable in leading}
     added = [mount for mount in mounts if goes_to(mount, is_init=is_init, is_first=is_first)]
     paths = {mount.get("mountPath") for mount in maps(container.get("volumeMounts"))}
@@ -124,11 +126,13 @@ def _container(
     if leading or trailing:
         out["env"] = [*leading, *(variable for variable in env if variable.get("name") not in names), *trailing]
     if added:
-        out["volumeMounts"] = _with(container.get("volumeMounts"), [_pod_fields(mount) for mount in added], "mountPath")
+        out["volumeMounts"] = _merge_entries(
+            container.get("volumeMounts"), [_pod_fields(mount) for mount in added], "mountPath"
+        )
     return out
 
 
-def _variable(entry: Json, value: str) -> Json:
+def _make_variable(entry: Json, value: str) -> Json:
     if "fieldPath" in entry:
         return {"name": entry["name"], "valueFrom": {"fieldRef": {"fieldPath": entry["fieldPath"]}}}
     if "\0" not in value:
@@ -136,8 +140,8 @@ def _variable(entry: Json, value: str) -> Json:
     return {"name": entry["name"], "valueFrom": {WRITTEN: value}}
 
 
-def _is_wanted(volume: Json, spec: Json) -> bool:
-    """Tell whether a volume is added: one for `missing` where it is mounted and there is none of its name."""
+def _is_added_volume(volume: Json, spec: Json) -> bool:
+    # A volume with place `missing` is added if a container mounts it and the pod lacks it
     if volume.get("place") != "missing":
         return True
     name = volume.get("name")
@@ -153,7 +157,7 @@ def _pod_fields(entry: Json) -> Json:
     return {key: value for key, value in entry.items() if key not in BESIDE}
 
 
-def _with(present: Any, added: list[Json], key: str) -> list[Json]:
+def _merge_entries(present: Any, added: list[Json], key: str) -> list[Json]:
     keys = {entry.get(key) for entry in added}
     return [*(entry for entry in maps(present) if entry.get(key) not in keys), *added]
 
@@ -184,7 +188,7 @@ ANY = Letters("a-z0-9.-", 1, 253)
 
 
 def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate) -> tuple[PodMetadata, list[Finding]]:
-    """Return a pod as its controller makes it. made_by: what is known of that."""
+    """Return a pod as its controller makes it. made_by: its entry of the catalogue."""
     findings: list[Finding] = []
     adds = applied(made_by.adds, workload)
 
@@ -200,7 +204,7 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
             findings.append(finding("CC0690", workload.ref, where, field=str(missing), kind=workload.ref.kind))
             return ""
 
-    findings += _refusals(workload, made_by, adds)
+    findings += _find_refusals(workload, made_by, adds)
     for variable in adds.get("env", ()):
         program = steered_by(variable["name"])
         if program and any(piece.kind == "form" for piece in pieces(variable.get("value", ""))):
@@ -217,21 +221,21 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
         spec=spec,
         names=names,
         controlled=controlled,
-        claim_templates=_claims(workload, made_by),
+        claim_templates=_claim_modes(workload, made_by),
     )
     return seen_pod, findings
 
 
 def _pod_name(text: str) -> PodName:
-    """Return how pods are named, of a text with markers. Five letters at its end are the API server's."""
+    """Read a text with markers. Five letters at its end come from the API server."""
     is_generated, is_indexed = text.endswith(GENERATED), text.endswith(INDEX_OF_NAME + GENERATED)
     parts = text.removesuffix(GENERATED).removesuffix(INDEX_OF_NAME if is_indexed else "").split("\0")
     letters = (LETTERS.get(part, ANY) if index % 2 else part for index, part in enumerate(parts))
     return PodName(tuple(letters), is_generated=is_generated, is_indexed=is_indexed)
 
 
-def _refusals(workload: Workload, made_by: PodTemplate, adds: Added) -> list[Finding]:
-    """Return CC0694 for what the entry refuses, and for a command of the template that the controller changes."""
+def _find_refusals(workload: Workload, made_by: PodTemplate, adds: Added) -> list[Finding]:
+    """Return CC0694 for each refusal of the entry, and for a template's command that the controller changes."""
     reasons = [(rule["reason"], rule["instead"]) for rule in that_apply(list(made_by.refuses), workload)]
     first = next(iter(workload.containers), {})
     if first.get("command") or first.get("args"):
@@ -244,7 +248,7 @@ def _not_described(workload: Workload, reason: str, instead: str) -> Finding:
     return finding("CC0694", workload.ref, workload.spec_path, kind=workload.ref.kind, reason=reason, instead=instead)
 
 
-def _claims(workload: Workload, made_by: PodTemplate) -> dict[str, str]:
+def _claim_modes(workload: Workload, made_by: PodTemplate) -> dict[str, str]:
     return {
         str(mapping(entry.get("metadata")).get("name")): str(mapping(entry.get("spec")).get("volumeMode") or "")
         for entry in maps(dig(workload.object, made_by.claims) if made_by.claims else None)
@@ -252,12 +256,12 @@ def _claims(workload: Workload, made_by: PodTemplate) -> dict[str, str]:
 
 
 def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
-    """Return the variables of which only the controller knows the value, each container's, with the form it has."""
+    """Return the variables of each container whose value only the controller knows, with its form."""
     made_by = workload.made_by
     if made_by is None or not made_by.adds:
         return ()
     unknown = [variable for variable in maps(made_by.adds.get("env")) if _has_form(variable.get("value", ""))]
-    shown = [(variable, _shown(variable["value"])) for variable in that_apply(unknown, workload)]
+    shown = [(variable, _show_forms(variable["value"])) for variable in that_apply(unknown, workload)]
     added = [str(container.get("name")) for container in that_apply(made_by.adds.get("initContainers"), workload)]
     places = [(name, True, False) for name in added]
     for pod_container in workload.all_containers:
@@ -272,12 +276,12 @@ def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
 
 
 def _has_form(text: str) -> bool:
-    """Tell whether a text has what only the controller knows, the pod's own name excepted."""
+    """Tell whether a text has a form other than the pod's own name."""
     return any(piece.kind == "form" and piece.value != OWN_NAME for piece in pieces(text))
 
 
 def controller_findings(workload: Workload, variables: Iterable[OpenVariable]) -> tuple[Finding, ...]:
-    """Return warnings: CC0691 of values that the controller writes, CC0695 of what no policy covers."""
+    """Return warnings: CC0691 for values that the controller writes, CC0695 for parts that no policy covers."""
     place = (workload.ref, workload.spec_path)
     kind = workload.ref.kind
     texts = dict.fromkeys(f"{variable.name} ({variable.source.removeprefix(OF_CONTROLLER)})" for variable in variables)
@@ -291,11 +295,11 @@ def controller_findings(workload: Workload, variables: Iterable[OpenVariable]) -
     )
 
 
-def _shown(text: str) -> str:
-    return "".join(map(_piece, pieces(text)))
+def _show_forms(text: str) -> str:
+    return "".join(map(_show_piece, pieces(text)))
 
 
-def _piece(piece: Piece) -> str:
+def _show_piece(piece: Piece) -> str:
     if piece.kind == "text":
         return piece.value
     return f"<{piece.value if piece.kind == 'form' else piece.value.rpartition('.')[2]}>"
@@ -314,19 +318,19 @@ INDEX_VARIABLE = "JOB_COMPLETION_INDEX"  # in every container of a pod of an ind
 
 
 def without_controlled(pod: Mapping[str, Any], workload: Workload) -> dict[str, Any]:
-    """Return metadata and spec of a pod of a workload as its template has them."""
+    """Return metadata and spec of a workload's pod as the template has them."""
     metadata, spec = (dict(mapping(pod.get(key))) for key in ("metadata", "spec"))
     keys = set()
-    for field, key, form in _controlled(workload):
+    for field, key, form in _controlled_texts(workload):
         keys.add(key)
         value = mapping(metadata.get(field)).get(key)
         of_template = mapping(workload.pod_metadata.get(field))
-        if isinstance(value, str) and key not in of_template and _fits(value, form, metadata):
+        if isinstance(value, str) and key not in of_template and _matches_form(value, form, metadata):
             metadata[field] = {name: text for name, text in metadata[field].items() if name != key}
     if INDEX in keys:
-        spec |= _without_index(spec, workload)
+        spec |= _drop_index_variables(spec, workload)
     if workload.made_by is not None and workload.made_by.adds:
-        spec = without_added(spec, workload, lambda value, form: _fits(value, form, metadata))
+        spec = without_added(spec, workload, lambda value, form: _matches_form(value, form, metadata))
     return {"metadata": metadata, "spec": spec}
 
 
@@ -337,11 +341,11 @@ def moved_variables(pod: Mapping[str, Any], workload: Workload) -> list[str]:
 
     metadata = mapping(pod.get("metadata"))
     spec = mapping(pod.get("spec"))
-    return list(changed_variables(spec, workload, lambda value, form: _fits(value, form, metadata)))
+    return list(changed_variables(spec, workload, lambda value, form: _matches_form(value, form, metadata)))
 
 
-def _controlled(workload: Workload) -> Iterator[tuple[str, str, str]]:
-    """Yield field, key and text of what a controller writes; in the text, forms are markers."""
+def _controlled_texts(workload: Workload) -> Iterator[tuple[str, str, str]]:
+    """Yield field, key and text; in the text, forms are markers."""
     if workload.made_by is None:
         for (kind, key), token in CONTROLLED.items():
             if kind == workload.ref.kind:
@@ -355,20 +359,20 @@ def _controlled(workload: Workload) -> Iterator[tuple[str, str, str]]:
                 continue
 
 
-def _fits(value: str, form: str, metadata: Mapping[str, Any]) -> bool:
+def _matches_form(value: str, form: str, metadata: Mapping[str, Any]) -> bool:
     parts = [
-        escape_regex(part) if index % 2 == 0 else _pattern(part, metadata)
+        escape_regex(part) if index % 2 == 0 else _token_pattern(part, metadata)
         for index, part in enumerate(form.split("\0"))
     ]
     return re.fullmatch("".join(parts), value) is not None
 
 
-def _pattern(token: str, metadata: Mapping[str, Any]) -> str:
+def _token_pattern(token: str, metadata: Mapping[str, Any]) -> str:
     return escape_regex(str(metadata.get(BOUND[token], ""))) if token in BOUND else PATTERNS[token]
 
 
-def _without_index(spec: Mapping[str, Any], workload: Workload) -> dict[str, Any]:
-    """Return the container lists without the variable of the index where the template has none of that name."""
+def _drop_index_variables(spec: Mapping[str, Any], workload: Workload) -> dict[str, Any]:
+    """Drop the variable of the index where the template has no variable of that name."""
     own_names = {
         pod_container.name
         for pod_container in workload.all_containers
@@ -380,17 +384,17 @@ def _without_index(spec: Mapping[str, Any], workload: Workload) -> dict[str, Any
         entries = spec.get(field)
         if isinstance(entries, list):
             changed[field] = [
-                container if mapping(container).get("name") in own_names else _trimmed(container)
+                container if mapping(container).get("name") in own_names else _drop_index_variable(container)
                 for container in entries
             ]
     return changed
 
 
-def _trimmed(container: Any) -> Any:
+def _drop_index_variable(container: Any) -> Any:
     env = mapping(container).get("env")
-    if not isinstance(env, list) or not any(map(_is_added, env)):
+    if not isinstance(env, list) or not any(map(_is_added_index, env)):
         return container
-    rest = [variable for variable in env if not _is_added(variable)]
+    rest = [variable for variable in env if not _is_added_index(variable)]
     fields = {key: value for key, value in container.items() if key != "env"}
     return {**fields, "env": rest} if rest else fields
 
@@ -399,7 +403,7 @@ def _is_index(variable: Any) -> bool:
     return mapping(variable).get("name") == INDEX_VARIABLE
 
 
-def _is_added(variable: Any) -> bool:
+def _is_added_index(variable: Any) -> bool:
     path = dig(variable, ("valueFrom", "fieldRef", "fieldPath"))
     return _is_index(variable) and path in (f"metadata.annotations['{INDEX}']", f"metadata.labels['{INDEX}']")
 
@@ -416,7 +420,7 @@ NEW = ("initContainers", "process", "probes")  # only entries with one of these 
 
 
 def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
-    """Return the pod spec without what an entry adds to containers. fits: tells whether a text has a form."""
+    """Return the pod spec without the entry's additions to containers. fits: whether a text has a form."""
     adds = workload.made_by.adds if workload.made_by else {}
     if not any(field in adds for field in NEW):
         return spec
@@ -425,12 +429,14 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
     }
     variables = list(that_apply(adds.get("env"), workload))
     values_by_name = {
-        variable["name"]: _text(variable["value"], workload) or "" for variable in variables if "value" in variable
+        variable["name"]: _render_text(variable["value"], workload) or ""
+        for variable in variables
+        if "value" in variable
     }
     names = {variable["name"] for variable in variables}
 
     def same(words: Any, templates: list[str]) -> bool:
-        texts = [expand(_text(template, workload) or "", values_by_name) for template in templates]
+        texts = [expand(_render_text(template, workload) or "", values_by_name) for template in templates]
         return isinstance(words, list) and len(words) == len(texts) and all(map(fits, map(str, words), texts))
 
     added = {container.get("name"): container for container in that_apply(adds.get("initContainers"), workload)}
@@ -442,22 +448,24 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
             entry = added.get(container.get("name")) if field == "initContainers" and template is None else None
             if entry and same(container.get("args"), entry.get("args", [])):
                 continue
-            containers.append(_of_template(container, template or {}, workload, adds, names, same))
+            containers.append(_without_additions(container, template or {}, workload, adds, names, same))
         if field in spec:
             out[field] = containers
     return out
 
 
 def changed_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]:
-    """Yield, as `container: variable NAME`, each of which a pod has another value than its controller writes.
+    """Yield `container: variable NAME` for each whose value is not the controller's.
 
-    One that is not there is none of them, nor is one that the controller leaves to the template.
+    Missing variables do not count, nor do those that the controller leaves to the template.
     """
     templates = {
         (pod_container.field, pod_container.name): pod_container.container for pod_container in workload.all_containers
     }
     adds = workload.made_by.adds if workload.made_by else {}
-    entries = [(entry, _text(entry.get("value", ""), workload)) for entry in that_apply(adds.get("env"), workload)]
+    entries = [
+        (entry, _render_text(entry.get("value", ""), workload)) for entry in that_apply(adds.get("env"), workload)
+    ]
     values_by_name = {entry["name"]: text for entry, text in entries if "value" in entry and text is not None}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(spec.get(field)) if entries else ()):
@@ -474,25 +482,25 @@ def changed_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[st
                     continue
                 is_of_template = entry.get("place") == "missing" and entry["name"] in mine
                 value = None if text is None else expand(text, values_by_name)
-                if not is_of_template and not _is_written(variables[entry["name"]], entry, value, fits):
+                if not is_of_template and not _is_as_written(variables[entry["name"]], entry, value, fits):
                     yield f"{name}: variable {entry['name']}"
 
 
-def _is_written(variable: Json, entry: Json, text: str | None, fits: Fits) -> bool:
-    """Tell whether a variable is as the controller writes it. text: None for one of which the value is not known."""
+def _is_as_written(variable: Json, entry: Json, text: str | None, fits: Fits) -> bool:
+    """Compare a variable with its entry. text: the controller's value, None if unknown."""
     if "fieldPath" in entry:
         return bool(dig(variable, ("valueFrom", "fieldRef", "fieldPath")) == entry["fieldPath"])
     return "valueFrom" not in variable and (text is None or fits(str(variable.get("value") or ""), text))
 
 
-def _text(template: str, workload: Workload) -> str | None:
+def _render_text(template: str, workload: Workload) -> str | None:
     try:
         return written(template, workload.object, workload.template)
     except MissingFieldError:
         return None  # a render of the object is refused
 
 
-def _of_template(
+def _without_additions(
     container: Json,
     template: Mapping[str, Any],
     workload: Workload,

@@ -21,7 +21,7 @@ EXPANSION = r"\$(?:\$|\(([^)]*)\))"
 
 
 class Room:
-    """What one container may still expand to."""
+    """The characters that one container may still expand to."""
 
     __slots__ = ("left", "refused")
 
@@ -30,7 +30,7 @@ class Room:
         self.refused: set[str] = set()
 
     def refuses(self, size: int) -> tuple[str, int] | None:
-        """Take `size` characters; if there is no room, nothing is taken: the variant of CC0604, and the limit."""
+        """Take `size` characters. Without enough room, take none and return the variant of CC0604 and the limit."""
         if size > LONGEST_VALUE:
             return "CC0604.long-expansion", LONGEST_VALUE
         if size > self.left:
@@ -175,7 +175,7 @@ def expanded(
         return ""
     out = expand(text, variables)
     if token_marker(EXTERNAL) in out:
-        findings.append(problem(pod, at, "CC0671", variable=_open_name(text, variables)))
+        findings.append(problem(pod, at, "CC0671", variable=_first_open_name(text, variables)))
         return ""
     if out is not text:
         has_no_tokens((re.sub(_MARKER, "?", out),), pod, at, findings)
@@ -196,7 +196,7 @@ def fits(
     return not refusal
 
 
-def _open_name(text: str, variables: Mapping[str, str]) -> str:
+def _first_open_name(text: str, variables: Mapping[str, str]) -> str:
     names = (match[1] for match in re.finditer(EXPANSION, text) if match[1])
     return next(name for name in names if variables.get(name) == token_marker(EXTERNAL))
 
@@ -214,22 +214,22 @@ def has_no_tokens(texts: Iterable[str], pod: PodMetadata, at: Path, findings: li
 
 def matchable_variable(name: str, value: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """Return the value of a variable in a form that the rules can match."""
-    for form in _tokens(value):
+    for form in _find_tokens(value):
         if form != "sandbox-namespace" and (value != token_marker(form) or form not in WHOLE):
-            return _pattern(value, pod, at, name, findings)
+            return _build_pattern(value, pod, at, name, findings)
     return value
 
 
 def matchable_argument(arg: str, pod: PodMetadata, at: Path, findings: list[Finding]) -> str:
     """Return an argument in a form that the rules can match."""
-    for form in _tokens(arg):
+    for form in _find_tokens(arg):
         if form != "sandbox-name" and arg != token_marker("node-name"):
-            return _pattern(arg, pod, at, "", findings)
+            return _build_pattern(arg, pod, at, "", findings)
     return escaped_argument(arg)
 
 
-def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: list[Finding]) -> str:
-    """Return the pattern for a text with tokens. variable: the name of the variable, "" for an argument."""
+def _build_pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: list[Finding]) -> str:
+    """Build the pattern of a text with tokens. variable: its name, "" for an argument."""
     pieces = re.split(_MARKER, text)  # text, token, text, ... text
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
@@ -249,7 +249,7 @@ def _pattern(text: str, pod: PodMetadata, at: Path, variable: str, findings: lis
     return f"{token_marker(PATTERN)}^{''.join(pieces)}$"
 
 
-def _tokens(text: str) -> list[str]:
+def _find_tokens(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(_MARKER, text))) if "\0" in text else []
 
 
@@ -305,14 +305,14 @@ def bound_argument(text: str) -> str:
 
 
 def as_bound(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return a container of policy data in a form that all generators share, whoever made it.
+    """Return a container of policy data in a form that all generators share.
 
-    genpolicy, and contrast-krm before 0.2, have tokens; of an annotation that the pod template lacks, too. Indexes and
-    hashes once had any number of digits and letters.
+    genpolicy, and contrast-krm before 0.2, write tokens, even for an annotation that the pod template lacks. Indexes
+    and hashes once had any number of digits and letters.
     """
     process = entry["OCI"]["Process"]
     env = [as_bound_variable(text) for text in process.get("Env", ())]
-    bound = _bound({**entry, "OCI": {**entry["OCI"], "Process": {**process, "Env": env}}})
+    bound = _bind_container({**entry, "OCI": {**entry["OCI"], "Process": {**process, "Env": env}}})
     process = bound["OCI"]["Process"]
     texts = {key: [unlimited_value(text) for text in process.get(key, ())] for key in ("Env", "Args")}
     return {**bound, "OCI": {**bound["OCI"], "Process": {**process, **texts}}}
@@ -343,10 +343,10 @@ def as_bound_variable(entry: str) -> str:
 
 def bound_containers(containers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return containers of policy data with all such values bound. Those that have none are the same objects."""
-    return [_bound(entry) for entry in containers]
+    return [_bind_container(entry) for entry in containers]
 
 
-def _bound(entry: dict[str, Any]) -> dict[str, Any]:
+def _bind_container(entry: dict[str, Any]) -> dict[str, Any]:
     process = entry["OCI"]["Process"]
     env = [bound_variable(text) if text.endswith(")") else text for text in process.get("Env", ())]
     args = [bound_argument(text) for text in process.get("Args", ())]

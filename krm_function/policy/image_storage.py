@@ -1,4 +1,4 @@
-"""The storage by which a policy binds an image, and what the lock says of the images of a pod."""
+"""The storage that binds an image in a policy, and a pod's images that the lock lacks or doubts."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,7 +9,7 @@ from krm_function.kubernetes.image import Image, other_tags, parse_image
 from krm_function.policy.pod_metadata import PodMetadata
 from krm_function.text.changes import same
 
-# --- Build and read the storage by which a policy binds the image that the VM may pull for a container
+# --- Build and read the storage that binds the image that the VM may pull for a container
 #
 #     {"driver": "image_guest_pull", "driver_options": [], "source": "web:1.2@sha256:...", "fstype": "overlay",
 #      "options": [], "mount_point": "^$(root_path)$", "fs_group": null, "shared": false}
@@ -38,7 +38,7 @@ def is_pinned(reference: str) -> bool:
 
 
 def unpinned(reference: str) -> str:
-    """Return what is wrong with a reference that is not pinned: CC0502 with a variant."""
+    """Return CC0502 with the variant for a reference that is not pinned."""
     _, at, digest = reference.partition("@")
     if not at:
         return "CC0502.tag"
@@ -72,7 +72,7 @@ def digest_suffix(reference: str) -> str:
 
 
 def misshapen(storage: Json) -> str:
-    """Return the first member, by name, that an image storage must not have so, or ""; any source is allowed."""
+    """Return the first member, by name, with a value that no node sends, or ""; any source is allowed."""
     misfits = [name for name, value in SHAPE.items() if name not in storage or not same(storage[name], value)]
     misfits += storage.keys() - SHAPE.keys() - {"source"}
     if not isinstance(storage.get("source"), str):
@@ -88,7 +88,7 @@ def is_bound(storage: Json, *, sandbox: bool) -> bool:
 
 
 def is_of(storages: list[Json], reference: str) -> bool:
-    """Tell whether image storages are exactly one, well-formed, for the image of a pod's container."""
+    """Tell whether there is exactly one image storage, well-formed, with the digest of a container's image."""
     return (
         len(storages) == 1
         and not misshapen(storages[0])
@@ -96,12 +96,12 @@ def is_of(storages: list[Json], reference: str) -> bool:
     )
 
 
-# --- What the ImageLock says of the images of a pod, before their settings go into its policy
+# --- Find images of a pod that the ImageLock lacks or doubts, before their settings go into its policy
 #
 #     the lock has                                          finding
 #     no entry of the whole reference                       CC0504, an error
 #     no entry, but the digest under another tag            CC0510 besides: which tag it is known by
-#     an entry whose tag nobody has looked up               CC0510, a warning
+#     an entry whose tag was never looked up                 CC0510, a warning
 #
 # Rule: entries are found by the whole reference, exactly as the pod names the image.
 
@@ -109,26 +109,26 @@ def is_of(storages: list[Json], reference: str) -> bool:
 def images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
     """Return CC0504 for every image that the ImageLock does not have, and CC0510 if it has the digest."""
     findings: list[Finding] = []
-    for path, reference in _references(pod):
+    for path, reference in _locate_references(pod):
         if reference not in images:
             findings.append(finding("CC0504", pod.ref, path, image=reference))
             image = parse_image(reference)
             tags = other_tags(image, images) if isinstance(image, Image) else ()
-            findings += [_doubtful(pod, path, image, ", ".join(tags))] if tags and isinstance(image, Image) else []
+            findings += [_tag_finding(pod, path, image, ", ".join(tags))] if tags and isinstance(image, Image) else []
     return findings
 
 
 def unproven_tags(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
-    """Return CC0510 for every image whose tag nobody has looked up; all of them are in the lock."""
+    """Return CC0510 for every image whose tag was never looked up; `images` has all of the pod's."""
     findings: list[Finding] = []
-    for path, reference in _references(pod):
+    for path, reference in _locate_references(pod):
         found_as = images[reference].found_as
         image = parse_image(reference) if found_as else ""
-        findings += [_doubtful(pod, path, image, found_as)] if isinstance(image, Image) else []
+        findings += [_tag_finding(pod, path, image, found_as)] if isinstance(image, Image) else []
     return findings
 
 
-def _references(pod: PodMetadata) -> list[tuple[Path, str]]:
+def _locate_references(pod: PodMetadata) -> list[tuple[Path, str]]:
     return [
         ((*pod.spec_path, key, index, "image"), container["image"])
         for key in ("initContainers", "containers")
@@ -136,6 +136,6 @@ def _references(pod: PodMetadata) -> list[tuple[Path, str]]:
     ]
 
 
-def _doubtful(pod: PodMetadata, path: Path, image: Image, tags: str) -> Finding:
+def _tag_finding(pod: PodMetadata, path: Path, image: Image, tags: str) -> Finding:
     name = str(image._replace(digest=""))
     return finding("CC0510", pod.ref, path, image=str(image), known=tags, tag=image.tag, name=name)

@@ -33,14 +33,14 @@ string = lru_cache(_KNOWN_LIMIT)(encode_basestring)  # most occur many times, al
 
 
 def pretty(value: Any, depth: int = 0) -> str:
-    """Serialise `value` as JSON at `depth` levels of indentation; the caller writes that of the first line."""
-    text = _text(value, depth)
+    """Serialise `value` as JSON at `depth` levels of indentation; the caller indents the first line."""
+    text = _serialise(value, depth)
     if "'" in text:  # faster to find than three of them; neither can occur outside of a string
         text = text.replace("'''", "''\\u0027")
     return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
 
 
-def _text(value: Any, depth: int) -> str:
+def _serialise(value: Any, depth: int) -> str:
     kind = type(value)
     if kind is str:
         return string(value)
@@ -48,8 +48,8 @@ def _text(value: Any, depth: int) -> str:
         if not value:
             return "{}" if kind is dict else "[]"
         if depth in _SHARED:
-            return _shared(value, depth)
-        return _collection(value, depth)
+            return _serialise_shared(value, depth)
+        return _serialise_collection(value, depth)
     if value is None:
         return "null"
     if kind is bool:
@@ -59,12 +59,16 @@ def _text(value: Any, depth: int) -> str:
     raise TypeError(f"{kind.__name__} has no place in policy data")
 
 
-def _member(key: str, value: Any, depth: int) -> str:
-    return _collection(value, depth) if key == _OWN and type(value) is dict and value else _text(value, depth)
+def _serialise_member(key: str, value: Any, depth: int) -> str:
+    return (
+        _serialise_collection(value, depth)
+        if key == _OWN and type(value) is dict and value
+        else _serialise(value, depth)
+    )
 
 
-def _shared(value: Any, depth: int) -> str:
-    """Serialise a part that other containers may have as well; cached.
+def _serialise_shared(value: Any, depth: int) -> str:
+    """Serialise a part that other containers may have, too; cached.
 
     Equal parts have equal marshalled bytes, which take a tenth of the time.
     """
@@ -73,20 +77,20 @@ def _shared(value: Any, depth: int) -> str:
     if text is None:
         if len(_known) >= _KNOWN_LIMIT:
             _known.clear()
-        _known[key] = text = _collection(value, depth)
+        _known[key] = text = _serialise_collection(value, depth)
     return text
 
 
-def _collection(value: Any, depth: int) -> str:
+def _serialise_collection(value: Any, depth: int) -> str:
     deeper = depth + 1
     inner = _INDENTS[deeper]
     if type(value) is dict:
         entries = [
-            f"{string(key)}: {string(entry) if type(entry) is str else _member(key, entry, deeper)}"
+            f"{string(key)}: {string(entry) if type(entry) is str else _serialise_member(key, entry, deeper)}"
             for key, entry in value.items()
         ]
         return f"{{{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}}}"
-    entries = [string(entry) if type(entry) is str else _text(entry, deeper) for entry in value]
+    entries = [string(entry) if type(entry) is str else _serialise(entry, deeper) for entry in value]
     return f"[{inner}{f',{inner}'.join(entries)}{_INDENTS[depth]}]"
 
 
@@ -109,23 +113,23 @@ def rego_text(rules: str, containers: list[dict[str, Any]], shared_text: str) ->
 
 
 def read_policy_data(rego: str) -> dict[str, Any]:
-    """Parse the policy_data of a policy document, of any generator. Raises ValueError if there is none."""
-    return _parts(rego)[0]
+    """Parse the policy_data of a policy document, of any generator. Raises ValueError without one."""
+    return _locate_policy_data(rego)[0]
 
 
 def rules_of(rego: str) -> str:
-    """Return a policy document without its policy_data, including text behind it. Raises as `read_policy_data`."""
-    _, start, end = _parts(rego)
+    """Return a policy document without its policy_data. Raises as `read_policy_data`."""
+    _, start, end = _locate_policy_data(rego)
     return rego[:start] + rego[end:].strip()
 
 
-def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
-    """Return the policy_data, and the offsets at which it begins and ends."""
+def _locate_policy_data(rego: str) -> tuple[dict[str, Any], int, int]:
+    """Return the policy_data and the offsets of its begin and end."""
     start = rego.find("\n" + HEAD)
     if start < 0:
         raise ValueError("the policy has no policy_data")
     try:
-        data, end = json.JSONDecoder(object_pairs_hook=_unique_keys).raw_decode(rego, start + 1 + len(HEAD))
+        data, end = json.JSONDecoder(object_pairs_hook=_refuse_duplicate_keys).raw_decode(rego, start + 1 + len(HEAD))
     except (json.JSONDecodeError, RecursionError) as problem:
         raise ValueError(f"policy_data is not JSON: {getattr(problem, 'msg', 'nested too deeply')}") from None
     if not isinstance(data, dict) or not isinstance(data.get("containers"), list):
@@ -133,8 +137,8 @@ def _parts(rego: str) -> tuple[dict[str, Any], int, int]:
     return data, start, end
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; refuse one with a duplicate key, of which Rego engines could take different values."""
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object. Rego engines could take different values of a duplicate key."""
     data = dict(pairs)
     if len(data) < len(pairs):
         raise ValueError("policy_data has a key twice in one object")
@@ -171,7 +175,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b
 
 
 class Initdata(NamedTuple):
-    """The document: data maps file names to file texts."""
+    """data: file name -> file text."""
 
     version: str
     algorithm: str
@@ -184,11 +188,11 @@ def encode_toml(document: Initdata, literal: str | None = None) -> bytes:
     literal: name of a file that is known to satisfy `fits_literal`.
     Raises UnicodeEncodeError for lone surrogates.
     """
-    lines = [f"version = {_basic(document.version)}\nalgorithm = {_basic(document.algorithm)}\n\n[data]\n"]
+    lines = [f"version = {_quote(document.version)}\nalgorithm = {_quote(document.algorithm)}\n\n[data]\n"]
     for key, value in sorted(document.data.items()):
         # TOML drops the first newline after the opening quotes
-        text = f"'''\n{value}'''" if key == literal or fits_literal(value) else _basic(value)
-        lines.append(f"{_basic(key)} = {text}\n")
+        text = f"'''\n{value}'''" if key == literal or fits_literal(value) else _quote(value)
+        lines.append(f"{_quote(key)} = {text}\n")
     return "".join(lines).encode()
 
 
@@ -228,13 +232,13 @@ def annotation(toml: bytes) -> str:
 def annotation_and_digest(toml: bytes) -> tuple[str, str]:
     """Return the annotation value and the sha256 of a document.
 
-    What documents of one render share is compressed and hashed once, and ends at a byte of its own (a sync flush), so
-    that their annotations begin with the same text: the gzip with which Helm stores a release finds it again
+    The shared start of a render's documents is compressed and hashed once and ends at a byte boundary (sync flush), so
+    that their annotations begin with the same text, which the gzip of a Helm release finds again
     (docs/facts/helm.md#releases).
     """
-    ends = _shared_prefix_ends(toml)
+    ends = _find_shared_prefix_ends(toml)
     end = ends[-1] if ends else 0
-    prefix = _packed_prefix(toml[:end], ends[:-1])
+    prefix = _pack_prefix(toml[:end], ends[:-1])
     packer, hashed = prefix.packer.copy(), prefix.hashed.copy()
     flushed = packer.flush(zlib.Z_SYNC_FLUSH) if end else b""
     hashed.update(toml[end:])
@@ -243,8 +247,8 @@ def annotation_and_digest(toml: bytes) -> tuple[str, str]:
     return value, hashed.hexdigest()
 
 
-def _shared_prefix_ends(toml: bytes) -> tuple[int, ...]:
-    """Return the ends of the prefixes that documents of other pods have, too."""
+def _find_shared_prefix_ends(toml: bytes) -> tuple[int, ...]:
+    """Return the ends of the prefixes that documents of other pods share."""
     ends: list[int] = []
     for text in SHARED_UP_TO:
         start = toml.find(text, ends[-1] if ends else 0)
@@ -263,14 +267,14 @@ class _PackedPrefix(NamedTuple):
 
 
 @functools.lru_cache(maxsize=6)
-def _packed_prefix(head: bytes, shared_ends: tuple[int, ...]) -> _PackedPrefix:
-    """Compress and hash a prefix of documents, continuing the one that ends at the last of `shared_ends`."""
+def _pack_prefix(head: bytes, shared_ends: tuple[int, ...]) -> _PackedPrefix:
+    """Continue the prefix that ends at the last of `shared_ends`."""
     if not head:
         import hashlib
 
         return _PackedPrefix(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
     end = shared_ends[-1] if shared_ends else 0
-    shorter = _packed_prefix(head[:end], shared_ends[:-1])
+    shorter = _pack_prefix(head[:end], shared_ends[:-1])
     packer, hashed = shorter.packer.copy(), shorter.hashed.copy()
     hashed.update(head[end:])
     return _PackedPrefix(shorter.packed + packer.compress(head[end:]), packer, hashed)
@@ -309,8 +313,7 @@ def host_data(hex_digest: str, tee: str) -> bytes:
     return bytes.fromhex(hex_digest)[:width].ljust(width, b"\0")
 
 
-def _basic(value: str) -> str:
-    """Write a TOML basic string: on one line, with escapes."""
+def _quote(value: str) -> str:
     return f'"{_ESCAPED.sub(_escape, value)}"'
 
 

@@ -9,10 +9,10 @@ from krm_function.kubernetes.pod_names import sample_names
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.pod_metadata import PodMetadata, pod_metadata
 
-# --- Read the pod that the node will see: what a workload says of it, and what the controller of a custom resource
-# adds
+# --- Read the pod that the node will see: a workload and the additions of a custom
+# resource's controller
 #
-# Rule: whoever generates a policy or compares one asks here, so that both see the same pod.
+# Rule: generator and comparison both call this, so that they see the same pod.
 
 
 def made_pod(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
@@ -29,8 +29,8 @@ def made_pod(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
 # --- The name of a pod against the pattern of names in its policy
 #
 # A policy of genpolicy, or of contrast-krm before 0.2, has a pattern that cuts no name, so it refuses the pods of a
-# workload with a long name. Only patterns that a generator makes of the workload are tried on a name: the policy may be
-# anybody's, and so a regex that takes forever.
+# workload with a long name. Only patterns that a generator makes of the workload are tried on a name: a policy of
+# unknown origin may have a regex that takes forever.
 
 
 SANDBOX_NAME = "io.kubernetes.cri.sandbox-name"
@@ -49,7 +49,7 @@ def allowed_names(workload: Workload, sealed: Any) -> str:
 
 
 def refused_name(workload: Workload, allowed: str) -> str:
-    """Return a name that a pod of the workload may get and that a pattern refuses; "" if there is none."""
+    """Return a name that a pod of the workload may get and that a pattern refuses, or ""."""
     names = [name for form in made_pod(workload)[0].names for name in sample_names(form)]
     return next((name for name in names if allowed and not re.fullmatch(allowed, name)), "")
 

@@ -47,7 +47,7 @@ def mount(destination: str, source: str, kind: str, options: list[str]) -> Json:
 
 
 def base_name(path: str) -> str:
-    """Return the last component of a path, "" if there is none."""
+    """Return the last component of a path; "" for the root."""
     return path.rstrip("/").rpartition("/")[2]
 
 
@@ -66,7 +66,7 @@ def volumes(
         for index, entry in volume_mounts:
             if entry["name"] == name:
                 mount_path = (*at, "volumeMounts", index)
-                alternatives = _mounted(storages, volume, entry, pod, settings)
+                alternatives = _mount_volume(storages, volume, entry, pod, settings)
                 if isinstance(alternatives, list):
                     out.append(alternatives)
                 else:
@@ -96,7 +96,7 @@ def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
     }
     out = []
     for name, volume in _volumes_by_name(pod).items():
-        source = _source(volume)
+        source = _volume_kind(volume)
         if source == "hostPath" and in_the_vm(volume[source]["path"]):
             continue
         if name in mounted and source != "emptyDir" and source not in FILES:
@@ -105,7 +105,7 @@ def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
 
 
 def _volumes_by_name(pod: PodMetadata) -> dict[str, Json]:
-    """Return the volumes by name. A StatefulSet's claim replaces a volume of its name."""
+    # A StatefulSet's claim replaces a volume of the same name
     out: dict[str, Json] = {
         name: {"name": name, CLAIM: {}, "volumeMode": mode} for name, mode in pod.claim_templates.items()
     }
@@ -114,8 +114,8 @@ def _volumes_by_name(pod: PodMetadata) -> dict[str, Json]:
     return out
 
 
-def _source(volume: Json) -> str:
-    """Return the kind of a volume; emptyDir for one without a source."""
+def _volume_kind(volume: Json) -> str:
+    # A volume without a source is an emptyDir
     return next((key for key, value in volume.items() if key not in _NO_SOURCE and value is not None), "emptyDir")
 
 
@@ -127,24 +127,24 @@ def in_the_vm(path: str) -> bool:
     return path in _IN_THE_VM or path.startswith(("/dev/", "/sys/"))
 
 
-def _mounted(
+def _mount_volume(
     storages: list[Json], volume: Json, entry: Json, pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
-    """Return the alternative mounts of one volumeMount, or what of it is wrong or not covered."""
-    fault = _wrong_mount(volume, entry, pod)
+    """Return the alternative mounts of one volumeMount, or why the policy does not cover it."""
+    fault = _find_wrong_field(volume, entry, pod)
     if fault:
         return fault
     path, base = entry["mountPath"], base_name(entry["mountPath"])
-    source = _source(volume)
+    source = _volume_kind(volume)
     source_fields = volume.get(source) or {}
     part = next((key for key in ("subPath", "subPathExpr") if entry.get(key)), None)
-    options = _options(source, source_fields, entry, settings)
+    options = _bind_options(source, source_fields, entry, settings)
     if source == "emptyDir":
         if part:
             return part, Cause("CC0604.part-of-empty-dir")
-        return _empty_dir(storages, source_fields, entry, options, pod, settings)
+        return _mount_empty_dir(storages, source_fields, entry, options, pod, settings)
     if source in SETTLED and not part:
-        return _object_volume(storages, path, base, _propagation(entry), settings)
+        return _mount_object_volume(storages, path, base, _propagation_option(entry), settings)
     if source in SETTLED and part and settings.kata_config["enable_configmap_secret_storages"]:
         return part, Cause("CC0604.part-of-storage")
     if source == "hostPath" and not _is_plain_path(source_fields["path"]):
@@ -155,22 +155,22 @@ def _mounted(
             if part
             else [mount(path, source_fields["path"].rstrip("/"), "bind", options)]
         )
-    if _mode(volume, source_fields) == "Block":
+    if _volume_mode(volume, source_fields) == "Block":
         return "", Cause("CC0604.block")
     return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
 
 
-def _wrong_mount(volume: Json, entry: Json, pod: PodMetadata) -> Wrong | None:
-    """Return what no mount of any source may have: an odd path or propagation, two sources, an unstable field."""
+def _find_wrong_field(volume: Json, entry: Json, pod: PodMetadata) -> Wrong | None:
+    """Return a field that no mount may have: an odd path or propagation, a second source, an unstable field."""
     base = base_name(entry["mountPath"])
     if not entry["mountPath"].startswith("/") or not BASE.match(base) or base in {".", ".."}:
         return "mountPath", Cause("CC0604.mount-name")
-    if not _propagation(entry):
+    if not _propagation_option(entry):
         return "mountPropagation", Cause("CC0604.propagation", {"known": ", ".join(PROPAGATION)})
     sources = [key for key, value in volume.items() if key not in _NO_SOURCE and value is not None]
     if len(sources) > 1:
         return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
-    source = _source(volume)
+    source = _volume_kind(volume)
     unstable = next(
         (
             field_path
@@ -182,20 +182,19 @@ def _wrong_mount(volume: Json, entry: Json, pod: PodMetadata) -> Wrong | None:
     return ("", Cause("CC0601.field-path", {"field_path": unstable})) if unstable else None
 
 
-def _propagation(entry: Json) -> str:
-    """Return the option of a mount's propagation, "" for a word that is none."""
+def _propagation_option(entry: Json) -> str:
+    """Return "" for an unknown mountPropagation."""
     return PROPAGATION.get(entry.get("mountPropagation") or "None", "")
 
 
-def _options(source: str, source_fields: Json, entry: Json, settings: Settings) -> list[str]:
-    """Return the options of a bind mount; of the node's files, none is writable."""
+def _bind_options(source: str, source_fields: Json, entry: Json, settings: Settings) -> list[str]:
+    """Mounts of the node's files are never writable."""
     propagates = source != "emptyDir" or settings.profile.propagates
     read_only = entry.get("readOnly") or source_fields.get("readOnly") or source in FILES
-    return ["rbind", _propagation(entry) if propagates else PROPAGATION["None"], "ro" if read_only else "rw"]
+    return ["rbind", _propagation_option(entry) if propagates else PROPAGATION["None"], "ro" if read_only else "rw"]
 
 
 def _is_plain_path(path: str) -> bool:
-    """Tell whether a path is absolute and has no `.`, `..` or empty part."""
     return path.startswith("/") and not {".", ".."} & set(path.split("/")) and "//" not in path
 
 
@@ -209,22 +208,21 @@ def _downward_fields(source: str, source_fields: Json) -> list[str]:
 
 
 def _is_unstable(field_path: str, pod: PodMetadata) -> bool:
-    """Tell whether a field is an annotation that is in no policy and that tools change in a running cluster.
-
-    Or all annotations, and such a one is among them.
-    """
+    """Tell whether a field has an annotation that is in no policy and that tools change in a running cluster."""
     if field_path == ALL_ANNOTATIONS:
         return bool(pod.of_the_cluster)
     quoted_key = re.match(QUOTED_KEY, field_path)
     return quoted_key is not None and quoted_key[1] == "annotations" and is_bookkeeping(quoted_key[2])
 
 
-def _mode(volume: Json, source_fields: Json) -> str:
+def _volume_mode(volume: Json, source_fields: Json) -> str:
     claim = (source_fields.get("volumeClaimTemplate") or {}).get("spec") or {}
     return str(volume.get("volumeMode") or claim.get("volumeMode") or "")
 
 
-def _object_volume(storages: list[Json], path: str, base: str, propagation: str, settings: Settings) -> list[Json]:
+def _mount_object_volume(
+    storages: list[Json], path: str, base: str, propagation: str, settings: Settings
+) -> list[Json]:
     template = settings.volumes["configMap"]
     options = template["options"]
     if propagation != "rprivate":
@@ -234,11 +232,11 @@ def _object_volume(storages: list[Json], path: str, base: str, propagation: str,
         base = escape_regex(base)  # such storages are counted: no name may fit another's pattern
     target = f"{template['mount_point']}{base}$"
     if stored:
-        storages.append(_storage(template, f"{template['mount_source']}{base}$", target, [], template["options"]))
+        storages.append(_make_storage(template, f"{template['mount_source']}{base}$", target, [], template["options"]))
     return [mount(path, target, template["mount_type"], options)]
 
 
-def _empty_dir(
+def _mount_empty_dir(
     storages: list[Json], volume: Json, entry: Json, options: list[str], pod: PodMetadata, settings: Settings
 ) -> list[Json] | Wrong:
     path, name, medium = entry["mountPath"], entry["name"], volume.get("medium") or ""
@@ -248,7 +246,9 @@ def _empty_dir(
         extra = [f"fsgid={group}"] if group else []
         target = f"{template['mount_point']}{name}$"
         driver_options = template["driver_options"]
-        storages.append(_storage(template, template["source"], target, driver_options, [*template["options"], *extra]))
+        storages.append(
+            _make_storage(template, template["source"], target, driver_options, [*template["options"], *extra])
+        )
         return [mount(path, f"{template['mount_source']}{name}$", template["mount_type"], options)]
     if medium:
         return "", Cause("CC0601.medium", {"medium": medium})
@@ -259,7 +259,7 @@ def _empty_dir(
             mount(path, f"$(sfprefix){escape_regex(base_name(path))}$", "bind", options),
         ]
     template = settings.volumes["emptyDir_encrypted" if kind == "block-encrypted" else "emptyDir_plain"]
-    storage = _storage(
+    storage = _make_storage(
         template, template["source"], template["mount_point"], template["driver_options"], template["options"]
     )
     if group:
@@ -268,7 +268,7 @@ def _empty_dir(
     return [mount(path, template["mount_source"], template["mount_type"], options)]
 
 
-def _storage(template: Json, source: str, mount_point: str, driver_options: list[str], options: list[str]) -> Json:
+def _make_storage(template: Json, source: str, mount_point: str, driver_options: list[str], options: list[str]) -> Json:
     return {
         "driver": template["driver"],
         "driver_options": driver_options,
@@ -291,7 +291,7 @@ _SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 
 
 class Mounts(NamedTuple):
-    """The allowed mounts of a container, and the storages of the VM that some of them use."""
+    """The allowed mounts of a container, and the storages of the VM that they use."""
 
     mounts: list[Json]
     storages: list[Json]
@@ -309,8 +309,8 @@ def mounts(
 ) -> tuple[Mounts, list[Finding]]:
     """Return the mounts of one container, and findings. privileged: for pause, whether any container of the pod is."""
     findings: list[Finding] = []
-    out = _base(privileged=privileged, pause=pause)
-    _from_settings(out, container, settings, pause=pause)
+    out = _runtime_mounts(privileged=privileged, pause=pause)
+    _add_settings_mounts(out, container, settings, pause=pause)
     message = container.get("terminationMessagePath") or ""
     if message and not (message.startswith("/") and BASE.match(base_name(message))):
         findings.append(problem(pod, (*at, "terminationMessagePath"), "CC0604.mount-name"))
@@ -325,7 +325,7 @@ def mounts(
     elif settings.profile.refuses_volumes or settings.volumes["image_volume"] is None:
         findings += _uncovered_image_volumes(container, image, pod, at)
     else:
-        _from_image(out, image, settings.volumes["image_volume"], pod, at, findings)
+        _add_image_volumes(out, image, settings.volumes["image_volume"], pod, at, findings)
     return Mounts(out, storages), findings
 
 
@@ -334,7 +334,7 @@ def _uncovered_image_volumes(
 ) -> Iterator[Finding]:
     """Yield a finding for each VOLUME of the image without a volumeMount: a host could put files there.
 
-    Paths are compared as texts, as Contrast's generator does: `/data/` is not `/data`, nor is a path below it.
+    Paths are compared as texts, as in Contrast's generator: neither `/data/` nor a path below it is `/data`.
     """
     declared = image.get("Volumes")
     if not declared:
@@ -348,10 +348,10 @@ def _uncovered_image_volumes(
         )
 
 
-def _from_image(
+def _add_image_volumes(
     out: list[Json], image: Mapping[str, Any], template: Json, pod: PodMetadata, at: Path, findings: list[Finding]
 ) -> None:
-    """Add a mount for each VOLUME of the image, as in the settings; the host creates the directory."""
+    """Add a mount for each VOLUME of the image; the host creates the directory."""
     for path in sorted(image.get("Volumes") or ()):
         destination = re.sub("/+", "/", path)
         if all(present["destination"] != destination for present in out):
@@ -362,8 +362,8 @@ def _from_image(
             out.append(mount(destination, source, template["fstype"], template["options"]))
 
 
-def _base(*, privileged: bool, pause: bool) -> list[Json]:
-    """Return the runtime's own mounts; new at each call, since settings may change one in place."""
+def _runtime_mounts(*, privileged: bool, pause: bool) -> list[Json]:
+    """Return new objects at each call, because settings may change one in place."""
     access = "rw" if privileged else "ro"
     safe = ["nosuid", "noexec", "nodev"]
     out = [
@@ -381,7 +381,7 @@ def _base(*, privileged: bool, pause: bool) -> list[Json]:
     return out
 
 
-def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Settings, *, pause: bool) -> None:
+def _add_settings_mounts(out: list[Json], container: Mapping[str, Any], settings: Settings, *, pause: bool) -> None:
     read_only = (container.get("securityContext") or {}).get("readOnlyRootFilesystem")
     default_destinations = settings.mount_destinations
     paths = {entry["mountPath"] for entry in container.get("volumeMounts") or ()}
@@ -406,7 +406,7 @@ def _from_settings(out: list[Json], container: Mapping[str, Any], settings: Sett
 
 
 def put_mount(mounts: list[Json], mount: Json) -> None:
-    """Add a mount, or replace the one of the same destination, as the runtime omits its own then."""
+    """Add a mount. It replaces one with the same destination, because the runtime omits its own then."""
     for index, present in enumerate(mounts):
         if present["destination"] == mount["destination"]:
             mounts[index] = mount
@@ -447,11 +447,13 @@ def devices(
         if fault:
             findings.append(problem(pod, (*device_path, fault[0]), fault[1], prefix=prefix))
         paths.append(path)
-    return paths, _gpus(container, pod, settings, at, findings), findings
+    return paths, _count_gpus(container, pod, settings, at, findings), findings
 
 
-def _gpus(container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]) -> int:
-    """Return the number of GPUs, which are counted in limits only, as whole numbers."""
+def _count_gpus(
+    container: Mapping[str, Any], pod: PodMetadata, settings: Settings, at: Path, findings: list[Finding]
+) -> int:
+    """GPUs are counted in limits only, as whole numbers."""
     limits = (container.get("resources") or {}).get("limits") or {}
     count = 0
     keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
@@ -481,7 +483,7 @@ def device(path: str, kind: str = "") -> Json:
 
 
 def add_gpus(container: Json, count: int, settings: Settings) -> None:
-    """Add GPUs to a container's policy, and the annotations by which the runtime announces them."""
+    """Add GPUs to a container's policy, and the annotations that announce them."""
     vfio = settings.devices["vfio"]
     container["devices"] += [device(vfio["device_path"], vfio["nvidia"]["gpu_gk_device_type"]) for _ in range(count)]
     if count:
@@ -489,7 +491,7 @@ def add_gpus(container: Json, count: int, settings: Settings) -> None:
 
 
 def announce_gpus(container: Json, settings: Settings) -> None:
-    """Allow the annotations by which the runtime announces GPUs; how many is up to the rules."""
+    """Allow the annotations that announce GPUs; the rules check their number."""
     vfio = settings.devices["vfio"]
     announced = {vfio["anno_key_regex"]: vfio["nvidia"]["gpu_anno_value_regex"]}
     container["runtime_anno_patterns"] = announced | container["runtime_anno_patterns"]
@@ -515,7 +517,7 @@ def announce_gpus(container: Json, settings: Settings) -> None:
 VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 ALL = f"{VARIABLE}=all"
 INJECTED = frozenset((*CONTAINERS, IMAGE_STORE))
-ANNOTATION = "cdi.k8s.io/vfio0"  # by which the runtime announces a GPU
+ANNOTATION = "cdi.k8s.io/vfio0"  # announces a GPU
 _NAME = "io.kubernetes.cri.container-name"
 
 
@@ -533,7 +535,7 @@ class VisibleGpus(NamedTuple):
 
 
 def share_gpus(containers: list[VisibleGpus], pod: PodMetadata, settings: Settings) -> list[Finding]:
-    """Change the policies of the containers of a pod with GPUs that all of these are announced to; return findings."""
+    """Change the policies of the containers that all GPUs of the pod are announced to; return findings."""
     findings: list[Finding] = []
     for container in containers:
         if container.name in INJECTED:
@@ -546,7 +548,7 @@ def share_gpus(containers: list[VisibleGpus], pod: PodMetadata, settings: Settin
         elif f"{VARIABLE}={container.value}" == ALL:
             announce_gpus(container.policy, settings)
             process = container.policy["OCI"]["Process"]
-            # the image's own value, where the pod has another, is none that the process has
+            # the process has the pod's value where the image has another
             process["Env"] = [text for text in process["Env"] if text == ALL or not text.startswith(f"{VARIABLE}=")]
         elif container.asks:
             findings.append(finding("CC0419", pod.ref, at, container=container.name))

@@ -46,12 +46,12 @@ class Reference(NamedTuple):
 def opened_keys(
     references: References, namespace: str, kind: str, name: str, key: str = "", variable: str = ""
 ) -> tuple[str, ...] | Cause | None:
-    """Return the keys of an object whose variables are open; None if there is no entry, a Cause if it does not suffice.
+    """Return the keys of an object whose variables are open; None without an entry, a Cause if it does not suffice.
 
     namespace: of the workload, "" if it names none. key: the one that is referred to, "" for all of the object.
     variable: its name; for all of an object their prefix.
     """
-    entries = _entries(references, namespace, kind, name)
+    entries = _find_entries(references, namespace, kind, name)
     if not isinstance(entries, list):
         return entries
     keys = (key,) if key else tuple(sorted({key for entry in entries for key in entry.keys}))
@@ -67,7 +67,7 @@ def opened_keys(
     return keys
 
 
-def _entries(references: References, namespace: str, kind: str, name: str) -> list[ExternalSource] | Cause | None:
+def _find_entries(references: References, namespace: str, kind: str, name: str) -> list[ExternalSource] | Cause | None:
     if not references.external or references.known(kind, namespace, name):
         return None
     entries = [entry for entry in references.external if names(entry, kind, name)]
@@ -83,7 +83,7 @@ def names(entry: ExternalSource, kind: str, name: str) -> bool:
 
 
 def namespace_of(workload: Workload) -> str:
-    """Return the namespace of a workload as it is now, "" if it names none; its ref is that of the input."""
+    """Return a workload's present namespace, "" without one; its ref has the namespace of the input."""
     return str(mapping(workload.object.get("metadata")).get("namespace") or "")
 
 
@@ -103,7 +103,7 @@ def references_of(container: Any) -> Iterator[Reference]:
 
 
 def idle_findings(workloads: Iterable[Workload], references: References, where: Ref) -> tuple[Finding, ...]:
-    """Return a warning for each entry that opens nothing: what it names is in the input, or no pod refers to it.
+    """Return a warning for each entry that opens nothing: the input has its objects, or no pod refers to them.
 
     where: the object that has the entries.
     """
@@ -128,7 +128,7 @@ def idle_findings(workloads: Iterable[Workload], references: References, where: 
 
 
 def sources_of(container: Any, variables: Sequence[str], references: References, namespace: str) -> dict[str, str]:
-    """Say where each open variable of a container comes from, such as `Secret db, key password`."""
+    """Map each open variable of a container to its source, such as `Secret db, key password`."""
     missing = [
         reference
         for reference in references_of(container)
@@ -146,7 +146,7 @@ def sources_of(container: Any, variables: Sequence[str], references: References,
     return out
 
 
-# --- List the open variables of a policy: those of which the host may choose any value
+# --- List the open variables of a policy: the host may choose any value for them
 #
 # Rule: the policy data say which variables are open; the pod spec only says where they come from.
 
@@ -219,17 +219,17 @@ def unbound_values(data: Mapping[str, Any]) -> tuple[OpenVariable, ...]:
     return tuple(
         OpenVariable(str(mapping(dig(container, ("OCI", "Annotations"))).get(NAME, "")), name, _SOURCES[token])
         for container in maps(data.get("containers"))
-        for name, token in _of_process(container)
+        for name, token in _find_unbound(container)
     )
 
 
-def _of_process(container: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for entry in _texts(container, "Env"):
+def _find_unbound(container: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for entry in _process_texts(container, "Env"):
         name, _, value = entry.partition("=")
         token = _TOKEN.search(value)
         if token:
             yield name, token[1]
-    for index, text in enumerate(_texts(container, "Args")):
+    for index, text in enumerate(_process_texts(container, "Args")):
         if "$(node-name)" in text:
             yield f"argument {index}", "node-name"
 
@@ -248,6 +248,6 @@ def unbound_findings(workload: Workload, values: Sequence[OpenVariable]) -> tupl
     )
 
 
-def _texts(container: Mapping[str, Any], key: str) -> list[str]:
+def _process_texts(container: Mapping[str, Any], key: str) -> list[str]:
     words = dig(container, ("OCI", "Process", key))
     return [text for text in (words if isinstance(words, list) else ()) if isinstance(text, str)]

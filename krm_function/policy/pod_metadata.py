@@ -1,4 +1,4 @@
-"""What a policy needs of a workload beside its pod spec, and whether it covers every field of that."""
+"""A workload's names and annotations as a policy needs them, and whether a policy covers its whole pod spec."""
 
 import re
 from collections.abc import Mapping
@@ -100,7 +100,7 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
     findings: list[Finding] = []
     spec = workload.pod_spec
     account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
-    names, other_names = _names(workload, metadata, findings)
+    names, other_names = _read_names(workload, metadata, findings)
     pod = PodMetadata(
         workload.ref,
         spec,
@@ -109,7 +109,7 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
         other_names,
         str(metadata.get("namespace") or ""),
         str(account),
-        _annotations(workload, findings),
+        _policy_annotations(workload, findings),
         workload.labels,
         _claim_templates(workload),
         tuple(key for key in workload.annotations if key in _OF_THE_CLUSTER),
@@ -117,10 +117,10 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
     return pod, findings
 
 
-def _names(
+def _read_names(
     workload: Workload, metadata: dict[str, Any], findings: list[Finding]
 ) -> tuple[tuple[PodName, ...], tuple[str, ...]]:
-    """Return how the pods are named, and the patterns that other policies of the same workload may have for that."""
+    """Return the forms of the pods' names, and the name patterns that other policies of the workload may have."""
     job_spec = mapping(dig(workload.object, workload.template[:-1]))
     is_indexed = job_spec.get("completionMode") == "Indexed"
     forms: list[PodName] = []
@@ -151,8 +151,8 @@ def _claim_templates(workload: Workload) -> dict[str, str]:
     }
 
 
-def _annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
-    """Return the pod's annotations that enter the policy, sorted, because an orchestrator may have sorted them, too."""
+def _policy_annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:
+    """Sort the annotations, because an orchestrator may have sorted them, too."""
     out = {}
     for key, value in sorted(workload.annotations.items()):
         if key == INITDATA or is_bookkeeping(key):
@@ -203,10 +203,10 @@ def use_of(field: Field) -> Use:
 
 def coverage_findings(spec: Any, path: Path, ref: Ref | None) -> list[Finding]:
     """Return findings for the fields of the pod spec at `path` that are ill-typed, refused, unknown or missing."""
-    return [_finding(fault, path, ref) for fault in faults(POD_SPEC, spec)]
+    return [_make_finding(fault, path, ref) for fault in faults(POD_SPEC, spec)]
 
 
-def _finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
+def _make_finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
     at, field = root + fault.path, dotted(fault.path)
     if fault.kind == "type":
         return type_finding(fault, root, ref)

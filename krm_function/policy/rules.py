@@ -36,12 +36,12 @@ def with_external_sources(rules: str) -> str:
 
 
 def without_external_sources(rules: str) -> str:
-    """Return rules without those for open variables, which allow nothing but what the data say."""
+    """Return rules without those for open variables."""
     return rules.removesuffix(load_file(EXTERNAL))
 
 
 def profile_of_rules(rego: str) -> Profile | None:
-    """Return the profile whose current rules a policy document has; None if it has other or further text."""
+    """Return the profile with exactly these rules, None for any other text."""
     try:
         rules = without_external_sources(rules_of(rego))
     except ValueError:
@@ -52,7 +52,7 @@ def profile_of_rules(rego: str) -> Profile | None:
 def load_file(name: str) -> str:
     """Read one file of the rules as a policy has it, by its name without the extension.
 
-    Without lines of comment, the first line of the file excepted, and with one blank line between two rules.
+    Comments go, except for the first line of the file; one blank line stays between two rules.
     """
     with open(path_of(name), encoding="utf-8", newline="") as file:
         first, *lines = file.read().splitlines()
@@ -93,15 +93,15 @@ def mismatch(data: Mapping[str, Any], profile: Profile) -> Cause | None:
         return Cause("CC0618.containers")
     for index, entry in enumerate(entries):
         sandbox = index == 0
-        name = "the sandbox" if sandbox else f"container {_name(entry, index)}"
-        cause = _problem(mapping(entry).get("storages"), profile, name, sandbox=sandbox)
+        name = "the sandbox" if sandbox else f"container {_container_name(entry, index)}"
+        cause = _find_storage_problem(mapping(entry).get("storages"), profile, name, sandbox=sandbox)
         if cause:
             return cause
     return None
 
 
 def profile_of_data(data: Mapping[str, Any]) -> Profile:
-    """Return the profile that policy data name; if none, CONTRAST for data with image storages, else KATA."""
+    """Return the profile that policy data name. Without a name: CONTRAST for data with image storages, else KATA."""
     named_profile = next((profile for profile in PROFILES.values() if profile.name == data.get("profile")), None)
     bound = any(images(entry.get("storages")) for entry in maps(data.get("containers")))
     return named_profile or (CONTRAST if bound else KATA)
@@ -109,7 +109,7 @@ def profile_of_data(data: Mapping[str, Any]) -> Profile:
 
 def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Profile) -> tuple[Finding, ...]:
     """Return CC0618 if the policy data of a workload do not fit the rules of a profile, or are of another pod."""
-    cause = mismatch(data, profile) or _foreign(workload, data, profile)
+    cause = mismatch(data, profile) or _find_foreign_data(workload, data, profile)
     if not cause:
         return ()
     other_profiles = [
@@ -122,7 +122,7 @@ def mismatch_findings(workload: Workload, data: Mapping[str, Any], profile: Prof
     return (finding(cause.code, workload.ref, workload.spec_path, **values),)
 
 
-def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> Cause | None:
+def _find_foreign_data(workload: Workload, data: Mapping[str, Any], profile: Profile) -> Cause | None:
     for member in MEMBERS:
         if not isinstance(data.get(member), dict):
             return Cause("CC0618.member", {"member": member})
@@ -136,17 +136,16 @@ def _foreign(workload: Workload, data: Mapping[str, Any], profile: Profile) -> C
     if sorted(map(str, names)) != sorted(of_the_pod):
         return Cause("CC0618.names")
     for name, entry in zip(names, data["containers"][1:], strict=True):
-        if profile.binds_images and digest_suffix(_source(entry)) != digest_suffix(str(of_the_pod[str(name)])):
+        if profile.binds_images and digest_suffix(_image_source(entry)) != digest_suffix(str(of_the_pod[str(name)])):
             return Cause("CC0618.image", {"container": name})
     return None
 
 
-def _source(entry: Mapping[str, Any]) -> str:
-    """Return the image of a container that has exactly one image storage, as `mismatch` has checked."""
+def _image_source(entry: Mapping[str, Any]) -> str:
     return next(str(storage["source"]) for storage in entry["storages"] if storage["driver"] == DRIVER)
 
 
-def _problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Cause | None:
+def _find_storage_problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Cause | None:
     values = {"container": name}
     if not isinstance(storages, list):
         return Cause("CC0618.storages", values)
@@ -165,5 +164,5 @@ def _problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Ca
     return None
 
 
-def _name(entry: Any, index: int) -> str:
+def _container_name(entry: Any, index: int) -> str:
     return str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or index)

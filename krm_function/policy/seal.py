@@ -32,14 +32,13 @@ from krm_function.record import NamedTuple
 from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT
 
-# --- Find what else is wrong with a pod that gets no policy: what the generator would say if the first errors were
-# gone
+# --- Find the other problems of a pod that gets no policy: the findings after the first errors are fixed
 #
 # Rule: it makes no policy, only findings. Fields that no policy covers are left out, and an image of which
 # too little is known counts as one that names its user and its program and has no VOLUME, so nothing is said about it.
 
 
-NOT_COVERED = ("CC0601", "CC0605")  # a field that a policy refuses, or that nobody knows
+NOT_COVERED = ("CC0601", "CC0605")  # a field that a policy refuses, or that is unknown
 OF_AN_IMAGE = ("CC0504", "CC0508")  # not in the lock, or without the accounts that count
 ANY_USER = {"User": "65532:65532"}
 ANY_IMAGE = ImageFacts("", {**ANY_USER, "Entrypoint": ["/program"], "WorkingDir": "/"}, "", "")
@@ -48,7 +47,7 @@ ANY_IMAGE = ImageFacts("", {**ANY_USER, "Entrypoint": ["/program"], "WorkingDir"
 def covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload | None:
     """Return a workload without the fields that findings of `coverage_findings` are about.
 
-    None if one of them is about a value, which the generator could not read.
+    None if a finding is about a value, which the generator could not read.
     """
     edits: list[Edit] = []
     for uncovered in findings:
@@ -67,18 +66,20 @@ def further_problems(
     settings: Settings,
     reported: Sequence[Finding],
 ) -> tuple[Finding, ...]:
-    """Return the errors of the containers that repeat none of those in `reported`.
+    """Return the errors of the containers that are not in `reported`.
 
-    workload: as it stands. pod: its covered part. images: by the reference exactly as the pod names it.
+    workload: unchanged. pod: its covered part. images: by the reference exactly as the pod names it.
     """
     doubtful = {str(workload.at(error.path)) for error in reported if error.code in OF_AN_IMAGE}
     names = {str(pod_container.container.get("image")) for pod_container in workload.all_containers}
-    facts = {name: _without_doubt(images.get(name, ANY_IMAGE)) if name in doubtful else images[name] for name in names}
+    facts = {
+        name: _assume_known_user(images.get(name, ANY_IMAGE)) if name in doubtful else images[name] for name in names
+    }
     _, findings = containers(pod, facts, ANY_IMAGE, references, settings)
     return news((error for error in findings if has_errors([error])), reported, workload)
 
 
-def _without_doubt(image: ImageFacts) -> ImageFacts:
+def _assume_known_user(image: ImageFacts) -> ImageFacts:
     return image._replace(config={**image.config, **ANY_USER}, passwd="", group="")
 
 
@@ -144,7 +145,7 @@ def seal(
         findings = [*findings, *_pattern_findings(pod, policies)]
         if has_errors(findings):
             return None, tuple(findings)
-    opened, notes = _opened(workload, policies, references)
+    opened, notes = _find_open_variables(workload, policies, references)
     rules = with_external_sources(rules) if opened else rules
     if workload.made_by is not None:
         from krm_function.policy.controllers import controller_findings, written_by_controller
@@ -157,11 +158,11 @@ def seal(
         opened = unbound_values({"containers": policies, **settings.shared})
         notes = unbound_findings(workload, opened)
     rego = rego_text(rules, policies, settings.shared_text)
-    too_long = _too_long(rego.encode(errors="surrogatepass"))
+    too_long = _find_exceeded_limit(rego.encode(errors="surrogatepass"))
     if too_long:
         return None, (problem(pod, (), too_long.code, of="spec", **too_long.values),)
     try:
-        toml = encode_toml(base._replace(data={**base.data, POLICY: rego}), POLICY if _literal(rules) else None)
+        toml = encode_toml(base._replace(data={**base.data, POLICY: rego}), POLICY if _fits_literal(rules) else None)
     except UnicodeEncodeError:
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
     value, digest = annotation_and_digest(toml)
@@ -181,12 +182,12 @@ def _match_patterns(rules: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
-def _literal(rules: str) -> bool:
-    """Tell whether a policy with these rules fits a TOML literal string; output of `pretty` always does."""
+def _fits_literal(rules: str) -> bool:
+    """Check the rules only; output of `pretty` always fits a TOML literal string."""
     return fits_literal(rules)
 
 
-def _opened(
+def _find_open_variables(
     workload: Workload, policies: list[dict[str, Any]], references: References
 ) -> tuple[tuple[OpenVariable, ...], tuple[Finding, ...]]:
     if not references.external:
@@ -198,7 +199,7 @@ def _opened(
 
 
 def _duplicate_names(pod: PodMetadata) -> list[Finding]:
-    """Return a finding for each second container of a name: the rules cannot distinguish them and would deny both."""
+    # The rules cannot distinguish two containers of one name and would deny both
     seen: set[str] = set()
     findings = []
     for key in ("initContainers", "containers"):
@@ -211,7 +212,7 @@ def _duplicate_names(pod: PodMetadata) -> list[Finding]:
 
 
 def _pattern_findings(pod: PodMetadata, policies: list[dict[str, Any]]) -> list[Finding]:
-    """Return a finding for every text pattern, which other rules than the native ones never match."""
+    """Only the native rules match text patterns."""
     token = f"$({PATTERN})"
     findings = []
     for container in policies[1:]:
@@ -225,8 +226,8 @@ def _pattern_findings(pod: PodMetadata, policies: list[dict[str, Any]]) -> list[
     return findings
 
 
-def _too_long(rego: bytes) -> Cause | None:
-    """Return which limit of the agent's Rego engine a document exceeds, None if it can be loaded."""
+def _find_exceeded_limit(rego: bytes) -> Cause | None:
+    """Return the limit of the agent's Rego engine that a document exceeds."""
     if len(rego) > MOST_BYTES:
         return Cause("CC0604.long-policy", {"limit": MOST_BYTES, "unit": "bytes"})
     if len(rego) > MOST_LINES and rego.count(b"\n") >= MOST_LINES:

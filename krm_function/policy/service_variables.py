@@ -1,7 +1,7 @@
 """Find the Services whose variables a policy denies, so that no pod beside them starts.
 
-The kubelet gives each container variables of every Service in the pod's namespace. The settings of a policy say which
-of them a host may set; those of the profiles for Contrast allow all that a legal Service makes, Kata's do not.
+The kubelet gives each container variables of every Service in the pod's namespace. The settings of a policy list
+those that a host may set: the profiles for Contrast allow all variables of a legal Service, Kata's do not.
 
 Rule of this file: the variables are the kubelet's (docs/facts/kubernetes.md#service-variables), the patterns those that
 the rules ask. A pattern that only the rules' engine can read counts as one that allows: a finding is never a guess.
@@ -30,17 +30,17 @@ class Denied(NamedTuple):
 
 
 def service_variables(service: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the kubelet sets in the containers of the namespace: none for a Service without an address."""
+    """Return the variables that the kubelet sets in the namespace: none for a Service without an address."""
     spec, name = mapping(service.get("spec")), str(mapping(service.get("metadata")).get("name") or "")
-    address = _address(spec)
+    address = _service_address(spec)
     ports = [port for port in maps(spec.get("ports")) if isinstance(port.get("port"), int)]
     if not (name and address and ports):
         return {}
-    prefix = _variable(name)
+    prefix = _variable_prefix(name)
     out = {f"{prefix}_SERVICE_HOST": address, f"{prefix}_SERVICE_PORT": str(ports[0]["port"])}
     for port in ports:
         if port.get("name"):
-            out[f"{prefix}_SERVICE_PORT_{_variable(str(port['name']))}"] = str(port["port"])
+            out[f"{prefix}_SERVICE_PORT_{_variable_prefix(str(port['name']))}"] = str(port["port"])
     host = f"[{address}]" if ":" in address else address
     for index, port in enumerate(ports):
         protocol, number = str(port.get("protocol") or "TCP"), port["port"]
@@ -58,17 +58,17 @@ def service_variables(service: Mapping[str, Any]) -> dict[str, str]:
 
 
 def denied_services(services: Iterable[Any], data: Mapping[str, Any], *, whole: bool) -> Iterator[Denied]:
-    """Yield the Services with a variable that a policy denies, with the first one.
+    """Yield the Services that have a variable denied by a policy, with the first such variable.
 
-    data: policy_data, of which `common` and `request_defaults` are read. whole: the rules take a pattern for the whole
+    data: policy_data; `common` and `request_defaults` are read. whole: the rules take a pattern for the whole
     text, as those of profile strict do.
     """
-    patterns = _patterns(data, whole=whole)
+    patterns = _allowed_patterns(data, whole=whole)
     for service in services:
         variables = service_variables(service)
         for name, value in variables.items():
             if not any(pattern.search(f"{name}={value}") for pattern in patterns):
-                yield Denied(str(service["metadata"]["name"]), name, _code(name, value, variables))
+                yield Denied(str(service["metadata"]["name"]), name, _denial_code(name, value, variables))
                 break
 
 
@@ -78,7 +78,7 @@ def service_findings(
     """Return CC0684 for each Service of the workload's namespace that keeps its pods from starting."""
     if workload.pod_spec.get("enableServiceLinks") is False:
         return ()
-    near = [service for service in services if is_service(service) and _is_near(service, workload.ref.namespace)]
+    near = [service for service in services if is_service(service) and _may_be_in(service, workload.ref.namespace)]
     where = workload.spec_path
     return tuple(
         finding(denied.code, workload.ref, where, service=denied.service, variable=denied.variable)
@@ -92,14 +92,14 @@ def is_service(value: Any) -> bool:
     return of_core and value.get("kind") == "Service"
 
 
-def _is_near(service: Mapping[str, Any], namespace: str) -> bool:
-    """Tell whether a Service could be of a namespace: one of the two may have none yet."""
+def _may_be_in(service: Mapping[str, Any], namespace: str) -> bool:
+    # A Service or a pod without a namespace may get any
     service_namespace = mapping(service.get("metadata")).get("namespace")
     return not service_namespace or not namespace or service_namespace == namespace
 
 
-def _address(spec: Mapping[str, Any]) -> str:
-    """Return the address of a Service, "" for one that has none; a usual one of its family if the cluster chooses."""
+def _service_address(spec: Mapping[str, Any]) -> str:
+    """Return "" for a Service without an address, a usual one of its family if the cluster chooses it."""
     cluster_ip = spec.get("clusterIP")
     if cluster_ip == "None" or spec.get("type") == "ExternalName":
         return ""
@@ -110,12 +110,12 @@ def _address(spec: Mapping[str, Any]) -> str:
     return ADDRESSES.get(str(first), ADDRESSES["IPv4"])
 
 
-def _variable(name: str) -> str:
+def _variable_prefix(name: str) -> str:
     return name.replace("-", "_").upper()
 
 
-def _patterns(data: Mapping[str, Any], *, whole: bool) -> list[re.Pattern[str]]:
-    """Return the patterns for variables that a host may set, as the rules fill them in."""
+def _allowed_patterns(data: Mapping[str, Any], *, whole: bool) -> list[re.Pattern[str]]:
+    """Fill the patterns in as the rules do."""
     common = mapping(data.get("common"))
     names = ("ipv4_a", "ip_p", "svc_name_downward_env", "dns_label")
     out = []
@@ -132,7 +132,7 @@ def _patterns(data: Mapping[str, Any], *, whole: bool) -> list[re.Pattern[str]]:
     return out
 
 
-def _code(name: str, value: str, variables: Mapping[str, str]) -> str:
+def _denial_code(name: str, value: str, variables: Mapping[str, str]) -> str:
     if name[0].isdigit():
         return "CC0684.digit"
     if value.startswith("sctp") or "_SCTP" in name:

@@ -30,11 +30,11 @@ _SYSCTL = {"net.ipv4.ip_unprivileged_port_start": "0", "net.ipv4.ping_group_rang
 _LOOPBACK_V4 = r"^127\.(?:[0-9]{1,3}\.){2}[0-9]{1,3}$"
 
 
-def _caps(names: str) -> list[str]:
+def _split_capabilities(names: str) -> list[str]:
     return [f"CAP_{name}" for name in names.split()]
 
 
-def _bind(destination: str, options: str, source: str = "") -> dict[str, Any]:
+def _bind_mount(destination: str, options: str, source: str = "") -> dict[str, Any]:
     return {"destination": destination, "source": source, "type_": "bind", "options": options.split(",")}
 
 
@@ -42,8 +42,8 @@ KATA_4_1: dict[str, Any] = {
     "pause_container": {
         "Root": {"Path": "$(root_path)"},
         "Mounts": [
-            _bind(_DEV_SHM, "rbind", _SHM),
-            _bind("/etc/resolv.conf", "rbind,ro,nosuid,nodev,noexec"),
+            _bind_mount(_DEV_SHM, "rbind", _SHM),
+            _bind_mount("/etc/resolv.conf", "rbind,ro,nosuid,nodev,noexec"),
         ],
         "Annotations": {
             "io.katacontainers.pkg.oci.bundle_path": _BUNDLE,
@@ -76,13 +76,13 @@ KATA_4_1: dict[str, Any] = {
     "other_container": {
         "Root": {"Path": "$(root_path)"},
         "Mounts": [
-            _bind("/etc/hosts", "rbind,rprivate,rw"),
-            _bind("/dev/termination-log", "rbind,rprivate,rw"),
-            _bind("/etc/hostname", "rbind,rprivate"),
-            _bind("/etc/resolv.conf", "rbind,rprivate"),
-            _bind(_DEV_SHM, "rbind", _SHM),
-            _bind("/var/run/secrets/kubernetes.io/serviceaccount", "rbind,rprivate,ro"),
-            _bind("/var/run/secrets/azure/tokens", "rbind,rprivate,ro", "$(sfprefix)tokens$"),
+            _bind_mount("/etc/hosts", "rbind,rprivate,rw"),
+            _bind_mount("/dev/termination-log", "rbind,rprivate,rw"),
+            _bind_mount("/etc/hostname", "rbind,rprivate"),
+            _bind_mount("/etc/resolv.conf", "rbind,rprivate"),
+            _bind_mount(_DEV_SHM, "rbind", _SHM),
+            _bind_mount("/var/run/secrets/kubernetes.io/serviceaccount", "rbind,rprivate,ro"),
+            _bind_mount("/var/run/secrets/azure/tokens", "rbind,rprivate,ro", "$(sfprefix)tokens$"),
         ],
         "Annotations": {
             "io.katacontainers.pkg.oci.bundle_path": _BUNDLE,
@@ -187,11 +187,11 @@ KATA_4_1: dict[str, Any] = {
         "ip_p": "[0-9]{1,5}",
         "svc_name_downward_env": allowed_variables.NAME_OF_SERVICE,
         "dns_label": r"[a-zA-Z0-9_\.\-]+",
-        "default_caps": _caps(
+        "default_caps": _split_capabilities(
             "CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT "
             "KILL AUDIT_WRITE"
         ),
-        "privileged_caps": _caps(
+        "privileged_caps": _split_capabilities(
             "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE "
             "NET_BIND_SERVICE NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT "
             "SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE "
@@ -235,23 +235,23 @@ KATA_4_1: dict[str, Any] = {
 
 def default_document(profile: Profile) -> dict[str, Any]:
     """Return the settings document of a profile, a new copy at each call."""
-    document: dict[str, Any] = _copy(KATA_4_1)
+    document: dict[str, Any] = _deep_copy(KATA_4_1)
     for pointer, value in (*profile.settings, *profile.own_settings):
-        place, name = _at(document, pointer)
-        place[name] = _copy(value)
+        place, name = _resolve_pointer(document, pointer)
+        place[name] = _deep_copy(value)
     for pointer in profile.left_out:
-        place, name = _at(document, pointer)
+        place, name = _resolve_pointer(document, pointer)
         del place[name]
     return document
 
 
-def _copy(value: Any) -> Any:
-    """Copy plain data deeply, in C; nothing else in a render would load module `copy`."""
+def _deep_copy(value: Any) -> Any:
+    """Copy in C: a render would load module `copy` for this alone."""
     return loads(dumps(value))  # noqa: S302 - bytes made by dumps in this line
 
 
-def _at(document: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
-    """Resolve a JSON pointer without escapes: the map that holds its last name, and that name."""
+def _resolve_pointer(document: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
+    """Return the map that holds the last name of a JSON pointer without escapes, and that name."""
     *above, name = pointer.removeprefix("/").split("/")
     for key in above:
         document = document[key]
@@ -281,12 +281,10 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
             raise ValueError(f"{_operation_name(number, operation)} finds a different value") from None
         except InvalidJsonPatch as error:
             raise ValueError(
-                f"{_operation_name(number, operation)} is not an operation of RFC 6902: {_library_message(error)}"
+                f"{_operation_name(number, operation)} is not an operation of RFC 6902: {_error_text(error)}"
             ) from None
         except (JsonPatchException, JsonPointerException) as error:
-            raise ValueError(
-                f"{_operation_name(number, operation)} does not apply: {_library_message(error)}"
-            ) from None
+            raise ValueError(f"{_operation_name(number, operation)} does not apply: {_error_text(error)}") from None
     return result
 
 
@@ -297,8 +295,8 @@ def _operation_name(number: int, operation: Any) -> str:
     return " ".join([f"operation {number + 1}", *([f"({' '.join(words)})"] if words else [])])
 
 
-def _library_message(error: Exception) -> str:
-    """Return the library's message with a lower-case first letter; it names members, never values."""
+def _error_text(error: Exception) -> str:
+    # The library's message names members, never values
     text = str(error)[:200]
     return text[:1].lower() + text[1:]
 
@@ -343,22 +341,22 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
         missing = [finding("CC0641", member=dotted(fault.path)) for fault in mismatches if fault.kind == "missing"]
         return default_settings(profile), (
             *missing,
-            *(_ill_typed(fault) for fault in mismatches if fault.kind != "missing"),
+            *(_type_finding(fault) for fault in mismatches if fault.kind != "missing"),
         )
     document = filled(SETTINGS, override)
-    problems = _problems(document, profile)
+    problems = _find_problems(document, profile)
     if problems:
         return default_settings(profile), problems
-    return _settings(document, profile), ()
+    return _build_settings(document, profile), ()
 
 
 @functools.cache
 def default_settings(profile: Profile = DEFAULT) -> Settings:
     """Return the default settings of a profile."""
-    return _settings(filled(SETTINGS, default_document(profile)), profile)
+    return _build_settings(filled(SETTINGS, default_document(profile)), profile)
 
 
-def _ill_typed(fault: Fault) -> Finding:
+def _type_finding(fault: Fault) -> Finding:
     if fault.kind != "type":
         expected_type = fault.problem.removeprefix("must be ")  # valid Unicode, an integer from ... to ...
     else:
@@ -366,7 +364,7 @@ def _ill_typed(fault: Fault) -> Finding:
     return finding("CC0612.type", member=dotted(fault.path) or "the document", expected=expected_type)
 
 
-def _problems(document: Json, profile: Profile) -> tuple[Finding, ...]:
+def _find_problems(document: Json, profile: Profile) -> tuple[Finding, ...]:
     cluster, problems = document["cluster_config"], []
     if document["request_defaults"]["ExecProcessRequest"]["commands"]:
         problems.append(finding("CC0612.commands"))
@@ -374,12 +372,12 @@ def _problems(document: Json, profile: Profile) -> tuple[Finding, ...]:
         problems.append(finding("CC0612.emptydir-type", known=", ".join(EMPTYDIR_TYPES)))
     if profile.binds_images and not cluster["guest_pull"]:
         problems.append(finding("CC0612.guest-pull", profile=profile.name))
-    unanchored = _unanchored(document) if profile.narrowed else []
+    unanchored = _find_unanchored_patterns(document) if profile.narrowed else []
     return (*problems, *(finding("CC0612.anchor", member=member, profile=profile.name) for member in unanchored))
 
 
-def _unanchored(document: Json) -> list[str]:
-    """Return the members with a pattern that the rules of a narrowed profile never match: those without a ^."""
+def _find_unanchored_patterns(document: Json) -> list[str]:
+    """Without a ^, the rules of a narrowed profile never match a pattern."""
     requests = document["request_defaults"]
     lists = {
         "CreateContainerRequest.allow_env_regex": requests["CreateContainerRequest"]["allow_env_regex"],
@@ -393,7 +391,7 @@ def _unanchored(document: Json) -> list[str]:
     ]
 
 
-def _settings(document: Json, profile: Profile) -> Settings:
+def _build_settings(document: Json, profile: Profile) -> Settings:
     del document["request_defaults"]["ExecProcessRequest"]["commands"]  # none, and deprecated
     shared = {
         # tells `check` and readers the profile; kata-4.1 has no such member, because Kata's data have none
@@ -414,32 +412,32 @@ def _settings(document: Json, profile: Profile) -> Settings:
         document["kata_config"],
         document["cluster_config"],
         shared,
-        _text(shared),
+        _serialise_members(shared),
         profile,
     )
 
 
 def settings_of_pod(settings: Settings, *, links: bool) -> Settings:
-    """Return the settings for one pod, which are the render's. links: whether it gets variables of every Service.
+    """Return the render's settings for one pod. links: whether it gets variables of every Service.
 
-    A narrowed profile allows a pod without those the variables of the API server's Service only.
+    Without links, a narrowed profile allows only the variables of the API server's Service.
     """
     if links or not settings.profile.narrowed:
         return settings
     common = {**settings.shared["common"], "svc_name_downward_env": NAME_OF_API_SERVER}
     shared = {**settings.shared, "common": common}
-    return settings._replace(shared=shared, shared_text=_text(shared))
+    return settings._replace(shared=shared, shared_text=_serialise_members(shared))
 
 
-def _text(shared: Json) -> str:
-    """Return the members of policy_data beside `containers` as text of the document."""
+def _serialise_members(shared: Json) -> str:
+    """Return the members of policy_data other than `containers` as they are in the document."""
     return ",\n".join(f'  "{key}": {pretty(value, 1)}' for key, value in shared.items())
 
 
-def _map(**fields: Spec | Field) -> Record:
-    """Return a table whose fields must be there, but for those given as a Field; other members are ignored.
+def _record_of(**fields: Spec | Field) -> Record:
+    """Require every field that is not given as a Field; ignore other members.
 
-    It is read into a map of all fields, in this order; those that are absent have a copy of their default.
+    The value read has all fields, in this order; absent ones have a copy of their default.
     """
     table = {name: spec if isinstance(spec, Field) else Field(spec, "", True) for name, spec in fields.items()}
 
@@ -453,17 +451,17 @@ def _map(**fields: Spec | Field) -> Record:
 
 _TEXTS = ListOf(ANY_TEXT)
 _NO_TEXTS = Field(_TEXTS, default=[])
-_STORAGE = _map(
+_STORAGE = _record_of(
     driver=ANY_TEXT,
     driver_options=_TEXTS,
     source=ANY_TEXT,
     fstype=ANY_TEXT,
     options=_TEXTS,
     mount_point=ANY_TEXT,
-    fs_group=Field(_map(group_id=Number(), group_change_policy=Number())),
+    fs_group=Field(_record_of(group_id=Number(), group_change_policy=Number())),
     shared=Field(Flag(), default=False),
 )
-_EMPTY_DIR = _map(
+_EMPTY_DIR = _record_of(
     mount_type=ANY_TEXT,
     mount_source=ANY_TEXT,
     mount_point=ANY_TEXT,
@@ -474,7 +472,7 @@ _EMPTY_DIR = _map(
     options=_TEXTS,
     shared=Flag(),
 )
-_CONFIG_MAP = _map(
+_CONFIG_MAP = _record_of(
     mount_type=ANY_TEXT,
     mount_source=ANY_TEXT,
     mount_point=ANY_TEXT,
@@ -484,63 +482,63 @@ _CONFIG_MAP = _map(
     shared=Field(Flag(), default=False),
 )
 # the members that are read here; Contrast's settings have no image_volume
-_IMAGE_VOLUME = _map(mount_source=ANY_TEXT, fstype=ANY_TEXT, options=_TEXTS)
-_MOUNT = _map(destination=ANY_TEXT, source=Field(ANY_TEXT, default=""), type_=ANY_TEXT, options=_TEXTS)
-_CONTAINER = _map(
-    Root=_map(Path=ANY_TEXT),
+_IMAGE_VOLUME = _record_of(mount_source=ANY_TEXT, fstype=ANY_TEXT, options=_TEXTS)
+_MOUNT = _record_of(destination=ANY_TEXT, source=Field(ANY_TEXT, default=""), type_=ANY_TEXT, options=_TEXTS)
+_CONTAINER = _record_of(
+    Root=_record_of(Path=ANY_TEXT),
     Mounts=ListOf(_MOUNT),
     Annotations=MapOf(Anything(), ANY_TEXT),
-    Process=Field(_map(Args=_NO_TEXTS, Env=_NO_TEXTS), default={}),
+    Process=Field(_record_of(Args=_NO_TEXTS, Env=_NO_TEXTS), default={}),
     Linux=Field(
-        _map(
+        _record_of(
             Sysctl=Field(MapOf(Anything(), ANY_TEXT), default={}),
             MaskedPaths=_NO_TEXTS,
             ReadonlyPaths=_NO_TEXTS,
-            Devices=Field(ListOf(_map(Path=ANY_TEXT)), default=[]),
+            Devices=Field(ListOf(_record_of(Path=ANY_TEXT)), default=[]),
         ),
         default={},
     ),
 )
-SETTINGS = _map(
+SETTINGS = _record_of(
     pause_container=_CONTAINER,
     other_container=_CONTAINER,
     mount_destinations=_TEXTS,
-    volumes=_map(
+    volumes=_record_of(
         emptyDir_encrypted=_EMPTY_DIR,
         emptyDir_plain=_EMPTY_DIR,
         emptyDir_memory=_EMPTY_DIR,
         configMap=_CONFIG_MAP,
         image_volume=Field(_IMAGE_VOLUME),
     ),
-    devices=_map(
-        vfio=_map(
+    devices=_record_of(
+        vfio=_record_of(
             device_path=ANY_TEXT,
             anno_key_regex=ANY_TEXT,
-            nvidia=_map(gpu_anno_value_regex=ANY_TEXT, gpu_gk_device_type=ANY_TEXT, pgpu_resource_keys=_TEXTS),
+            nvidia=_record_of(gpu_anno_value_regex=ANY_TEXT, gpu_gk_device_type=ANY_TEXT, pgpu_resource_keys=_TEXTS),
         )
     ),
-    sandbox=_map(storages=ListOf(_STORAGE)),
-    common=_map(
+    sandbox=_record_of(storages=ListOf(_STORAGE)),
+    common=_record_of(
         **dict.fromkeys(("cpath", "root_path", "sfprefix", "spath", "ipv4_a", "ip_p"), ANY_TEXT),
         svc_name_downward_env=ANY_TEXT,
         dns_label=ANY_TEXT,
         default_caps=_TEXTS,
         privileged_caps=_TEXTS,
     ),
-    kata_config=_map(oci_version=ANY_TEXT, enable_configmap_secret_storages=Flag()),
-    cluster_config=_map(
+    kata_config=_record_of(oci_version=ANY_TEXT, enable_configmap_secret_storages=Flag()),
+    cluster_config=_record_of(
         pause_container_image=ANY_TEXT,
         guest_pull=Flag(),
         emptydir_type=ANY_TEXT,
         cgroup_mount_extras_allowed=_NO_TEXTS,
     ),
-    request_defaults=_map(
-        CreateContainerRequest=_map(allow_env_regex=_TEXTS),
+    request_defaults=_record_of(
+        CreateContainerRequest=_record_of(allow_env_regex=_TEXTS),
         CopyFileRequest=_TEXTS,
-        ExecProcessRequest=_map(commands=_NO_TEXTS, allowed_commands=ListOf(_TEXTS), regex=_TEXTS),
-        UpdateRoutesRequest=_map(forbidden_device_names=_TEXTS, forbidden_source_regex=_TEXTS),
-        UpdateInterfaceRequest=_map(allow_raw_flags=Number(), forbidden_names=_TEXTS, forbidden_hw_addrs=_TEXTS),
-        AddARPNeighborsRequest=_map(
+        ExecProcessRequest=_record_of(commands=_NO_TEXTS, allowed_commands=ListOf(_TEXTS), regex=_TEXTS),
+        UpdateRoutesRequest=_record_of(forbidden_device_names=_TEXTS, forbidden_source_regex=_TEXTS),
+        UpdateInterfaceRequest=_record_of(allow_raw_flags=Number(), forbidden_names=_TEXTS, forbidden_hw_addrs=_TEXTS),
+        AddARPNeighborsRequest=_record_of(
             forbidden_device_names=_TEXTS, forbidden_cidrs_regex=_TEXTS, allowed_states=ListOf(Number())
         ),
         CloseStdinRequest=Flag(),

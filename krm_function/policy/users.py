@@ -54,8 +54,8 @@ def users(passwd: str) -> Users:
     """Parse /etc/passwd; cached for the containers of an image. Raises UnreadableError."""
     by_name: dict[str, User] = {}
     by_uid: dict[int, User] = {}
-    for line in _lines(passwd, "passwd", LONGEST_USER):
-        name, _, uid, gid = _fields(line)
+    for line in _read_lines(passwd, "passwd", LONGEST_USER):
+        name, _, uid, gid = _split_fields(line)
         user = User(name, numeric(uid) or 0, numeric(gid) or 0)
         by_name.setdefault(user.name, user)
         by_uid.setdefault(user.uid, user)
@@ -66,10 +66,10 @@ def users(passwd: str) -> Users:
 def memberships(group: str) -> Mapping[str, frozenset[int]]:
     """Parse /etc/group: user name -> groups that list it, its own-named group left out. Raises UnreadableError."""
     groups_of_users: dict[str, set[int]] = {}
-    for line in _lines(group, "group", LONGEST_GROUP):
+    for line in _read_lines(group, "group", LONGEST_GROUP):
         if line.startswith("#"):
             continue
-        name, _, gid, members = _fields(line)
+        name, _, gid, members = _split_fields(line)
         for member in members.split(",") if members else ():
             if member != name:
                 groups_of_users.setdefault(member, set()).add(numeric(gid) or 0)
@@ -90,12 +90,12 @@ def numeric(text: str) -> int | None:
     return -value if match[1] == "-" else value
 
 
-def _fields(line: str) -> list[str]:
-    """Return the first four fields of a line, "" for missing ones."""
+def _split_fields(line: str) -> list[str]:
+    """Return four fields, "" for missing ones."""
     return [*line.split(":", 4)[:4], "", "", ""][:4]
 
 
-def _lines(text: str, name: str, longest: int) -> Iterator[str]:
+def _read_lines(text: str, name: str, longest: int) -> Iterator[str]:
     if len(text) * 4 > LONGEST_FILE and len(text.encode()) > LONGEST_FILE:
         raise UnreadableError(f"/etc/{name} has more than {LONGEST_FILE} bytes")
     for whole in text.split("\n"):
@@ -134,12 +134,12 @@ class Accounts:
     __slots__ = ("groups", "usable", "users")
 
     def __init__(self, passwd: str | None, group: str | None) -> None:
-        self.users = _table(passwd, 7, (2, 3))
-        self.groups = _table(group, 4, (2,))
+        self.users = _parse_table(passwd, 7, (2, 3))
+        self.groups = _parse_table(group, 4, (2,))
         self.usable = bool(self.users and self.groups)
 
     def uid_of(self, name: str) -> int | None:
-        """Return the uid of a user name, None if there is none."""
+        """Return the uid of a user name, None if it is unknown."""
         return next((int(row[2]) for row in self.users if row[0] == name), None)
 
     def gid_of(self, uid: int) -> int | None:
@@ -147,7 +147,7 @@ class Accounts:
         return next((int(row[3]) for row in self.users if int(row[2]) == uid), None)
 
     def gid_named(self, name: str) -> int | None:
-        """Return the gid of a group name, None if there is none."""
+        """Return the gid of a group name, None if it is unknown."""
         return next((int(row[2]) for row in self.groups if row[0] == name), None)
 
     def groups_of(self, uid: int) -> set[int]:
@@ -169,7 +169,7 @@ def identity(
     """Return the identity a container runs as. container and pod: their securityContext."""
     accounts = _read(image.passwd, image.group)
     user = image.config.get("User") or ""
-    uid, gid, groups = _of_image(user, accounts, pause=pause)
+    uid, gid, groups = _image_ids(user, accounts, pause=pause)
     if not pause:
         groups = groups | {gid}
     own_user, own_group = (security_value(key, container, pod) for key in ("runAsUser", "runAsGroup"))
@@ -226,17 +226,17 @@ def guest_pull_refusal(
     if user_identity.gid not in (0, group):
         problems.append(f"group {user_identity.gid}")
     of_groups = not problems  # the user and its group are stated, or root's
-    unnamed = _unnamed(user_identity, pod)
+    unnamed = _groups_not_named(user_identity, pod)
     if unnamed:
         problems.append(f"supplementary groups {_comma_separated(unnamed)}")
     if not problems:
         return None
-    # spelled out, the identity may belong to still other groups: name them as well
-    gid = user_identity.gid if group is not None else _wanted_group(user_identity, image)
+    # spelled out, the identity may belong to still other groups: name them, too
+    gid = user_identity.gid if group is not None else _suggest_group(user_identity, image)
     to_state = {} if of_groups and gid == user_identity.gid else {"runAsUser": user_identity.uid}
     if to_state and gid is not None:
         to_state["runAsGroup"] = gid
-    unnamed = _unnamed(identity(image, {**container, **to_state}, pod), pod)
+    unnamed = _groups_not_named(identity(image, {**container, **to_state}, pod), pod)
     lacking = [f"{key}: {value}" for key, value in to_state.items() if container.get(key) != value]
     remedies = [f"set {{{', '.join(lacking)}}} in the container's securityContext"] if lacking else []
     if gid is None:
@@ -248,24 +248,24 @@ def guest_pull_refusal(
     return Cause("CC0604.unnamed", {"identity": " and ".join(problems), "remedy": " and ".join(remedies)})
 
 
-def _wanted_group(user_identity: Identity, image: ImageFacts) -> int | None:
+def _suggest_group(user_identity: Identity, image: ImageFacts) -> int | None:
     """Return the group to suggest for a pod that names none; None if it is a name whose number is unknown.
 
     It is the group of the image's user, if the container runs as that user. genpolicy and the nodes ignore it unless
     the pod names it, but the image was made for it.
     """
     accounts, name = _read(image.passwd, image.group), _group_of(image)
-    uid, _, _ = _of_image(image.config.get("User") or "", accounts, pause=False)
+    uid, _, _ = _image_ids(image.config.get("User") or "", accounts, pause=False)
     if not name or uid != user_identity.uid:
         return user_identity.gid
-    return _number(name) if name.isdecimal() else accounts.gid_named(name)
+    return _parse_number(name) if name.isdecimal() else accounts.gid_named(name)
 
 
 def _group_of(image: ImageFacts) -> str:
     return str(image.config.get("User") or "").partition(":")[2]
 
 
-def _unnamed(user_identity: Identity, pod: Mapping[str, Any]) -> set[int]:
+def _groups_not_named(user_identity: Identity, pod: Mapping[str, Any]) -> set[int]:
     return set(user_identity.groups) - {user_identity.gid} - explicit_groups(pod)
 
 
@@ -273,29 +273,29 @@ def _comma_separated(groups: set[int]) -> str:
     return ", ".join(map(str, sorted(groups)))
 
 
-def _of_image(user: str, accounts: Accounts, *, pause: bool) -> tuple[int, int, set[int]]:
+def _image_ids(user: str, accounts: Accounts, *, pause: bool) -> tuple[int, int, set[int]]:
     if not user:
         return 0, 0, set()
     parts = user.split(":")
-    uid = _uid(parts[0], accounts) if len(parts) <= 2 else 0
+    uid = _resolve_uid(parts[0], accounts) if len(parts) <= 2 else 0
     gid = None
     if pause and len(parts) == 2:
-        gid = _number(parts[1]) if parts[1].isdecimal() else accounts.gid_named(parts[1])
+        gid = _parse_number(parts[1]) if parts[1].isdecimal() else accounts.gid_named(parts[1])
     gid = accounts.gid_of(uid) if gid is None else gid
     return (uid, 0, set()) if gid is None else (uid, gid, {gid})
 
 
-def _uid(name: str, accounts: Accounts) -> int:
-    return _number(name) if name.isdecimal() else (accounts.uid_of(name) or 0)
+def _resolve_uid(name: str, accounts: Accounts) -> int:
+    return _parse_number(name) if name.isdecimal() else (accounts.uid_of(name) or 0)
 
 
-def _number(digits: str) -> int:
-    """Return a number; one out of range stays out of range, however many digits it has."""
+def _parse_number(digits: str) -> int:
+    # A number that is out of range stays out of range, however many digits it has
     return int(digits.lstrip("0")[:21] or "0")
 
 
-def _table(text: str | None, fields: int, numbers: tuple[int, ...]) -> list[list[str]]:
-    """Return the rows of a colon-separated file; [] if a row has other fields or a non-number in `numbers`."""
+def _parse_table(text: str | None, fields: int, numbers: tuple[int, ...]) -> list[list[str]]:
+    """Return [] if a row has another number of fields, or a non-number in a column of `numbers`."""
     rows = [line.split(":") for line in (text or "").splitlines()]
     good = all(
         len(row) == fields and all(row[index].isdecimal() and len(row[index]) < 20 for index in numbers) for row in rows
@@ -338,8 +338,8 @@ def effective_identity(image: ImageFacts, container: Mapping[str, Any], pod: Map
     user = _user_of(image) if run_as_user is None else run_as_user
     if isinstance(user, int) and not 0 <= user <= HIGHEST:
         if run_as_user is None:
-            return _out_of_range("CC0604.image-user-range", image.config["User"])
-        return _out_of_range("CC0604.user-range", user)
+            return _out_of_range_cause("CC0604.image-user-range", image.config["User"])
+        return _out_of_range_cause("CC0604.user-range", user)
     group = security_value("runAsGroup", container, pod)
     try:
         if isinstance(user, int):
@@ -354,14 +354,14 @@ def effective_identity(image: ImageFacts, container: Mapping[str, Any], pod: Map
     except UnreadableError as problem:
         return Cause("CC0604.accounts", {"error": str(problem), "accounts": str(problem).split()[0]})
     if not 0 <= uid <= HIGHEST:
-        return _out_of_range("CC0604.implied-user-range", uid)
+        return _out_of_range_cause("CC0604.implied-user-range", uid)
     if not 0 <= gid <= HIGHEST:
-        return _out_of_range("CC0604.implied-group-range" if group is None else "CC0604.group-range", gid)
+        return _out_of_range_cause("CC0604.implied-group-range" if group is None else "CC0604.group-range", gid)
     explicit = explicit_groups(pod)
     for groups, code in ((explicit, "CC0604.groups-range"), (implied, "CC0604.implied-groups-range")):
         out_of_range = _first_out_of_range(groups)
         if out_of_range is not None:
-            return _out_of_range(code, out_of_range)
+            return _out_of_range_cause(code, out_of_range)
     return Identity(uid, gid, tuple(sorted({gid, *explicit, *implied})))
 
 
@@ -376,20 +376,19 @@ def unknown_users(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Fi
         for index, container in enumerate(pod.spec.get(key) or ()):
             image = images.get(container["image"])
             missing = unknown_accounts(image) if image else ""
-            if missing and not _is_explicit(container.get("securityContext") or {}, context):
+            if missing and not _is_set_by_pod(container.get("securityContext") or {}, context):
                 at = (*pod.spec_path, key, index, "image")
                 findings.append(finding("CC0508", pod.ref, at, image=container["image"], missing=missing))
     return findings
 
 
-def _is_explicit(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
-    """Tell whether the pod spec alone determines the identity."""
+def _is_set_by_pod(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
     has_both = all(security_value(key, container, pod) is not None for key in ("runAsUser", "runAsGroup"))
     return has_both and pod.get("supplementalGroupsPolicy") == "Strict"
 
 
 def _user_of(image: ImageFacts) -> int | str:
-    """Return the user of the image's configuration as the kubelet passes it on: a number or a name, 0 if absent."""
+    """Return the image's user as the kubelet passes it on: a number or a name, 0 if absent."""
     user = (image.config.get("User") or "").partition(":")[0]
     number = numeric(user) if user else 0
     return user if number is None else number
@@ -401,7 +400,7 @@ def _gid_of(uid: int, image: ImageFacts) -> int:
 
 
 def _groups_of(user: int | str, image: ImageFacts) -> frozenset[int]:
-    """Return the groups of the image that list a user. A number has the name of its first line in passwd."""
+    """Return the groups that list a user. A number has the name of its first line in passwd."""
     if isinstance(user, int):
         account = users(image.passwd or "").by_uid.get(user)
         if account is None:
@@ -414,7 +413,7 @@ def _first_out_of_range(groups: Iterable[int]) -> int | None:
     return next((gid for gid in sorted(groups) if not 0 <= gid <= HIGHEST), None)
 
 
-def _out_of_range(code: str, number: int | str) -> Cause:
+def _out_of_range_cause(code: str, number: int | str) -> Cause:
     return Cause(code, {"number": number, "limit": HIGHEST})
 
 
@@ -432,7 +431,7 @@ def _out_of_range(code: str, number: int | str) -> Cause:
 #     user by name, and the pod no runAsUser
 #
 # Rule: numbers only, of the image's configuration; what it does not say comes from the image's accounts.
-# supplementalGroups and fsGroup have no field in a container, so the pod's hold for injected containers as well.
+# supplementalGroups and fsGroup have no field in a container, so the pod's hold for injected containers, too.
 # Source: docs/facts/kubernetes.md#security-context.
 
 
@@ -450,7 +449,7 @@ class ImageUser(NamedTuple):
 def image_user(image: ImageFacts) -> ImageUser | None:
     """Return the user and group of an image: root without a User; None if a number is not known or out of range.
 
-    The group is the one after the colon; without it, that of the user in /etc/passwd; 0 if there is no such user.
+    The group is after the colon. Without one, it is the user's in /etc/passwd, or 0 for an unknown user.
     """
     user, _, group = str(image.config.get("User") or "").partition(":")
     number = numeric(user) if user else 0

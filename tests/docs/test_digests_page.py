@@ -155,7 +155,9 @@ def rows() -> dict[str, bool]:
 
 
 def table(text: str) -> list[str]:
-    return [row.strip() for row in re.findall(r"^\| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE) if row.strip() != "change"]
+    return [
+        row.strip() for row in re.findall(r"^\| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE) if row.strip() != "change"
+    ]
 
 
 def test_every_row_has_a_trial_and_every_trial_a_row() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Cause
-from krm_function.policy.seal import LONGEST_LINE, MOST_BYTES, MOST_LINES, _too_long
+from krm_function.policy.seal import LONGEST_LINE, MOST_BYTES, MOST_LINES, _find_exceeded_limit
 from tests.policy.engines import agreed
 from tests.policy.engines.answer import Answer
 from tests.policy.engines.limits import AGENT, PUBLISHED, Limits
@@ -142,16 +142,16 @@ LARGE = Cause("CC0604.long-policy", {"limit": 16777216, "unit": "bytes"})
     [(line, LONGEST_LINE, WIDE), (lines, MOST_LINES, LONG), (size, MOST_BYTES, LARGE)],
 )
 def test_seal_says_what_is_too_long(make: Callable[[int], str], length: int, said: Cause) -> None:
-    assert _too_long(make(length).encode()) is None
-    assert _too_long(make(length).removesuffix("\n").encode()) is None
-    assert _too_long(make(length + 1).encode()) == said
+    assert _find_exceeded_limit(make(length).encode()) is None
+    assert _find_exceeded_limit(make(length).removesuffix("\n").encode()) is None
+    assert _find_exceeded_limit(make(length + 1).encode()) == said
 
 
 def test_seal_looks_at_every_line() -> None:
     longest, longer = line(LONGEST_LINE), line(LONGEST_LINE + 1)
-    assert _too_long((longest * 3).encode()) is None
-    assert _too_long((longest + longer).encode()) == WIDE
-    assert _too_long((longest * 3 + longer.removesuffix("\n")).encode()) == WIDE
+    assert _find_exceeded_limit((longest * 3).encode()) is None
+    assert _find_exceeded_limit((longest + longer).encode()) == WIDE
+    assert _find_exceeded_limit((longest * 3 + longer.removesuffix("\n")).encode()) == WIDE
 
 
 texts = st.builds(
@@ -169,7 +169,7 @@ def test_seal_refuses_what_the_agent_refuses_and_nothing_else(agent: Lines, foun
     policy = HEAD + "".join(text.replace("x :=", f"x{number} :=", 1) for number, text in enumerate(found))
     loads = asked(agent, policy).kind != "error"
 
-    assert (_too_long(policy.encode()) is None) is loads
+    assert (_find_exceeded_limit(policy.encode()) is None) is loads
     assert AGENT.admit(policy) is loads
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from krm_function.policy.initdata import (
     Initdata,
-    _packed_prefix,
+    _pack_prefix,
     annotation,
     annotation_and_digest,
     decode_toml,
@@ -68,7 +68,7 @@ def with_policy(rules: bytes, data: bytes) -> bytes:
 @given(rules=st.binary(max_size=70_000), rest=st.lists(st.binary(max_size=2_000), max_size=4))
 def test_packing_a_shared_beginning_once_changes_nothing(rules: bytes, rest: list[bytes]) -> None:
     toml = with_policy(rules, b'"Annotations": {'.join(rest))
-    _packed_prefix.cache_clear()
+    _pack_prefix.cache_clear()
     first = annotation_and_digest(toml)
 
     assert annotation_and_digest(toml) == first == (annotation(toml), digest(toml))
