@@ -1,15 +1,16 @@
 """Read files or standard input for the commands that work on documents, rendered output among them."""
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from krm_function.cli.streams import read_in
 from krm_function.contrast.manifest_merge import last_of
 from krm_function.findings import Finding, Ref, finding
-from krm_function.hosts.files import EmptyProblem, blank, find_files, read_file
+from krm_function.hosts.files import EmptyProblem, FoundFile, blank, find_files, read_file
 from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm.result import NotAResourceListError
-from krm_function.kubernetes.objects import objects, reference
+from krm_function.kubernetes.objects import listed, objects, reference
 from krm_function.kubernetes.resource import Resource, stream_finding, yaml_finding
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
@@ -80,11 +81,10 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     Raises EmptyProblem for an empty standard input, and where all files are empty; one among others may be.
     """
     files = [path for path in paths if path != "-"]
-    raw = (
-        [(input_file.path, read_file(input_file.path, input_file.root)) for input_file in find_files(files)]
-        if files
-        else []
-    )
+    yaml_files = find_files(files) if files else []
+    if charts := _charts(yaml_files):
+        return Inputs((), (), (finding("CC0121.helm", names=listed(charts), first=charts[0]),))
+    raw = [(file.path, read_file(file.path, file.root)) for file in yaml_files]
     if not files or "-" in paths:
         raw.append(("", read_in()))
         if blank(raw[-1][1]):
@@ -108,7 +108,36 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         start = len(resources)
         resources += [resource._replace(file=file) for resource in decoded.resources]
         sources.append(InputFile(file, data, decoded, start, len(resources)))
+    findings += _kustomizations(resources)
     return Inputs(tuple(sources), tuple(resources), tuple(findings))
+
+
+# --- Directories that kustomize or Helm has to build
+#
+#     in the files                        with pods beside it    answer
+#     Chart.yaml beside templates/        either                 CC0121: the templates are no YAML yet
+#     a kustomization                     no                     CC0121: only the kustomization itself would be read
+#     a kustomization                     yes                    CC0122: a warning; the pods of the files are rendered
+
+
+def _charts(files: Iterable[FoundFile]) -> list[str]:
+    directories = [os.path.dirname(file.path) or "." for file in files if os.path.basename(file.path) == "Chart.yaml"]
+    return [directory for directory in directories if os.path.isdir(os.path.join(directory, "templates"))]
+
+
+def _kustomizations(resources: Iterable[Resource]) -> list[Finding]:
+    built = [resource for resource in resources if resource.file and _is_kustomization(resource)]
+    if not built:
+        return []
+    names = list(dict.fromkeys(os.path.dirname(resource.file) or "." for resource in built))
+    alone = not any(resource.may_have_pods for resource in resources if resource not in built)
+    return [finding("CC0121.kustomize" if alone else "CC0122", names=listed(names), first=names[0])]
+
+
+def _is_kustomization(resource: Resource) -> bool:
+    if resource.api_version:
+        return resource.api_version.startswith("kustomize.config.k8s.io/")
+    return resource.kind in ("", "Kustomization") and os.path.basename(resource.file).startswith("kustomization.")
 
 
 def _decoded(text: Source, file: str) -> "Stream | DecodedList":

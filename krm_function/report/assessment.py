@@ -17,7 +17,7 @@ MEANINGS: dict[PodState, str] = {
     "misplaced": "asks for Contrast where nothing reads it, and runs outside of a VM",
     "blocked": "cannot be sealed as it is",
     "plain": "does not ask for Contrast, and runs outside of a VM",
-    "confidential": "asks for Contrast, and nothing in it stands in the way",
+    "confidential": "asks for Contrast, and nothing prevents it",
 }
 COUNTED: tuple[PodState, ...] = ("confidential", "plain", "blocked", "misplaced")
 HOW = "to make a pod confidential, write runtimeClassName: contrast-cc into its pod spec"
