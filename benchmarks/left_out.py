@@ -115,7 +115,7 @@ SHORT_CUTS = (
             "krm_function.policy.users": _uncached("users", "memberships", "_read"),
             "krm_function.policy.seal": _uncached("_match_patterns", "_fits_literal"),
             "krm_function.kubernetes.image": _uncached("parse_image"),
-            "krm_function.contrast.annotations": _uncached("_read"),
+            "krm_function.contrast.annotations": _uncached("_read_texts"),
             "krm_function.text.writer": _uncached("_key_token")
             + "def _item(value, column, style): return ' ' + block(value, column + 2, style)\n",
         },

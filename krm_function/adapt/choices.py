@@ -1,4 +1,4 @@
-"""What a rule would do for a pod that has none, and the names of new volumes."""
+"""The effects of a rule on a pod that does not use it yet, and the names of new volumes."""
 
 import re
 from collections.abc import Collection
@@ -10,10 +10,9 @@ from krm_function.kubernetes.objects import maps
 from krm_function.kubernetes.workload import Workload, claim_names
 from krm_function.record import NamedTuple
 
-# --- What a rule that rewrites pods would do for a pod that has none: for commands that offer it
+# --- The effects of a rewriting rule on a pod that does not use it yet: for commands that offer it
 #
-# Rule: a record only. A choice is an offer: nothing is chosen by it, and its consequence is for the
-# reader.
+# Rule: a record only. A choice is an offer: it changes nothing, and its consequence is for the reader.
 
 
 RuleName = Literal[
@@ -29,9 +28,9 @@ RuleName = Literal[
 
 
 class RuleChoice(NamedTuple):
-    """A rule that would change a pod. value: what to write for it: of a rule with a list, one entry of the list.
+    """A rule that would change a pod. value: the value to write; for a rule with a list, one entry of the list.
 
-    consequence: what the pod then has and no longer has, as a sentence without a full stop.
+    consequence: what the pod then gains and loses, as a sentence without a full stop.
     """
 
     rule: RuleName
@@ -41,8 +40,8 @@ class RuleChoice(NamedTuple):
 
 # --- Names of new volumes: readable, the same in every render, and never one that the pod has
 #
-# Rule: a name is `<owner>-<part>`, the part in lower-case letters, digits and hyphens. Where that is
-# taken, or longer than a name of a volume may be, it is shortened and gets a digest of owner and part.
+# Rule: a name is `<owner>-<part>`, the part in lower-case letters, digits and hyphens. If that is taken, or too long
+# for a volume's name, it is shortened and gets a digest of owner and part.
 
 
 DIGITS = 8  # of the digest

@@ -1,4 +1,4 @@
-"""A GPU under the name of nodes that pass it to VMs, in the place of another name."""
+"""Rename a GPU to the name that nodes use when they pass GPUs to VMs."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,7 @@ from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import Draft, PodContainer, Workload
 from krm_function.text.changes import ABSENT
 
-# --- A GPU under the name of nodes that pass it to VMs, in the place of another name
+# --- Rename a GPU to the name that nodes use when they pass GPUs to VMs
 #
 # Truth table, first row that fits:
 #
@@ -52,7 +52,7 @@ def rename(draft: Draft, container: PodContainer, names: Mapping[str, str]) -> N
 
 # --- Rename GPUs: a resource that the configuration names gets the name of the nodes that pass GPUs to VMs
 #
-# Rule: the named resources and no others. What forbids it is in adapt/gpu_names.py.
+# Rule: the named resources and no others.
 
 
 def rename_gpus(workload: Workload, names: Mapping[str, str]) -> Outcome:
@@ -70,9 +70,9 @@ def rename_gpus(workload: Workload, names: Mapping[str, str]) -> Outcome:
 
 
 def gpu_choices(workload: Workload, passed: tuple[str, ...]) -> Iterator[RuleChoice]:
-    """Yield what the rule would do for each GPU of a workload that no policy passes. passed: names of those it does."""
+    """Yield the rule for each GPU of a workload that no policy passes. passed: names of the GPUs that one passes."""
     if not passed or type_findings(workload):
-        return  # what follows trusts the types
+        return  # the next lines trust the types
     name = passed[0]
     for container in workload.all_containers:
         for gpu in asked_gpus(container.container, passed):

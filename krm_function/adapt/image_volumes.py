@@ -13,12 +13,12 @@ from krm_function.record import NamedTuple
 # --- A VOLUME of an image that no volumeMount covers, and the emptyDir that is mounted there
 #
 # containerd makes a directory of the node for each VOLUME, of this container alone, and copies the image's files into
-# it (docs/facts/kubernetes.md#volumes-of-images); no confidential pod may have that. An emptyDir of its own is in the
-# VM and is empty. Truth table:
+# it (docs/facts/kubernetes.md#volumes-of-images); no confidential pod may have that. An emptyDir is inside the VM and
+# empty. Truth table:
 #
 #     a VOLUME of the image of a container       is
-#     the mountPath of a mount, letter by letter left: that is what the policy asks for
-#     the same place, in another spelling        refused: two mounts at one place, of which one hides the other
+#     the mountPath of a mount, letter by letter left: the policy asks for exactly this path
+#     the same place, in another spelling        refused: two mounts at one place, and one hides the other
 #     not mounted                                covered, also above or below another mount, as containerd does
 
 
@@ -26,7 +26,7 @@ CODE = "CC0833"
 
 
 class ImageVolume(NamedTuple):
-    """A VOLUME to cover. field, container: of which container. path: as the image writes it. name: of the emptyDir."""
+    """A VOLUME to cover. field, container: of its container. path: as the image writes it. name: of the emptyDir."""
 
     field: str
     container: str
@@ -35,7 +35,7 @@ class ImageVolume(NamedTuple):
 
 
 def uncovered(container: PodContainer, declared: Iterable[str]) -> tuple[str, ...]:
-    """Return the VOLUMEs of an image that are no mountPath of a container, in order."""
+    """Return the VOLUMEs of an image that no mountPath of a container equals, in order."""
     mounted = {mount.get("mountPath") for mount in container.mounts}
     return tuple(path for path in sorted(declared) if path not in mounted)
 
@@ -74,9 +74,8 @@ def cover(draft: Draft, volume: ImageVolume) -> None:
 
 # --- Image volumes: an emptyDir at each VOLUME of an image that no volumeMount covers
 #
-# Rule: the VOLUMEs are those of the ImageLock, of the image that the pod will have. containerd would copy
-# what the image has there into its directory; an emptyDir is empty, so each is a warning. What forbids one is in
-# adapt/image_volumes.py.
+# Rule: the VOLUMEs come from the ImageLock, for the image that the pod will have. containerd would copy the image's
+# files into its directory; an emptyDir is empty, so each is a warning.
 
 
 def image_volumes(workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]) -> Outcome:
@@ -84,7 +83,7 @@ def image_volumes(workload: Workload, images: Mapping[str, ImageFacts], replaced
     draft = Draft(workload)
     findings: list[Finding] = []
     in_use = taken_names(workload)
-    for container, path in _uncovered(workload, images, replaced):
+    for container, path in _find_uncovered(workload, images, replaced):
         at = (*container.path, "image")
         cause = refused(container, path)
         if cause is not None:
@@ -101,8 +100,8 @@ def image_volumes(workload: Workload, images: Mapping[str, ImageFacts], replaced
 def image_volume_choices(
     workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]
 ) -> Iterator[RuleChoice]:
-    """Yield what the rule would do for each uncovered VOLUME of a workload."""
-    for container, path in _uncovered(workload, images, replaced):
+    """Yield the rule for each uncovered VOLUME of a workload."""
+    for container, path in _find_uncovered(workload, images, replaced):
         if refused(container, path) is None:
             consequence = "an emptyDir, without the files that the image has there"
             yield RuleChoice(
@@ -110,7 +109,7 @@ def image_volume_choices(
             )
 
 
-def _uncovered(
+def _find_uncovered(
     workload: Workload, images: Mapping[str, ImageFacts], replaced: Mapping[str, str]
 ) -> Iterator[tuple[PodContainer, str]]:
     for container in workload.all_containers:

@@ -1,4 +1,4 @@
-"""The cpu limit of a pod as a whole, by which its VM has more vCPUs than its containers ask for."""
+"""A cpu limit of the pod as a whole, to give its VM more vCPUs than its containers ask for."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import Draft, Workload
 
-# --- The cpu limit of a pod as a whole, by which its VM has more vCPUs than its containers ask for
+# --- A cpu limit of the pod as a whole, to give its VM more vCPUs than its containers ask for
 #
 # Truth table, of a pod's spec.resources.limits:
 #
@@ -38,7 +38,7 @@ def write_cpu(draft: Draft, figure: str, reason: str) -> None:
 
 
 def written_cpu(workload: Workload) -> str:
-    """Return the figure that a rule has written into a pod, or a person in the same form; "" for none."""
+    """Return the limit that a rule, or a person in the same form, has written into a pod; "" for none."""
     figure = dig(workload.pod_spec, ("resources", "limits", "cpu"))
     return figure if isinstance(figure, str) and re.fullmatch("[1-9][0-9]{0,2}", figure) else ""
 
@@ -50,13 +50,13 @@ def written_cpu(workload: Workload) -> str:
 #     fewer                                        one less than the rule wants; as many as the pod requests, if that is
 #                                                  more, since Kubernetes refuses a limit below the requests
 #
-# Rule: it only ever raises. How limits become vCPUs is in contrast/vm_size.py.
+# Rule: it only ever raises. contrast/vm_size.py turns limits into vCPUs.
 
 
 def least_vcpus(workload: Workload, minimum: int | Literal["gpus"]) -> tuple[Edit, ...]:
     """Raise the cpu limit of a pod. minimum: vCPUs, or as many as the pod has GPUs.
 
-    Nothing for a pod whose types or limits are wrong: what checks it says so.
+    Nothing for a pod whose types or limits are wrong: their checks report it.
     """
     if type_findings(workload):
         return ()

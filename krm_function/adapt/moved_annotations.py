@@ -1,4 +1,4 @@
-"""An annotation of Contrast's on the object, moved to the pod template, where it has its effect."""
+"""Move an annotation of Contrast's from the object to the pod template, where it has an effect."""
 
 from collections.abc import Container, Iterator
 
@@ -10,7 +10,7 @@ from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import PREFIX, Draft, Workload
 from krm_function.text.changes import ABSENT
 
-# --- An annotation of Contrast's that stands on the object, moved to the pod template, where it has its effect
+# --- Move an annotation of Contrast's from the object to the pod template, where it has an effect
 #
 # Truth table, first row that fits:
 #
@@ -25,7 +25,7 @@ CODE = "CC0290"
 
 
 def move(draft: Draft, keys: Container[str]) -> None:
-    """Move those of the misplaced annotations that have one of these keys."""
+    """Move the misplaced annotations that have one of these keys."""
     workload = draft.workload
     for key, (path, value) in misplaced(workload).items():
         if key not in keys:
@@ -41,12 +41,11 @@ def move(draft: Draft, keys: Container[str]) -> None:
 
 # --- Move annotations: those of Contrast's that older pages have on the object go to its pod template, by rule
 #
-# Rule: only with `objectAnnotations: move`; without it they are an error (render/pod_checks.py). What
-# moves is in adapt/moved_annotations.py.
+# Rule: only with `objectAnnotations: move`; without it they are an error (render/pod_checks.py).
 
 
 def move_annotations(workload: Workload) -> tuple[Edit, ...]:
-    """Return the edits of one workload; none for one of wrong types, which is refused."""
+    """Return the edits of one workload; none for a workload with wrong types, which is refused."""
     keys = misplaced(workload)
     if not keys or type_findings(workload):
         return ()
@@ -56,7 +55,7 @@ def move_annotations(workload: Workload) -> tuple[Edit, ...]:
 
 
 def annotation_choices(workload: Workload) -> Iterator[RuleChoice]:
-    """Yield what the rule would do for a workload."""
+    """Yield the rule for a workload that it would change."""
     keys = misplaced(workload)
     if keys and not type_findings(workload):
         names = listed([key.removeprefix(PREFIX) for key in keys])

@@ -1,4 +1,4 @@
-"""A cache in a directory of the node, and the emptyDir that takes its place."""
+"""Replace a cache in a directory of the node by an emptyDir."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,15 +18,15 @@ from krm_function.kubernetes.workload import (
 )
 from krm_function.text.changes import ABSENT
 
-# --- A cache in a directory of the node, and the emptyDir that takes its place
+# --- Replace a cache in a directory of the node by an emptyDir
 #
 # Truth table, first row that fits:
 #
 #     a hostPath volume of the pod                            becomes an emptyDir
 #     that no container mounts                                no: it is left as it is
-#     of a type other than DirectoryOrCreate and none         refused: the pod needs what is there
-#     that every container mounts readOnly                    refused: nothing would ever be in it
-#     any other                                               yes: what is missing there is made anew
+#     of a type other than DirectoryOrCreate and none         refused: the pod needs the files there
+#     that every container mounts readOnly                    refused: it would always be empty
+#     any other                                               yes: missing files are made anew
 
 
 CODE = "CC0834"
@@ -46,7 +46,7 @@ def host_paths(workload: Workload) -> dict[str, str]:
 
 
 def refused(workload: Workload, volume: str) -> Cause | None:
-    """Return why a hostPath volume that is mounted does not become an emptyDir; None if it does."""
+    """Return why a mounted hostPath volume does not become an emptyDir; None if it does."""
     volumes = maps(workload.pod_spec.get("volumes"))
     kind = mapping(volumes[indexes_named(volumes, volume)[0]].get(HOST_PATH)).get("type")
     if kind not in MADE_ON_DEMAND:
@@ -57,7 +57,7 @@ def refused(workload: Workload, volume: str) -> Cause | None:
 
 
 def replace(draft: Draft, volume: str) -> None:
-    """Write an emptyDir in the place of the hostPath."""
+    """Write an emptyDir in place of the hostPath."""
     index = indexes_named(draft.workload.pod_spec.get("volumes"), volume)[0]
     path = (*draft.workload.spec_path, "volumes", index)
     reason = f"cache {volume} is made anew in each pod, in place of a directory of the node"
@@ -67,8 +67,7 @@ def replace(draft: Draft, volume: str) -> None:
 
 # --- Host path caches: a hostPath volume of a path that the configuration names becomes an emptyDir
 #
-# Rule: the named paths and no others, compared as the kubelet cleans them. What of a volume forbids it is
-# in adapt/node_caches.py.
+# Rule: the named paths and no others, compared as the kubelet cleans them.
 
 
 def host_path_caches(workload: Workload, paths: Sequence[str]) -> Outcome:
@@ -98,7 +97,7 @@ def idle_paths(workloads: Sequence[Workload], generate: Generate) -> Iterator[Fi
 
 
 def cache_choices(workload: Workload) -> Iterator[RuleChoice]:
-    """Yield what the rule would do for each hostPath volume of a workload that could be a cache."""
+    """Yield the rule for each hostPath volume of a workload that could be a cache."""
     for volume, path in host_paths(workload).items():
         if path and refused(workload, volume) is None:
             lost = "each pod makes its content anew, on the disk of its VM, and shares it with no other pod"

@@ -1,4 +1,4 @@
-"""The memory of a pod as a whole: that of its images and of the limits of its containers."""
+"""The memory of a pod as a whole: of its images and the limits of its containers."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from krm_function.kubernetes.workload import Draft, PodMemory, Workload
 #     memory, in one of them or both     the calculated one in both
 #     anything else, such as cpu         as it was
 #
-# Rule: Contrast's own calculation replaces the whole of spec.resources, and loses a limit of cpu with it.
+# Rule: Contrast's own calculation replaces the whole of spec.resources, and so loses a limit of cpu.
 
 
 CODE = "CC0422"
@@ -43,7 +43,7 @@ def write_memory(draft: Draft, figure: str, reason: str) -> None:
 
 
 def written_memory(workload: Workload) -> str:
-    """Return the figure that a rule has written into a pod, or a person in the same form; "" for none."""
+    """Return the amount that a rule, or a person in the same form, has written into a pod; "" for none."""
     figures = {_memory(workload, field) for field in FIELDS}
     figure = figures.pop()
     return figure if not figures and isinstance(figure, str) and re.fullmatch("[1-9][0-9]{0,11}Mi", figure) else ""
@@ -54,14 +54,14 @@ def _memory(workload: Workload, field: str) -> Any:
     return value if isinstance(value, str) else None
 
 
-# --- Calculate memory: the pod as a whole gets that of its images and of the limits of its containers
+# --- Calculate memory: the pod as a whole gets the memory of its images and of the limits of its containers
 #
-# Rule: the figure is Contrast's own, to the MiB, or there is none; nothing of it is estimated. What it is
-# made of is in contrast/vm_size.py, and how it is written in adapt/pod_memory.py.
+# Rule: the figure is Contrast's own, to the MiB, or there is none; no part is estimated. contrast/vm_size.py has its
+# parts.
 
 
 def calculate(workload: Workload, memory: PodMemory) -> Outcome:
-    """Write the memory of a pod as a whole: that of its images and the limits of its containers.
+    """Write the memory of a pod as a whole: of its images and the limits of its containers.
 
     Nothing with an image store, as in Contrast. CC0423 for each image whose size is not known exactly, CC0424 if
     Kubernetes would refuse the result.

@@ -1,4 +1,4 @@
-"""A claim that a pod mounts as a file system, and the encrypted volume that it becomes."""
+"""Turn a claim that a pod mounts as a file system into an encrypted volume."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ from krm_function.kubernetes.workload import (
 from krm_function.record import NamedTuple
 from krm_function.text.changes import ABSENT
 
-# --- A claim that a pod mounts as a file system, and the encrypted volume that it becomes
+# --- Turn a claim that a pod mounts as a file system into an encrypted volume
 #
 # The initializer opens the claim as a block device and shows its files through an emptyDir: Contrast's annotation
-# secure-pv, of which a pod has one (docs/facts/contrast.md#initializer, step 1). Truth table, first row that fits:
+# secure-pv, which a pod has once (docs/facts/contrast.md#initializer, step 1). Truth table, first row that fits:
 #
 #     a claim of the pod                                             is
 #     the device of the annotation secure-pv already                 left
-#     of a pod without initializer, or that is the coordinator       refused: nobody opens it
+#     of a pod without initializer, or that is the coordinator       refused: no initializer opens it
 #     of a pod whose secure-pv names another device                  refused: a pod has one
 #     in volumeDevices of a container                                refused: it is a block device in use
 #     mounted by subPath or subPathExpr                              refused: it is mounted as a whole
@@ -46,20 +46,20 @@ CLAIM = "persistentVolumeClaim"
 CLAIM_VERSION = "v1"
 MODE: Path = ("spec", "volumeMode")  # of a claim object, and of a claim template
 BLOCK = "Block"
-FILE_SYSTEMS = (None, "", "Filesystem")  # what volumeMode says of a file system; docs/facts/kubernetes.md#claims
-PROPAGATION = "HostToContainer"  # how a container sees what the initializer mounts
+FILE_SYSTEMS = (None, "", "Filesystem")  # the volumeMode of a file system; docs/facts/kubernetes.md#claims
+PROPAGATION = "HostToContainer"  # how a container sees the initializer's mounts
 NUMBERS = ("replicas", "parallelism")  # how often a pod runs at once; a Job has the second
 
 
 class EncryptedClaim(NamedTuple):
-    """A claim to encrypt. device: the name that it has among the pod's volumes. share: the emptyDir that shows it."""
+    """A claim to encrypt. device: its name among the pod's volumes. share: the emptyDir that shows it."""
 
     device: str
     share: str
 
 
 def claim_of(workload: Workload, volume: str) -> str | None:
-    """Return the name of the claim that a volume of a pod stands for; "" for a claim template, None for no claim."""
+    """Return the name of a volume's claim; "" for a claim template, None for another volume."""
     if volume in claim_names(workload):
         return ""
     for index in indexes_named(workload.pod_spec.get("volumes"), volume):
@@ -70,7 +70,7 @@ def claim_of(workload: Workload, volume: str) -> str | None:
 
 
 def claim_volumes(workload: Workload) -> tuple[str, ...]:
-    """Return the names of the volumes of a pod that stand for claims; those of claim templates first."""
+    """Return the names of the volumes of a pod that are claims, claim templates first."""
     volumes = [str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))]
     names = dict.fromkeys((*claim_names(workload), *volumes))
     return tuple(name for name in names if claim_of(workload, name) is not None)
@@ -110,13 +110,13 @@ def refused(workload: Workload, device: str) -> Cause | None:
     index = indexes_named(workload.pod_spec.get("volumes"), device)[0]
     if mapping(maps(workload.pod_spec.get("volumes"))[index].get(CLAIM)).get("readOnly"):
         return Cause("CC0837.read-only")
-    if runs := _at_once(workload):
+    if runs := _find_parallel_field(workload):
         return Cause("CC0837.several", {"runs": runs})
     return None
 
 
-def _at_once(workload: Workload) -> str:
-    """Return what says that a pod runs several times at once, "" if nothing does."""
+def _find_parallel_field(workload: Workload) -> str:
+    """Return the field that makes a pod run several times at once, "" if none does."""
     if workload.ref.kind == "DaemonSet":
         return "a DaemonSet has a pod on each node"
     job = workload.ref.kind == "CronJob"
@@ -129,7 +129,7 @@ def _at_once(workload: Workload) -> str:
 
 
 def encrypt(draft: Draft, claim: EncryptedClaim) -> None:
-    """Name the device in the annotation, mount what the initializer shows in place of it, make its template Block."""
+    """Name the device in the annotation, mount the shown files in place of it, make its template Block."""
     reason = f"claim {claim.device} becomes an encrypted volume, which the initializer opens"
     draft.add(draft.workload.annotate([(SECURE_PV, f"{claim.device}:{claim.share}", reason)], CODE))
     for mount in mounts_of(draft.workload, claim.device):
@@ -145,14 +145,14 @@ def encrypt(draft: Draft, claim: EncryptedClaim) -> None:
             draft.edit("set", path, BLOCK, CODE, reason)
 
 
-# --- PersistentVolumeClaims of an input, and which of them a volume of a pod stands for
+# --- PersistentVolumeClaims of an input, and which of them a volume of a pod refers to
 #
-# Rule: a claim is found by its name, as the kubelet finds it (docs/facts/kubernetes.md#claims). Where a
-# namespace is not written, it may be any.
+# Rule: a claim is found by its name, as the kubelet finds it (docs/facts/kubernetes.md#claims). An absent namespace may
+# be any.
 
 
 def claim_objects(resources: Iterable[Resource]) -> list[ObjectAt]:
-    """Find the claims of an input; what cannot be read has none, and is reported elsewhere."""
+    """Return the claims of an input, without unreadable documents, which are reported elsewhere."""
     applied = (resource for resource in resources if resource.state != "added")
     return [item for item in objects_of(applied, (CLAIM_KIND, "List")) if item.ref.api_version == CLAIM_VERSION]
 
@@ -162,9 +162,9 @@ def _is_block(claim: ObjectAt) -> bool:
 
 
 def claims_of(workload: Workload, volume: str, claims: Sequence[ObjectAt], namespace: str = "") -> list[ObjectAt]:
-    """Return the claims of the input that a volume stands for. namespace: of objects that name none, "" for any.
+    """Return the claims of the input that a volume refers to. namespace: of objects that name none, "" for any.
 
-    A StatefulSet makes of the template T the claims T-NAME-0, T-NAME-1 and so on, and takes those that are there.
+    A StatefulSet makes of the template T the claims T-NAME-0, T-NAME-1 and so on, and takes existing ones.
     """
     name = claim_of(workload, volume)
     if name is None:
@@ -186,10 +186,10 @@ def device_volumes(workload: Workload) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if claim_of(workload, name) is not None))
 
 
-# --- Find claims of the input that a pod has as a block device, and that are file systems
+# --- Find claims of the input that a pod uses as a block device, and that are file systems
 #
-# Rule: the kubelet compares the two and never starts such a pod (docs/facts/kubernetes.md#claims), so it
-# is an error wherever the claim is in the input, whatever rules are on.
+# Rule: the kubelet compares the two and never starts such a pod (docs/facts/kubernetes.md#claims), so it is an error
+# for every claim in the input, whatever rules are on.
 
 
 def claim_findings(resources: Sequence[Resource], workloads: Sequence[Workload]) -> list[Finding]:
@@ -216,26 +216,25 @@ def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str =
 
 # --- Secure PV: a claim that the configuration names becomes an encrypted volume of the pod
 #
-# Rule: which claims, the name of the volume that shows one, and the claim objects of the input that become
-# block devices with it. What of a pod forbids it, and what the pod becomes, is in adapt/secure_pv.py.
-# What of a claim forbids it:
+# Rule: it chooses the claims, the name of the volume that shows one, and the claim objects of the input that become
+# block devices with it. The table above has what the pod forbids. The claim itself forbids it as follows:
 #
 #     a claim object of the input                              is
 #     that an access mode lets several nodes use at once       refused: two VMs would write one file system
 #     that another pod of the input uses as well               refused: the same
-#     whose spec is no map                                     left: CC0830
+#     whose spec is not a map                                  left: CC0830
 #     of volumeMode Block already                              left as it is
 #     any other                                                made Block
 #     not in the input                                         a warning: it has to be Block
 
 
-SHARE = "share"  # what the name of the emptyDir ends with
+SHARE = "share"  # the suffix of the emptyDir's name
 BY_SEVERAL = ("ReadWriteMany", "ReadOnlyMany")
 ONE_POD = "ReadWriteOncePod"
 
 
 class Pods(NamedTuple):
-    """What is known of the claims of an input. claims: its objects. users: which pods name a claim: (namespace, name).
+    """The claims of an input. claims: its objects. users: the pods that name a claim: (namespace, name).
 
     namespace: of objects that name none, "" for any.
     """
@@ -254,7 +253,7 @@ class Encrypted(NamedTuple):
 
 
 def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return the volumes of a workload that stand for a claim which a pattern names: by volume or by claim."""
+    """Return the volumes of a workload whose claim a pattern names: by volume or by claim."""
     return tuple(
         volume
         for volume in claim_volumes(workload)
@@ -270,31 +269,31 @@ def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initia
         return Encrypted()
     if len(claims_named) > 1:
         several = Cause("CC0837.claims", {"names": listed(claims_named)})
-        return Encrypted(Outcome(findings=tuple(_finding(workload, volume, several) for volume in claims_named)))
+        return Encrypted(Outcome(findings=tuple(_make_finding(workload, volume, several) for volume in claims_named)))
     device = to_encrypt[0]
     claims = claims_of(workload, device, pods.claims, pods.namespace)
     cause = refused(workload, device) if initializer else Cause("CC0837.initializer")
     if cause is None:
-        cause = _refused_claims(workload, device, claims, pods)
+        cause = _refuse_claims(workload, device, claims, pods)
     if cause is not None:
-        return Encrypted(Outcome(findings=(_finding(workload, device, cause),)))
+        return Encrypted(Outcome(findings=(_make_finding(workload, device, cause),)))
     draft = Draft(workload)
     encrypt(draft, EncryptedClaim(device, free_name(device, SHARE, taken_names(workload))))
     blocks = tuple(claim for claim in claims if _is_file_system(claim))
-    warnings = tuple(_warnings(workload, device, claims))
+    warnings = tuple(_find_warnings(workload, device, claims))
     note = f"claim {device} is encrypted from now on: one that holds files has to be made anew as a block device"
     return Encrypted(Outcome(tuple(draft.edits), warnings), blocks, (note,))
 
 
 def made_block(claim: ObjectAt) -> Edit:
-    """Make the edit that makes a claim object a block device."""
+    """Return the edit that makes a claim object a block device."""
     old = mapping(mapping(claim.value).get("spec")).get("volumeMode", ABSENT)
     reason = f"claim {claim.ref.name} becomes an encrypted volume, which the VM opens as a block device"
     return Edit("set", (*claim.root, *MODE), old, BLOCK, "CC0835", reason)
 
 
 def idle_claims(workloads: Sequence[Workload], generate: Generate) -> Iterator[Finding]:
-    """Yield CC0840 for each name of the configuration that no pod has a claim of."""
+    """Yield CC0840 for each name of the configuration that matches no pod's claim."""
     for index, pattern in enumerate(generate.volumes.secure_claims):
         if not any(named_claims(workload, (pattern,)) for workload in workloads):
             path: Path = ("spec", "volumes", "securePV", "claims", index)
@@ -302,7 +301,7 @@ def idle_claims(workloads: Sequence[Workload], generate: Generate) -> Iterator[F
 
 
 def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
-    """Yield what the rule would do for each claim of a workload."""
+    """Yield the rule for each claim of a workload."""
     for volume in claim_volumes(workload):
         name = claim_of(workload, volume) or volume
         encrypted = secure_pv(workload, (name,), pods, initializer=True)
@@ -311,28 +310,28 @@ def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
             yield RuleChoice("securePV", name, f"claim {name} becomes an encrypted volume: {lost}")
 
 
-def _finding(workload: Workload, volume: str, cause: Cause) -> Finding:
-    return finding(cause.code, workload.ref, _path(workload, volume), volume=volume, **cause.values)
+def _make_finding(workload: Workload, volume: str, cause: Cause) -> Finding:
+    return finding(cause.code, workload.ref, _find_path(workload, volume), volume=volume, **cause.values)
 
 
-def _path(workload: Workload, volume: str) -> Path:
+def _find_path(workload: Workload, volume: str) -> Path:
     if volume in claim_names(workload):
         return (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(volume))
     return (*workload.spec_path, "volumes", indexes_named(workload.pod_spec.get("volumes"), volume)[0])
 
 
-def _refused_claims(workload: Workload, device: str, claims: Sequence[ObjectAt], pods: Pods) -> Cause | None:
-    """Return what of the claims that a volume stands for forbids to encrypt them."""
+def _refuse_claims(workload: Workload, device: str, claims: Sequence[ObjectAt], pods: Pods) -> Cause | None:
+    """Return why the claims of a volume cannot be encrypted; None if they can."""
     for claim in claims:
         for mode in _access_modes(claim):
             if mode in BY_SEVERAL:
                 return Cause("CC0837.access", {"claim": claim.ref.name, "mode": mode})
     names = {claim_of(workload, device) or "", *(claim.ref.name for claim in claims)}
-    users = _other_users(workload, names, pods)
+    users = _find_other_users(workload, names, pods)
     return Cause("CC0837.shared", {"users": listed(users)}) if users else None
 
 
-def _other_users(workload: Workload, claims: Container[str], pods: Pods) -> list[str]:
+def _find_other_users(workload: Workload, claims: Container[str], pods: Pods) -> list[str]:
     own_ref = workload.ref._replace(namespace=workload.ref.namespace or pods.namespace)
     users = [(ref._replace(namespace=ref.namespace or pods.namespace), name) for ref, name in pods.users]
     return [
@@ -349,19 +348,19 @@ def _is_file_system(claim: ObjectAt) -> bool:
     return isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS
 
 
-def _warnings(workload: Workload, device: str, claims: Sequence[ObjectAt]) -> Iterator[Finding]:
-    name, path = claim_of(workload, device), _path(workload, device)
+def _find_warnings(workload: Workload, device: str, claims: Sequence[ObjectAt]) -> Iterator[Finding]:
+    name, path = claim_of(workload, device), _find_path(workload, device)
     if name and not claims:
         yield finding("CC0842", workload.ref, path, volume=device, claim=name)
     alone = claims and all(_access_modes(claim) == [ONE_POD] for claim in claims)
-    if name and not alone and (cause := _overlap(workload)):
+    if name and not alone and (cause := _find_overlap(workload)):
         yield finding(cause, workload.ref, path, volume=device, claim=name)
     group = mapping(workload.pod_spec.get("securityContext")).get("fsGroup")
     if group:
         yield finding("CC0844", workload.ref, path, volume=device, group=group)
 
 
-def _overlap(workload: Workload) -> str:
+def _find_overlap(workload: Workload) -> str:
     """Return the code of CC0843 if a second pod may start before the first one has ended, else ""."""
     spec = mapping(workload.object.get("spec"))
     match workload.ref.kind:

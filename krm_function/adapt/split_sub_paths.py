@@ -1,4 +1,4 @@
-"""An emptyDir that is mounted by subPath only, and the emptyDirs that take its place."""
+"""Replace an emptyDir that is mounted by subPath only by one emptyDir for each subPath."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import normpath
@@ -24,11 +24,11 @@ from krm_function.kubernetes.workload import (
 from krm_function.record import NamedTuple
 from krm_function.text.changes import ABSENT
 
-# --- An emptyDir that is mounted by subPath only, and the emptyDirs that take its place, one for each subPath
+# --- Replace an emptyDir that is mounted by subPath only by one emptyDir for each subPath
 #
 # The kubelet makes each subPath a directory of the volume and mounts that (docs/facts/kubernetes.md#parts-of-volumes).
-# Who mounts the same subPath shares a directory, and who mounts another one sees nothing of it: the same holds of one
-# volume for each. Truth table, first row that fits:
+# Containers with the same subPath share a directory, and containers with another one do not see it: the same holds for
+# one volume for each. Truth table, first row that fits:
 #
 #     an emptyDir of the pod                                 is
 #     of a name that Contrast gives a meaning                left: the initializer mounts it
@@ -62,14 +62,14 @@ class Split(NamedTuple):
 def is_split(workload: Workload, volume: str) -> bool:
     """Tell whether a volume is an emptyDir of the pod that is mounted by subPath somewhere."""
     indexes = indexes_named(workload.pod_spec.get("volumes"), volume)
-    if len(indexes) != 1 or volume in claim_names(workload) or volume in _meant(workload):
+    if len(indexes) != 1 or volume in claim_names(workload) or volume in _list_reserved(workload):
         return False
     if volume_sources(maps(workload.pod_spec.get("volumes"))[indexes[0]]) != ("emptyDir",):
         return False
     return any(mount.mount.get("subPath") or mount.mount.get("subPathExpr") for mount in mounts_of(workload, volume))
 
 
-def _meant(workload: Workload) -> Iterable[str]:
+def _list_reserved(workload: Workload) -> Iterable[str]:
     return {*VOLUMES, *(read_secure_pv(workload.annotations) or ())}
 
 
@@ -84,11 +84,11 @@ def sub_paths(workload: Workload, volume: str) -> tuple[str, ...]:
 
 
 def refused(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
-    """Return why a volume that `is_split` tells of is not split; None if it is. divide: a sizeLimit is divided."""
-    return _refused_mounts(mounts_of(workload, volume)) or _refused_volume(workload, volume, divide=divide)
+    """Return why a volume of which `is_split` is true is not split; None if it is. divide: a sizeLimit is divided."""
+    return _refuse_mounts(mounts_of(workload, volume)) or _refuse_volume(workload, volume, divide=divide)
 
 
-def _refused_mounts(mounts: Sequence[MountOf]) -> Cause | None:
+def _refuse_mounts(mounts: Sequence[MountOf]) -> Cause | None:
     for mount in mounts:
         if mount.mount.get("subPathExpr"):
             return Cause("CC0836.expression", {"container": mount.container.name})
@@ -106,7 +106,7 @@ def _refused_mounts(mounts: Sequence[MountOf]) -> Cause | None:
     return None
 
 
-def _refused_volume(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
+def _refuse_volume(workload: Workload, volume: str, *, divide: bool) -> Cause | None:
     for key in NAMING_VOLUMES:
         names = str(workload.annotations.get(key) or "").split(",")
         if volume in map(str.strip, names):
@@ -114,7 +114,7 @@ def _refused_volume(workload: Workload, volume: str, *, divide: bool) -> Cause |
     count = len(sub_paths(workload, volume))
     if has_limit(workload, volume) and not divide:
         return Cause("CC0836.limit", {"count": count})
-    if has_limit(workload, volume) and divided(_own(workload, volume).get("sizeLimit"), count) is None:
+    if has_limit(workload, volume) and divided(_own_volume(workload, volume).get("sizeLimit"), count) is None:
         return Cause("CC0836.small", {"count": count})
     return None
 
@@ -125,7 +125,7 @@ def has_limit(workload: Workload, volume: str) -> bool:
 
 
 def divided(limit: Any, count: int) -> str | None:
-    """Return what each of some volumes may hold, so that they hold no more than the limit together; None for nothing.
+    """Return the size of each of some volumes, so that together they keep within the limit; None for nothing.
 
     Whole mebibytes, or bytes if it is less than one.
 
@@ -142,14 +142,14 @@ def divided(limit: Any, count: int) -> str | None:
 
 
 def split(draft: Draft, plan: Split) -> None:
-    """Put the new volumes in the place of the old one, and mount each where its directory was mounted."""
+    """Put the new volumes in place of the old one, and mount each where its directory was mounted."""
     reason = f"emptyDir {plan.volume} is mounted by subPath, which would be a directory of the node"
     limited = has_limit(draft.workload, plan.volume)
     for mount in mounts_of(draft.workload, plan.volume):
         path = (*mount.container.path, "volumeMounts", mount.position)
         draft.edit("set", (*path, "name"), plan.names[sub_path(mount.mount)], CODE, reason)
         draft.edit("remove", (*path, "subPath"), ABSENT, CODE, reason)
-    empty_dir = dict(_own(draft.workload, plan.volume))
+    empty_dir = dict(_own_volume(draft.workload, plan.volume))
     if limited:
         empty_dir["sizeLimit"] = divided(empty_dir["sizeLimit"], len(plan.names))
     volumes = (*draft.workload.spec_path, "volumes")
@@ -160,14 +160,14 @@ def split(draft: Draft, plan: Split) -> None:
         draft.edit("insert", (*volumes, at), {"name": name, "emptyDir": dict(empty_dir)}, CODE, reason)
 
 
-def _own(workload: Workload, volume: str) -> dict[str, Any]:
+def _own_volume(workload: Workload, volume: str) -> dict[str, Any]:
     volumes = maps(workload.pod_spec.get("volumes"))
     return mapping(volumes[indexes_named(volumes, volume)[0]].get("emptyDir"))
 
 
 def _has_limit(workload: Workload, volume: str) -> bool:
-    """Tell whether a volume has a sizeLimit; one of nothing, or less, is none (docs/facts/kubernetes.md)."""
-    limit = _own(workload, volume).get("sizeLimit")
+    """Tell whether a volume has a sizeLimit; zero and less count as none (docs/facts/kubernetes.md)."""
+    limit = _own_volume(workload, volume).get("sizeLimit")
     try:
         return limit is not None and units(limit) > 0
     except ValueError:
@@ -184,7 +184,7 @@ def split_sub_paths(workload: Workload, *, divide: bool) -> Outcome:
     """Split the volumes of one workload. divide: a sizeLimit is divided, else CC0836."""
     draft = Draft(workload)
     findings: list[Finding] = []
-    for volume in _candidates(workload):
+    for volume in _find_candidates(workload):
         cause = refused(draft.workload, volume, divide=divide)
         if cause is not None:
             index = indexes_named(workload.pod_spec.get("volumes"), volume)[0]
@@ -202,7 +202,7 @@ def split_sub_paths(workload: Workload, *, divide: bool) -> Outcome:
 
 def split_choices(workload: Workload) -> Iterator[RuleChoice]:
     """Yield what the rule would do for a workload, for each of its volumes that it would split."""
-    for volume in _candidates(workload):
+    for volume in _find_candidates(workload):
         if refused(workload, volume, divide=True) is None:
             count = len(sub_paths(workload, volume))
             limited = has_limit(workload, volume)
@@ -211,6 +211,6 @@ def split_choices(workload: Workload) -> Iterator[RuleChoice]:
             yield RuleChoice("splitSubPaths", DIVIDE if limited else True, f"emptyDir {volume} becomes {result}")
 
 
-def _candidates(workload: Workload) -> list[str]:
+def _find_candidates(workload: Workload) -> list[str]:
     names = [str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))]
     return [name for name in dict.fromkeys(names) if is_split(workload, name)]

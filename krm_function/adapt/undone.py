@@ -1,9 +1,9 @@
-"""Rewritings that an undo record takes back: make them again on what it restores, with the names of the rendered pod.
+"""Rewritings that an undo record takes back: make them again on the restored object, with the rendered pod's names.
 
-Rule of this file: anybody can write a record, so nothing that it says counts but the two forms of the object. A
-rewriting is only made again where nothing forbids it and all of its names are new; whatever still differs then has no
-rewriting as its reason (undo_rules). Of a render the result must have them again: a record that takes back what
-this render does not do is not believed.
+Rule of this file: a record is untrusted input, so only the two forms of the object count. A rewriting is only made
+again if nothing forbids it and all of its names are new; a difference that still remains does not come from a rewriting
+(undo_rules). The result of a render must have them again: a record that takes back a rewriting which this render does
+not make is not believed.
 """
 
 from collections.abc import Mapping
@@ -33,19 +33,19 @@ from krm_function.text.changes import ABSENT, same
 
 
 def made_again(now: Any, original: Any, kinds: Kinds = SHIPPED) -> Any:
-    """Return an object before its render with the volumes that a render made of its own; itself if it made none.
+    """Return an object before its render with the rewritings that a render made; itself if it made none.
 
     now: the rendered object. original: the same with its record undone. kinds: those with pod templates.
     """
     ref = reference(original)
     for template in kinds.paths(ref, original):
-        again = _made_again(Workload(mapping(now), (), ref, template), Workload(mapping(original), (), ref, template))
+        again = _remake(Workload(mapping(now), (), ref, template), Workload(mapping(original), (), ref, template))
         original = again.object if again is not None else original
     return original
 
 
 def lost(now: Any, original: Any, new: Any, kinds: Kinds = SHIPPED) -> Path | None:
-    """Find what a record takes back of an object, and this render does not do again; None if there is nothing.
+    """Return a path that a record takes back, and this render does not rewrite again; None if there is none.
 
     new: the object as this render made it of `original`.
     """
@@ -56,16 +56,16 @@ def lost(now: Any, original: Any, new: Any, kinds: Kinds = SHIPPED) -> Path | No
     ref = reference(now)
     for template in kinds.paths(ref, new):
         present, rendered = (Workload(mapping(value), (), ref, template) for value in (now, new))
-        for key in MOVABLE:  # and that which the rule securePV writes
+        for key in MOVABLE:  # and the one that the rule securePV writes
             if not same(present.annotations.get(key), rendered.annotations.get(key)):
                 return (*present.metadata_path, "annotations", key)
-        if not same(_volumes(present), _volumes(rendered)):
+        if not same(_list_volumes(present), _list_volumes(rendered)):
             return (*present.spec_path, "volumes")
-        if (place := _other_gpus(present, rendered)) is not None:
+        if (place := _find_other_gpus(present, rendered)) is not None:
             return (*present.spec_path, *place)
         if not same(present.pod_spec.get("resources"), rendered.pod_spec.get("resources")):
             return (*present.spec_path, "resources")
-        mounts, rendered_mounts = _mounts(present), _mounts(rendered)
+        mounts, rendered_mounts = _group_mounts(present), _group_mounts(rendered)
         for (field, name), entries in rendered_mounts.items():
             if not same(entries, mounts.get((field, name), entries)):
                 return (*present.spec_path, field, name, "volumeMounts")
@@ -78,20 +78,20 @@ def may_become_block(now: Any, original: Any) -> Path | None:
     return None if now == BLOCK and (original is ABSENT or original in FILE_SYSTEMS) else ()
 
 
-def _volumes(workload: Workload) -> list[dict[str, Any]]:
+def _list_volumes(workload: Workload) -> list[dict[str, Any]]:
     return [volume for volume in maps(workload.pod_spec.get("volumes")) if str(volume.get("name")) not in VOLUMES]
 
 
-def _mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return by container the mounts that are no mounts of the secrets; without Contrast's containers."""
+def _group_mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return by container the mounts, except those of the secrets; without Contrast's containers."""
     return {
-        (container.field, container.name): _mounts_of_pod(container)
+        (container.field, container.name): _list_own_mounts(container)
         for container in workload.all_containers
         if not _is_added(container)
     }
 
 
-def _mounts_of_pod(container: PodContainer) -> list[dict[str, Any]]:
+def _list_own_mounts(container: PodContainer) -> list[dict[str, Any]]:
     return [mount for mount in container.mounts if mount.get("name") != SECRETS]
 
 
@@ -99,27 +99,27 @@ def _is_added(container: PodContainer) -> bool:
     return container.is_init and container.name in CONTAINERS
 
 
-def _made_again(now: Workload, original: Workload) -> Workload | None:
+def _remake(now: Workload, original: Workload) -> Workload | None:
     """Make the rewritings of one pod again, in the order of a render (render/prepare.py); None for none.
 
-    A pod of wrong types, or no pod at all, has none: a render refuses it before it rewrites anything.
+    A pod of wrong types, or another object, has none: a render refuses it before it rewrites anything.
     """
     if type_findings(original) or not original.pod_spec:
         return None
     draft = Draft(original)
-    _annotations(now, draft)
-    _cpu(now, draft)
-    _gpus(now, draft)
-    _caches(now, draft)
-    _splits(now, draft)
-    _claim(now, draft)
-    _image_volumes(now, draft)
-    _memory(now, draft)
+    _remake_moves(now, draft)
+    _remake_cpu(now, draft)
+    _remake_gpu_names(now, draft)
+    _remake_caches(now, draft)
+    _remake_splits(now, draft)
+    _remake_claim(now, draft)
+    _remake_image_volumes(now, draft)
+    _remake_memory(now, draft)
     return draft.workload if draft.edits else None
 
 
-def _annotations(now: Workload, draft: Draft) -> None:
-    """Move annotations: one of the object's has gone from there, and is on the pod template with its value."""
+def _remake_moves(now: Workload, draft: Draft) -> None:
+    """Move annotations: one has left the object, and is on the pod template with its value."""
     places = misplaced(draft.workload).items()
     moved_annotation.move(
         draft, [key for key, (path, value) in places if now.annotations.get(key) == value and _is_gone(now, path, key)]
@@ -130,18 +130,18 @@ def _is_gone(now: Workload, path: Path, key: str) -> bool:
     return key not in mapping(now.at(path))
 
 
-def _gpus(now: Workload, draft: Draft) -> None:
+def _remake_gpu_names(now: Workload, draft: Draft) -> None:
     """Rename GPUs: a name that no policy passes is gone, and one that nodes may pass has come with its value."""
     present = {(container.field, container.name): container for container in now.all_containers}
     for container in draft.workload.all_containers:
         current = present.get((container.field, container.name))
-        names = _renamed(container, current) if current else {}
+        names = _find_renamed(container, current) if current else {}
         if names and renamed_gpu.refused(container, names) is None:
             renamed_gpu.rename(draft, container, names)
 
 
-def _renamed(original: PodContainer, now: PodContainer) -> dict[str, str]:
-    """Return the names of GPUs that a container has lost, each with the first one that came with the same value."""
+def _find_renamed(original: PodContainer, now: PodContainer) -> dict[str, str]:
+    """Return the names of GPUs that a container has lost, each with the first new one of the same value."""
     names: dict[str, str] = {}
     for field in renamed_gpu.FIELDS:
         old, new = (mapping(dig(container.container, ("resources", field))) for container in (original, now))
@@ -154,8 +154,8 @@ def _renamed(original: PodContainer, now: PodContainer) -> dict[str, str]:
     return names
 
 
-def _other_gpus(present: Workload, rendered: Workload) -> Path | None:
-    """Find a container whose resources are not those of the other pod's."""
+def _find_other_gpus(present: Workload, rendered: Workload) -> Path | None:
+    """Return the path of a container whose resources differ from the other pod's."""
     expected = {
         (container.field, container.name): container.container.get("resources") for container in rendered.all_containers
     }
@@ -170,21 +170,21 @@ def _other_gpus(present: Workload, rendered: Workload) -> Path | None:
     return None
 
 
-def _memory(now: Workload, draft: Draft) -> None:
+def _remake_memory(now: Workload, draft: Draft) -> None:
     """Write the memory of the pod as a whole, if the rendered pod has a figure that a rule may have written."""
     figure = calculated_memory.written_memory(now)
     if figure:
         calculated_memory.write_memory(draft, figure, "")
 
 
-def _cpu(now: Workload, draft: Draft) -> None:
+def _remake_cpu(now: Workload, draft: Draft) -> None:
     """Write the cpu limit of the pod as a whole, if the rendered pod has one that is more than its VM had."""
     figure, count = least_cpu.written_cpu(now), vcpus(draft.workload)
     if figure and isinstance(count, int) and count < int(figure) + 1:
         least_cpu.write_cpu(draft, figure, "")
 
 
-def _caches(now: Workload, draft: Draft) -> None:
+def _remake_caches(now: Workload, draft: Draft) -> None:
     present = maps(now.pod_spec.get("volumes"))
     for volume in node_cache.host_paths(draft.workload):
         old = [
@@ -197,7 +197,7 @@ def _caches(now: Workload, draft: Draft) -> None:
             node_cache.replace(draft, volume)
 
 
-def _splits(now: Workload, draft: Draft) -> None:
+def _remake_splits(now: Workload, draft: Draft) -> None:
     present = {str(volume.get("name")) for volume in maps(now.pod_spec.get("volumes"))}
     for entry in maps(draft.workload.pod_spec.get("volumes")):
         volume = str(entry.get("name"))
@@ -227,7 +227,7 @@ def _split_names(now: Workload, original: Workload, volume: str) -> Mapping[str,
     return names if len(new) == len(names) and not new & taken_names(original) else None
 
 
-def _claim(now: Workload, draft: Draft) -> None:
+def _remake_claim(now: Workload, draft: Draft) -> None:
     secure_pv = read_secure_pv(now.annotations)
     if secure_pv is None or draft.workload.annotations.get(SECURE_PV):
         return
@@ -241,10 +241,10 @@ def _claim(now: Workload, draft: Draft) -> None:
         encrypted_claim.encrypt(draft, encrypted_claim.EncryptedClaim(device, share))
 
 
-def _image_volumes(now: Workload, draft: Draft) -> None:
+def _remake_image_volumes(now: Workload, draft: Draft) -> None:
     in_use = taken_names(draft.workload)
     for container in now.all_containers:
-        for mount in [] if _is_added(container) else _mounts_of_pod(container):
+        for mount in [] if _is_added(container) else _list_own_mounts(container):
             name, path = mount.get("name"), mount.get("mountPath")
             if not isinstance(name, str) or not isinstance(path, str) or name in in_use:
                 continue

@@ -1,4 +1,4 @@
-"""The annotations and labels that Contrast and its runtime read, and what they may hold."""
+"""The annotations and labels that Contrast and its runtime read, and their allowed values."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,8 @@ from krm_function.schema.check import nearest
 
 # --- The annotation and label keys that Contrast reads, and the kind of metadata in which it reads each
 #
-# Rule: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not in this table
-# has no effect, so it is a typo; a key in metadata that the table does not list for it has no effect either.
+# Rule: docs/facts/contrast.md#annotations as data. A key of Contrast's domain that is not in this table has no effect,
+# so it is a typo; nor has a key in metadata that the table does not list for it.
 
 
 TOTAL = 256 * 1024  # bytes of an object's keys and values together (docs/facts/kubernetes.md#limits)
@@ -24,7 +24,7 @@ KeyLocation = Literal["pod annotation", "pod label", "Service annotation", "name
 
 
 class KnownKey(NamedTuple):
-    """One key. places: where it has an effect. value: what it may hold, in words."""
+    """One key. places: where it has an effect. value: a description of its allowed values."""
 
     key: str
     places: tuple[KeyLocation, ...]
@@ -129,14 +129,14 @@ def unread(ref: Ref, path: Path, kind: str, key: str, place: str, *, by_rule: bo
 
 
 def suggest_key(key: str) -> str:
-    """Return the known key of which an unknown one is a misspelling, or ""."""
+    """Return the known key that an unknown one misspells, or ""."""
     folded = key.lower().replace("_", "-")
     names = {key.removeprefix(PREFIX): key for key in KNOWN}  # the common prefix would hide the difference
     return MISSPELT.get(folded) or names.get(nearest(folded.removeprefix(PREFIX), names), "")
 
 
 def outer_metadata(workload: Workload) -> Iterator[tuple[Path, str]]:
-    """Yield the metadata around a pod template that Contrast does not read, and whose it is: a CronJob has two."""
+    """Yield the metadata around a pod template that Contrast does not read, and its owner: a CronJob has two."""
     if workload.template_path != workload.root:
         yield (*workload.root, "metadata"), f"the {workload.ref.kind} itself"
     if workload.ref.kind == "CronJob":
@@ -144,7 +144,7 @@ def outer_metadata(workload: Workload) -> Iterator[tuple[Path, str]]:
 
 
 def misplaced(workload: Workload) -> dict[str, tuple[Path, str]]:
-    """Return the annotations that the rule would move: key -> the annotations in which it stands, and its value."""
+    """Return the annotations that the rule would move: key -> the path of the annotations it is in, and its value."""
     movable: dict[str, tuple[Path, str]] = {}
     if workload.ref.part:
         return movable
@@ -158,18 +158,18 @@ def misplaced(workload: Workload) -> dict[str, tuple[Path, str]]:
     return movable
 
 
-# --- The annotations of a pod by which the runtime of a node is told how to start it, and the few that a pod may have
+# --- The annotations that configure the runtime of a node, and the few that a pod may have
 #
-# Rule: what is not in ALLOWED is refused, whatever it means: a kernel, a parameter or an agent's option of
-# the input would make another VM than the one that the release measured.
-# Source: docs/facts/contrast.md#annotations-of-kata.
+# Rule: a key that is not in ALLOWED is refused, whatever it means: a kernel, a parameter or an agent's option in the
+# input would make another VM than the one that the release measured. Source:
+# docs/facts/contrast.md#annotations-of-kata.
 
 
 KATA = "io.katacontainers."
 HYPERVISOR = f"{KATA}config.hypervisor."
 HANDLER = "io.containerd.cri.runtime-handler"  # https://github.com/containerd/containerd/blob/v2.0.0/docs/cri/config.md
 DEFAULT_MEMORY = f"{HYPERVISOR}default_memory"  # in MiB
-ALLOWED = frozenset((INITDATA, DEFAULT_MEMORY))  # the first is checked by what makes policies
+ALLOWED = frozenset((INITDATA, DEFAULT_MEMORY))  # the maker of policies checks the first
 _CODES = {
     f"{HYPERVISOR}default_vcpus": "CC0230.vcpus",
     f"{KATA}config.agent.policy": "CC0230.policy",
@@ -178,7 +178,7 @@ _CODES = {
 
 
 def refusal(key: str) -> str:
-    """Return CC0230, with a variant for some, for a key that no pod may have; "" for one that it may have."""
+    """Return CC0230, with a variant for some, for a key that no pod may have; "" for an allowed key."""
     folded = key.lower()
     if folded != HANDLER and not folded.startswith(KATA):
         return ""
@@ -212,7 +212,7 @@ IPV6 = r"\[[0-9A-Fa-f:.]{2,45}\]"
 
 
 def asks_for_mesh(annotations: Mapping[str, Any]) -> bool:
-    """Whether a pod with these annotations gets the service mesh, unless it is the coordinator."""
+    """Tell whether a pod with these annotations gets the service mesh, unless it is the coordinator."""
     return any(key in annotations for key in KEYS)
 
 
@@ -236,26 +236,26 @@ def read_mesh(annotations: Mapping[str, Any]) -> tuple[int | None, Problems]:
             return value
         return None
 
-    port, of_texts = _read(text(INGRESS), text(EGRESS), text(ADMIN_PORT))
+    port, of_texts = _read_texts(text(INGRESS), text(EGRESS), text(ADMIN_PORT))
     return port, (*problems, *of_texts)
 
 
 @lru_cache(maxsize=64)
-def _read(ingress: str | None, egress: str | None, admin: str | None) -> tuple[int | None, Problems]:
-    """Read the three texts, None for an absent one or no text. Cached: several stages read those of every pod."""
+def _read_texts(ingress: str | None, egress: str | None, admin: str | None) -> tuple[int | None, Problems]:
+    """Read the three texts, None for an absent or non-text one. Cached: several stages read those of every pod."""
     problems: list[tuple[str, Cause]] = []
     ports: set[int] = set()
     if ingress is not None and ingress != DISABLED:
-        incoming, causes = _ingress(_entries(ingress))
+        incoming, causes = _read_ingress(_split_entries(ingress))
         problems += [(INGRESS, cause) for cause in causes]
         ports |= incoming
     if egress is not None:
-        outgoing, causes = _egress(_entries(egress))
+        outgoing, causes = _read_egress(_split_entries(egress))
         problems += [(EGRESS, cause) for cause in causes]
         ports |= outgoing
     port = None
     if admin is not None:
-        port = _port(admin)
+        port = _parse_port(admin)
         if port is None:
             problems.append((ADMIN_PORT, Cause("CC0204.admin-port")))
         if port in ports:
@@ -263,11 +263,11 @@ def _read(ingress: str | None, egress: str | None, admin: str | None) -> tuple[i
     return port, tuple(problems)
 
 
-def _entries(value: str) -> list[str]:
+def _split_entries(value: str) -> list[str]:
     return value.split("##") if value else []
 
 
-def _ingress(entries: list[str]) -> tuple[set[int], list[Cause]]:
+def _read_ingress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     """Return the ports of the entries without a problem, and all problems."""
     used: set[int] = set()
     problems: list[Cause] = []
@@ -276,19 +276,19 @@ def _ingress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     for number, entry in enumerate(entries, 1):
         parts = entry.split("#", 3)
         if entry == DISABLED:
-            problems.append(_wrong("CC0204.disabled", number))
+            problems.append(_entry_cause("CC0204.disabled", number))
             continue
         if len(parts) != 3:
-            problems.append(_wrong("CC0204.ingress", number))
+            problems.append(_entry_cause("CC0204.ingress", number))
             continue
-        name, port, disable_tls = parts[0], _port(parts[1]), {"true": True, "false": False}.get(parts[2])
-        causes = _name_problem(name, names, number)
+        name, port, disable_tls = parts[0], _parse_port(parts[1]), {"true": True, "false": False}.get(parts[2])
+        causes = _check_name(name, names, number)
         if port is None:
-            causes.append(_wrong("CC0204.port", number))
+            causes.append(_entry_cause("CC0204.port", number))
         elif port in ports:
-            causes.append(_wrong("CC0204.port-twice", number, port=port))
+            causes.append(_entry_cause("CC0204.port-twice", number, port=port))
         if disable_tls is None:
-            causes.append(_wrong("CC0204.disable-tls", number))
+            causes.append(_entry_cause("CC0204.disable-tls", number))
         problems += causes
         if port is not None and disable_tls is not None:
             ports.add(port)
@@ -297,7 +297,7 @@ def _ingress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     return used, problems
 
 
-def _egress(entries: list[str]) -> tuple[set[int], list[Cause]]:
+def _read_egress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     """Return the local ports of the entries without a problem, and all problems."""
     used: set[int] = set()
     problems: list[Cause] = [] if entries else [Cause("CC0205")]
@@ -306,19 +306,19 @@ def _egress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     for number, entry in enumerate(entries, 1):
         parts = entry.split("#", 3)
         if len(parts) != 3:
-            problems.append(_wrong("CC0204.egress", number))
+            problems.append(_entry_cause("CC0204.egress", number))
             continue
         name, listener, remote = parts
         listen, _, text = listener.rpartition(":")
-        port = _port(text)
-        causes = _name_problem(name, names, number)
+        port = _parse_port(text)
+        causes = _check_name(name, names, number)
         if not re.fullmatch(LOOPBACK, listen):
-            causes.append(_wrong("CC0204.listen-address", number))
+            causes.append(_entry_cause("CC0204.listen-address", number))
         if port is None:
-            causes.append(_wrong("CC0204.listen-port", number))
+            causes.append(_entry_cause("CC0204.listen-port", number))
         if listener in listeners:
-            causes.append(_wrong("CC0204.listen-twice", number))
-        causes += _remote_problem(remote, number)
+            causes.append(_entry_cause("CC0204.listen-twice", number))
+        causes += _check_remote(remote, number)
         listeners.add(listener)
         problems += causes
         if port is not None and not causes:
@@ -326,34 +326,32 @@ def _egress(entries: list[str]) -> tuple[set[int], list[Cause]]:
     return used, problems
 
 
-def _wrong(code: str, entry: int, **values: int) -> Cause:
-    """Make the cause for one entry, counted from 1."""
+def _entry_cause(code: str, entry: int, **values: int) -> Cause:
     return Cause(code, {"entry": entry, **values})
 
 
-def _name_problem(name: str, names: set[str], entry: int) -> list[Cause]:
-    """List the faults of an entry's name, and remember it."""
+def _check_name(name: str, names: set[str], entry: int) -> list[Cause]:
+    """Return the problems of an entry's name, and add it to `names`."""
     if not re.fullmatch(NAME, name):
-        return [_wrong("CC0204.name", entry)]
+        return [_entry_cause("CC0204.name", entry)]
     if name in names:
-        return [_wrong("CC0204.name-twice", entry)]
+        return [_entry_cause("CC0204.name-twice", entry)]
     names.add(name)
     return []
 
 
-def _remote_problem(remote: str, entry: int) -> list[Cause]:
+def _check_remote(remote: str, entry: int) -> list[Cause]:
     host, colon, port = remote.rpartition(":")
-    causes = [] if colon and _port(port) is not None else [_wrong("CC0204.remote-port", entry)]
+    causes = [] if colon and _parse_port(port) is not None else [_entry_cause("CC0204.remote-port", entry)]
     host = host if colon else remote
     numeric = re.fullmatch(r"[0-9.]+", host) is not None
     pattern = rf"{OCTET}(?:\.{OCTET}){{3}}" if numeric else HOST
     if len(host) > 253 or not (re.fullmatch(pattern, host) or re.fullmatch(IPV6, host)):
-        causes.append(_wrong("CC0204.remote-host", entry))
+        causes.append(_entry_cause("CC0204.remote-host", entry))
     return causes
 
 
-def _port(text: str) -> int | None:
-    """Parse a port in plain decimal; None for anything else."""
+def _parse_port(text: str) -> int | None:
     if len(text) > 5 or not text.isascii() or not text.isdecimal() or text.startswith("0"):
         return None
     return int(text) if int(text) <= 65535 else None

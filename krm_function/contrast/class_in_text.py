@@ -28,7 +28,7 @@ def may_name_contrast(text: str) -> bool:
 
 
 def may_hide_words(text: str) -> bool:
-    """Tell whether YAML may hold a word that does not stand in its text."""
+    """Tell whether YAML may hold a word that its text does not show."""
     if "\\" in text and any(escape in text for escape in _ESCAPES):
         return True
     return "!" in text and ("binary" in text or "%" in text)

@@ -1,4 +1,4 @@
-"""GPUs that a pod requests, and what the names of their resources stand for."""
+"""GPUs that a pod requests, and the meaning of their resource names."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,11 @@ from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.quantity import units
 from krm_function.record import NamedTuple
 
-# --- Tell what the name of an extended resource stands for
+# --- Classify the name of an extended resource
 #
 # Truth table, first row that fits:
 #
-#     name                                            stands for         counted   example
+#     name                                            means              counted   example
 #     one that the settings of the policy pass        a GPU of the VM    yes       nvidia.com/pgpu
 #     memory, cores or priority of a GPU              a share            no        nvidia.com/gpumem, of HAMi
 #     a partition, or a GPU that pods share           a part             no        nvidia.com/mig-1g.5gb
@@ -23,18 +23,18 @@ from krm_function.record import NamedTuple
 #     gpu.intel.com
 #     anything else                                   no GPU             no        example.com/dongle
 #
-# Rule: an unknown name of nvidia.com is a GPU, so that no pod is sealed without the one that it asks for.
-# Nodes of a Contrast GPU platform offer GPUs of the first row alone (docs/facts/contrast.md#gpus).
+# Rule: an unknown name of nvidia.com is a GPU, so that no pod is sealed without the GPU that it asks for. Nodes of a
+# Contrast GPU platform offer only GPUs of the first row (docs/facts/contrast.md#gpus).
 
 
 GpuName = Literal["passed", "share", "part", "other", ""]
 
 POINTER = "/devices/vfio/nvidia/pgpu_resource_keys"
 KEYS = ("devices", "vfio", "nvidia", "pgpu_resource_keys")
-USUAL = "nvidia.com/pgpu"  # whatever the model is; also the only one in Kata's own settings
+USUAL = "nvidia.com/pgpu"  # for any model; also the only one in Kata's own settings
 PASSED: tuple[str, ...] = dict(CONTRAST.settings)[POINTER]
 
-# texts, not compiled: most pods ask for no device, and to compile these takes a tenth of a start of Python
+# texts, not compiled: most pods ask for no device, and compiling them takes a tenth of a start of Python
 _SHARE = (
     r"nvidia\.com/(gpumem(-percentage)?|gpu-?memory|gpucores|priority|vgpu-?(memory|cores))"
     r"|amd\.com/gpu-?(memory|mem|cores)"
@@ -48,7 +48,7 @@ _PART = (
 )
 _NETWORK = r"(?i)nvidia\.com/(hostdev|mlnx|.*(rdma|sriov|roce|nic|vf)).*"
 _OTHER = r"nvidia\.com/.+|amd\.com/gpu|gpu\.intel\.com/.+"
-_PASSABLE = r"nvidia\.com/(pgpu|[A-Z][A-Z0-9_]*)"  # as the device plugin of such nodes names what it passes
+_PASSABLE = r"nvidia\.com/(pgpu|[A-Z][A-Z0-9_]*)"  # the names that the device plugin of such nodes gives to passed GPUs
 
 
 class AskedGpu(NamedTuple):
@@ -60,7 +60,7 @@ class AskedGpu(NamedTuple):
 
 
 def gpu_name(name: str, passed: tuple[str, ...] = PASSED) -> GpuName:
-    """Return what a resource name stands for; "" for no GPU. passed: the names that the settings of the policy pass."""
+    """Return the meaning of a resource name; "" for no GPU. passed: the names that the settings of the policy pass."""
     if name in passed:
         return "passed"
     if re.fullmatch(_SHARE, name):
@@ -84,7 +84,7 @@ def asked_gpus(container: Mapping[str, Any], passed: tuple[str, ...] = PASSED) -
 
 
 def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of GPUs that a policy passes. settings: what replaces those of the profile, of any shape."""
+    """Return the names of GPUs that a policy passes. settings: replace those of the profile; of any shape."""
     keys = dig(settings or {}, KEYS)
     if isinstance(keys, list | tuple):
         return tuple(map(str, keys))
@@ -93,8 +93,8 @@ def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) ->
 
 # --- Count the GPUs that a pod requests
 #
-# Rule: a GPU counts when a container's resource *limits* name one, whatever nodes offer under this name
-# (contrast/gpus.py). Containers of all lists count. Shares and parts of GPUs are no number of GPUs.
+# Rule: a GPU counts when a container's resource *limits* name one, whatever nodes offer under this name. Containers of
+# all lists count. Shares and parts of GPUs do not.
 
 
 COUNTED = ("passed", "other")
@@ -103,13 +103,13 @@ COUNTED = ("passed", "other")
 def gpu_count(pod_spec: dict[str, Any]) -> int:
     """Count the GPUs of the pod's VM, with the formula of its vCPUs (docs/facts/contrast.md#vcpus).
 
-    The larger of containers plus sidecars and of all init containers. A limit that is no quantity counts as one GPU:
-    the pod wants one, and `gpu_problems` reports the limit.
+    The larger of containers plus sidecars and of all init containers. An invalid quantity counts as one GPU: the pod
+    wants one, and `gpu_problems` reports the limit.
     """
     init = maps(pod_spec.get("initContainers"))
     sidecars = [container for container in init if container.get("restartPolicy") == "Always"]
     regular = maps(pod_spec.get("containers")) + sidecars
-    return max(sum(map(_limits, regular)), sum(map(_limits, init)))
+    return max(sum(map(_count_limits, regular)), sum(map(_count_limits, init)))
 
 
 def wants_gpu(pod_spec: dict[str, Any]) -> bool:
@@ -122,7 +122,7 @@ def wants_gpu(pod_spec: dict[str, Any]) -> bool:
     )
 
 
-def _limits(container: dict[str, Any]) -> int:
+def _count_limits(container: dict[str, Any]) -> int:
     return sum(_count(gpu.value) for gpu in asked_gpus(container) if gpu.kind in COUNTED)
 
 
@@ -134,18 +134,18 @@ def _count(value: Any) -> int:
 
 
 def gpu_problems(pod_spec: dict[str, Any]) -> tuple[tuple[Path, Cause], ...]:
-    """Find the GPU limits that are no quantity: the path of each from the pod spec, and CC0408 with a variant."""
+    """Return the GPU limits that are not quantities: the path of each from the pod spec, and CC0408 with a variant."""
     problems: list[tuple[Path, Cause]] = []
     for field in ("initContainers", "containers"):
         for index, container in enumerate(maps(pod_spec.get(field))):
             for gpu in asked_gpus(container):
-                cause = _problem(gpu.value) if gpu.kind in COUNTED else None
+                cause = _find_problem(gpu.value) if gpu.kind in COUNTED else None
                 if cause:
                     problems.append(((field, index, "resources", "limits", gpu.name), cause))
     return tuple(problems)
 
 
-def _problem(value: Any) -> Cause | None:
+def _find_problem(value: Any) -> Cause | None:
     try:
         return Cause("CC0408.negative") if units(value) < 0 else None
     except ValueError as error:

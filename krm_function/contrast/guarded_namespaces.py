@@ -15,7 +15,7 @@ PLAIN = f"{DOMAIN}/plain"  # the annotation of an exception, on a pod; its value
 
 
 def guarded_namespaces(resources: Iterable[Resource]) -> tuple[str, ...]:
-    """Return the names of the namespaces of an input that have the label; what cannot be read is found elsewhere."""
+    """Return the names of an input's namespaces with the label; unreadable documents are reported elsewhere."""
     names = {
         item.ref.name
         for item in objects_of(resources, ("Namespace", "List"), LABEL)

@@ -9,10 +9,10 @@ from krm_function.text.changes import same
 
 # --- Parts that the containers injected by Contrast share, as plain data: mounts, volumes, variables, memory
 #
-# Rule of this package: shapes only, new data at each call, and keys in a fixed order. Which pod gets what is decided in
-# render/inject.py; the release says how much memory each container gets, and the VM has no other. What a later render
-# must recognise and has no reserved name is a table of all shapes there ever were, the oldest first: the last one is
-# injected. A new shape is appended, and none is removed while outputs with it are in use.
+# Rule of this package: shapes only, new data at each call, and keys in a fixed order. render/inject.py decides which
+# pod gets which; the release states how much memory each container gets, and the VM has no other. Parts that a later
+# render must recognise and that have no reserved name are a table of all shapes so far, the oldest first: the last one
+# is injected. A new shape is appended, and none is removed while outputs with it are in use.
 
 
 SECRETS = "contrast-secrets"
@@ -39,12 +39,12 @@ def memory_volume(name: str) -> dict[str, Any]:
 
 
 def is_memory_volume(volume: Any, name: str) -> bool:
-    """Whether a volume is one of this name that a render adds."""
+    """Tell whether a volume is one of this name that a render adds."""
     return any(same(volume, {"name": name, "emptyDir": directory}) for directory in MEMORY_DIRECTORIES)
 
 
 def is_secrets_mount(mount: Mapping[str, Any]) -> bool:
-    """Whether a mount is one that a render adds to a container; readOnly or not, as the first renders wrote it."""
+    """Tell whether a render adds this mount to a container; with or without readOnly, as the first renders wrote it."""
     return mount["name"] == SECRETS and mount.get("mountPath") in SECRETS_PATHS and mount.keys() <= SECRETS_MOUNT_FIELDS
 
 
@@ -68,21 +68,21 @@ SECURE_PV = PREFIX + "secure-pv"
 LONGEST_NAME = 63  # characters of a volume's name
 INITIALIZER = "contrast-initializer"
 INITIALIZER_IMAGE = "ghcr.io/edgelesssys/contrast/initializer:latest"
-MESH_DISABLED = "CONTRAST_SERVICE_MESH_DISABLED"  # takes the firewall's default-deny rule away
+MESH_DISABLED = "CONTRAST_SERVICE_MESH_DISABLED"  # removes the firewall's default-deny rule
 CRYPT_DEVICE = "/dev/csi0"
 STATE_PATHS = ("/state",)  # where it mounts the volume that shares an encrypted one; of all shapes, the oldest first
 STATE = STATE_PATHS[-1]
 
 
 class SecurePv(NamedTuple):
-    """An encrypted volume: the pod's block device and the emptyDir through which its content is shared."""
+    """An encrypted volume: the pod's block device and the emptyDir that shares its content."""
 
     device: str
     mount: str
 
 
 def asks_for_initializer(annotations: Mapping[str, Any]) -> bool:
-    """Whether a pod with these annotations gets the initializer, unless it is the coordinator."""
+    """Tell whether a pod with these annotations gets the initializer, unless it is the coordinator."""
     return annotations.get(SKIP_INITIALIZER) != "true"
 
 

@@ -1,4 +1,4 @@
-"""The manifest: its fields, its one form as bytes, and whether Contrast accepts it."""
+"""The manifest: its fields, its canonical bytes, and whether Contrast accepts it."""
 
 import json
 import re
@@ -28,8 +28,8 @@ from krm_function.schema.values import (
 
 # --- The fields of a Contrast manifest: names, order, types and defaults, as tables
 #
-# Rule: data only; validation, encoding, defaults and the configuration all read it. The order
-# is what makes the bytes canonical. Sources: docs/facts/contrast-manifest.md#manifest (names and order),
+# Rule: data only; validation, encoding, defaults and the configuration all read it. The order makes the bytes
+# canonical. Sources: docs/facts/contrast-manifest.md#manifest (names and order),
 # docs/facts/contrast-manifest.md#manifest-rules (lengths, ranges), docs/facts/contrast-manifest.md#default-values,
 # docs/facts/contrast.md#platforms. Marks of a field:
 #
@@ -143,9 +143,9 @@ DEFAULTS: Mapping[str, Json] = {
 """What a new entry has beside Go's zero values."""
 
 
-# --- What is wrong with a manifest, and where
+# --- The problems of a manifest, and their places
 #
-# Rule: a problem names a field and a rule, and quotes a value only where the value is one of a few names.
+# Rule: a problem names a field and a rule, and quotes a value only if it is one of a few names.
 
 
 _LONGEST_QUOTE = 64
@@ -154,7 +154,7 @@ RENAMED = dict.fromkeys(("MinimumTeeTcbSvn", "MinimumQeSvn", "MinimumPceSvn"), "
 
 
 class ManifestProblem(NamedTuple):
-    """One thing wrong with one field. path: from the manifest, or from the part that was checked."""
+    """One problem of one field. path: from the manifest, or from the part that was checked."""
 
     path: Path
     problem: str  # lower case, no full stop
@@ -179,25 +179,25 @@ class FieldProblem(ValueError):
 
 
 def problem_of(fault: Fault, value: Any = None) -> ManifestProblem:
-    """Return the problem of a fault that the tables find. value: the one at fault, for a choice of names."""
+    """Return the problem of a fault that the tables find. value: the value at fault, for a choice of names."""
     if fault.kind == "unknown" and isinstance(fault.spec, Record):
         return ManifestProblem(fault.path, fault.problem + meant(str(fault.path[-1]), fault.spec.fields))
     if isinstance(fault.spec, Choice):
         choices = fault.spec.values
         return ManifestProblem(
-            fault.path, _no_choice(value, choices) if fault.kind == "value" else f"must be a string, not {fault.actual}"
+            fault.path,
+            _describe_choices(value, choices) if fault.kind == "value" else f"must be a string, not {fault.actual}",
         )
     return ManifestProblem(fault.path, fault.problem)
 
 
 def short(text: str) -> str:
-    """Cut a text of the user's to what a message may quote, printable whatever it holds."""
+    """Cut a user's text to the length for a message, and make it printable."""
     cut = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
     return cut if cut.isprintable() else ascii(cut)[1:-1]
 
 
-def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
-    """Say what the value could have been."""
+def _describe_choices(value: Any, choices: tuple[str, ...]) -> str:
     text = str(value)
     if "insecure" in text.casefold():
         return "insecure platforms are not supported"
@@ -206,7 +206,7 @@ def _no_choice(value: Any, choices: tuple[str, ...]) -> str:
 
 
 def meant(name: str, candidates: Iterable[str]) -> str:
-    """Write `, did you mean X?` if a known name is similar, or that it is X now; else the empty string."""
+    """Write `, did you mean X?` for a similar known name, or its new name if it was renamed; "" for neither."""
     names = tuple(candidates)
     if RENAMED.get(name) in names:
         return f", it is {RENAMED[name]} now"
@@ -214,10 +214,10 @@ def meant(name: str, candidates: Iterable[str]) -> str:
     return f", did you mean {close}?" if close else ""
 
 
-# --- The one form of a manifest: every field present, in order, null where Go has nil
+# --- The canonical form of a manifest: every field present, in order, null where Go has nil
 #
-# Rule: canonical(canonical(m)) == canonical(m); what does not fit the types of the field tables raises. A
-# JSON null stands for the zero value everywhere, as it does when Go's encoding/json reads one.
+# Rule: canonical(canonical(m)) == canonical(m); a value that does not fit the types of the field tables raises. A JSON
+# null means the zero value everywhere, as it does when Go's encoding/json reads one.
 
 
 NEWER = "[A-Z][A-Za-z0-9]{2,63}"  # as Contrast names its fields
@@ -226,32 +226,31 @@ NEWER = "[A-Z][A-Za-z0-9]{2,63}"  # as Contrast names its fields
 def canonical(manifest: Mapping[str, Any]) -> Json:
     """Bring a manifest to the form that `encode` writes; the result shares no mutable part with the input.
 
-    Absent and null fields get Go's zero value, fields stand in the order of Contrast's structs
-    (docs/facts/contrast-manifest.md#manifest), policies are sorted by digest, and empty fields that Contrast omits
-    are gone. In each object the fields of a newer manifest stand behind the known ones, sorted. Values are kept as they
-    are: this is no validation. Raises FieldProblem for a value of the wrong type and for another unknown field.
+    Absent and null fields get Go's zero value, fields are in the order of Contrast's structs
+    (docs/facts/contrast-manifest.md#manifest), policies are sorted by digest, and empty fields that Contrast omits are
+    removed. In each object the fields of a newer manifest follow the known ones, sorted. Values are not validated.
+    Raises FieldProblem for a value of the wrong type and for another unknown field.
     """
     result: Json = canonical_value(manifest, MANIFEST)
     return result
 
 
 def is_newer(name: Any, spec: Record) -> bool:
-    """Tell whether a field is of no known release: no misspelling, no older name, and known nowhere in a manifest."""
-    newer = isinstance(name, str) and re.fullmatch(NEWER, name) is not None and name not in _names(MANIFEST)
+    """Tell whether a field is of no known release: not a misspelling, an older name, or a field of another place."""
+    newer = isinstance(name, str) and re.fullmatch(NEWER, name) is not None and name not in _list_names(MANIFEST)
     return newer and not meant(name, spec.fields)
 
 
-def _names(spec: Spec) -> Iterator[str]:
-    """Yield the names of all fields, at any depth."""
+def _list_names(spec: Spec) -> Iterator[str]:
     match spec:
         case Record():
             for name, field in spec.fields.items():
                 yield name
-                yield from _names(field.spec)
+                yield from _list_names(field.spec)
         case MapOf():
-            yield from _names(spec.values)
+            yield from _list_names(spec.values)
         case ListOf():
-            yield from _names(spec.items)
+            yield from _list_names(spec.items)
         case _:
             return
 
@@ -259,7 +258,7 @@ def _names(spec: Spec) -> Iterator[str]:
 def newer_keys(value: Any, spec: Record) -> list[str]:
     """Return the fields of one object that are of a newer manifest, sorted.
 
-    They are not dropped, since what a newer Contrast asks for in them would be lost without a word.
+    They are not dropped, since that would silently lose a demand of a newer Contrast.
     """
     if not isinstance(value, Mapping) or value.keys() <= spec.fields.keys():
         return []
@@ -276,7 +275,7 @@ def copied_fields(value: Mapping[str, Any], names: Sequence[str]) -> Json:
 
 
 def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str]:
-    """Return the fields of a newer manifest at any depth, each as people write its path, those of an object sorted."""
+    """Return the fields of a newer manifest at any depth, as readable paths, those of an object sorted."""
     match spec:
         case Record() if isinstance(value, Mapping):
             here_new = [ManifestProblem((*path, key), "").field for key in newer_keys(value, spec)]
@@ -306,9 +305,9 @@ def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str
 
 
 def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = True) -> Any:
-    """Do what `canonical` does, for a part of a manifest. path: where it stands, for the messages.
+    """Do what `canonical` does, for a part of a manifest. path: its place, for the messages.
 
-    strict: whether to raise; else what does not fit stays as it is, for `validate` to report.
+    strict: whether to raise; else a value that does not fit stays unchanged, for `validate` to report.
     """
     if value is None:
         return zero(spec)
@@ -316,7 +315,7 @@ def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = T
         raise FieldProblem(problem_of(fault.below(*path)))
     match spec:
         case Record() if isinstance(value, Mapping):
-            return _record(value, spec, path, strict=strict)
+            return _complete_record(value, spec, path, strict=strict)
         case MapOf() if isinstance(value, Mapping):
             for key in value if strict else ():
                 fault = wrong_type(spec.keys, key)
@@ -332,8 +331,7 @@ def canonical_value(value: Any, spec: Spec, path: Path = (), *, strict: bool = T
             return value
 
 
-def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool) -> Json:
-    """Order and complete one object."""
+def _complete_record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool) -> Json:
     unknown = unknown_fields(spec, value)
     newer = newer_keys(value, spec) if unknown else []
     faults = [fault for fault in unknown if fault.path[0] not in newer]
@@ -343,19 +341,21 @@ def _record(value: Mapping[str, Any], spec: Record, path: Path, *, strict: bool)
     for name, field in spec.fields.items():
         part = value.get(name)
         part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
-        empty = not part and (strict or part is None or wrong_type(field.spec, part) is None)  # {} is no empty string
+        empty = not part and (
+            strict or part is None or wrong_type(field.spec, part) is None
+        )  # {} is not an empty string
         if not empty or OMIT_EMPTY not in field.marks:
             result[name] = part
     return result | copied_fields(value, newer)
 
 
 def zero_of(field: Field) -> Any:
-    """Give the zero value of a field: null for a number that only the operator knows, since Go has a pointer there."""
+    """Return the zero value of a field: null for a number that only the operator has, as Go has a pointer there."""
     return None if OPERATOR in field.marks and isinstance(field.spec, Number) else zero(field.spec)
 
 
 def zero(spec: Spec) -> Any:
-    """Give Go's zero value: what an absent field or a null reads as. A Record comes complete, in field order."""
+    """Return Go's zero value, the meaning of an absent field or a null. A Record comes complete, in field order."""
     match spec:
         case Text() | Choice():
             return ""
@@ -373,8 +373,8 @@ def zero(spec: Spec) -> Any:
 
 # --- A manifest from bytes: strict JSON, lenient names
 #
-# Rule: what two readers could understand differently is refused (duplicate keys, NaN, lone surrogates);
-# what Go's encoding/json understands in one way only is understood in that way (letter case of field names).
+# Rule: input that two readers could understand differently is refused (duplicate keys, NaN, lone surrogates); input
+# that Go's encoding/json understands in one way only is understood in that way (letter case of field names).
 
 
 MAX_BYTES = 16 * 2**20  # some 60000 policies
@@ -382,7 +382,7 @@ MAX_DEPTH = 32  # a manifest needs six
 
 
 class ManifestError(ValueError):
-    """Bytes that are no manifest. `line` and `column` count from 1; 0 means unknown."""
+    """Bytes that are not a manifest. `line` and `column` count from 1; 0 means unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
         super().__init__(message)
@@ -404,7 +404,9 @@ def decode(data: bytes) -> Json:
     except UnicodeDecodeError as error:
         raise ManifestError(f"not UTF-8 at byte {error.start}") from error
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_finite)
+        value = json.loads(
+            text, object_pairs_hook=_make_object, parse_constant=_refuse_constant, parse_float=_parse_finite
+        )
     except ManifestError:
         raise
     except json.JSONDecodeError as error:
@@ -416,12 +418,11 @@ def decode(data: bytes) -> Json:
     if not isinstance(value, dict):
         raise ManifestError("not a JSON object")
     _check(value, MAX_DEPTH)
-    manifest: Json = _named(value, MANIFEST, ())
+    manifest: Json = _rename_fields(value, MANIFEST, ())
     return manifest
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> Json:
-    """Make an object of its members; the same key twice is an error."""
+def _make_object(pairs: Sequence[tuple[str, Any]]) -> Json:
     result = dict(pairs)
     if len(result) < len(pairs):
         seen: set[str] = set()
@@ -432,13 +433,13 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> Json:
     return result
 
 
-def _constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     """Refuse NaN and the infinities, which Python would read."""
     raise ManifestError(f"{name} is not JSON")
 
 
-def _finite(digits: str) -> float:
-    """Refuse what no float64 can hold: Go's reader does, and Python would write it as Infinity."""
+def _parse_finite(digits: str) -> float:
+    """Refuse a number that no float64 can hold: Go's reader does, and Python would write it as Infinity."""
     number = float(digits)
     if number - number != 0:
         raise ManifestError("a number is too large")
@@ -446,7 +447,7 @@ def _finite(digits: str) -> float:
 
 
 def _check(value: Any, depth: int) -> None:
-    """Refuse what is nested deeper than `depth` levels, and text that UTF-8 cannot carry."""
+    """Refuse values nested deeper than `depth` levels, and text that UTF-8 cannot carry."""
     if isinstance(value, str):
         if wrong_type(ANY_TEXT, value):
             raise ManifestError("half of a surrogate pair is not a character")
@@ -460,8 +461,7 @@ def _check(value: Any, depth: int) -> None:
                 _check(part, depth - 1)
 
 
-def _named(value: Any, spec: Spec, path: Path) -> Any:
-    """Rename fields to their canonical case, as deep as the tables go."""
+def _rename_fields(value: Any, spec: Spec, path: Path) -> Any:
     match spec:
         case Record() if isinstance(value, dict):
             canonical_names = {name.casefold(): name for name in spec.fields}
@@ -473,12 +473,12 @@ def _named(value: Any, spec: Spec, path: Path) -> Any:
                 place = (*path, name)
                 if name in result:
                     raise ManifestError(f"duplicate key {ManifestProblem(place, '').field} in two spellings")
-                result[name] = _named(part, spec.fields[name].spec, place) if name in spec.fields else part
+                result[name] = _rename_fields(part, spec.fields[name].spec, place) if name in spec.fields else part
             return result
         case MapOf() if isinstance(value, dict):
-            return {key: _named(part, spec.values, (*path, key)) for key, part in value.items()}
+            return {key: _rename_fields(part, spec.values, (*path, key)) for key, part in value.items()}
         case ListOf() if isinstance(value, list):
-            return [_named(part, spec.items, (*path, index)) for index, part in enumerate(value)]
+            return [_rename_fields(part, spec.items, (*path, index)) for index, part in enumerate(value)]
         case _:
             return value
 
@@ -505,10 +505,10 @@ def encode(manifest: Mapping[str, Any]) -> bytes:
     return f"{text.translate(_GO_ESCAPES)}\n".encode()
 
 
-# --- Complete reference values out of partial ones
+# --- Complete reference values from partial ones
 #
-# Rule: later layers win field by field, at any depth; a null or an empty string in a layer means "not
-# given" and lets the earlier layer show. So a release's entry, an older manifest's and the operator's settings stack.
+# Rule: later layers win field by field, at any depth; a null or an empty string in a layer counts as absent and lets
+# the earlier layer show. So a release's entry, an older manifest's and the operator's settings stack.
 
 
 def snp_entry(*layers: Mapping[str, Any]) -> Json:
@@ -518,7 +518,7 @@ def snp_entry(*layers: Mapping[str, Any]) -> Json:
 
     A layer is a partial entry with the manifest's own field names, e.g. a release's {Platform, ProductName,
     TrustedMeasurement, APEIP}. Values are not validated here. Fields of a newer manifest are kept. Raises FieldProblem
-    for another unknown field and for a value that is no map where one belongs; its path counts from the entry.
+    for another unknown field and for a non-map in place of a map; its path counts from the entry.
     """
     return complete_entry("snp", layers)
 
@@ -530,10 +530,10 @@ def tdx_entry(*layers: Mapping[str, Any]) -> Json:
 
 def complete_entry(tee: str, layers: Sequence[Mapping[str, Any]]) -> Json:
     """Make a complete entry of ReferenceValues.snp or .tdx, like `snp_entry`; it shares nothing with a layer."""
-    return _layered(ENTRIES[tee], [DEFAULTS[tee], *layers], ())
+    return _stack_layers(ENTRIES[tee], [DEFAULTS[tee], *layers], ())
 
 
-def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> Json:
+def _stack_layers(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> Json:
     """Stack partial objects of one Record over Go's zero values."""
     newer: Json = {}
     for layer in layers:
@@ -551,7 +551,7 @@ def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> J
         values = [layer[name] for layer in layers if layer.get(name) not in (None, "")]
         value: Any
         if isinstance(field.spec, Record):
-            value = _layered(field.spec, values, (*path, name))
+            value = _stack_layers(field.spec, values, (*path, name))
         elif values:
             value = list(values[-1]) if isinstance(values[-1], list | tuple) else values[-1]
         else:
@@ -561,12 +561,12 @@ def _layered(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path) -> J
     return result | dict(sorted(newer.items()))
 
 
-# --- Whether a manifest is one that Contrast's set, verify and sign accept
+# --- Whether Contrast's set, verify and sign accept a manifest
 #
-# Rule: all problems at once, in the order of the fields; any input gives Problems, never an exception. The
-# rules are Contrast's (docs/facts/contrast-manifest.md#manifest-rules), stricter where an accepted value could only
-# mislead: digests in upper case, which match no workload; platforms that are unknown or not confidential; a guest
-# policy that permits debugging.
+# Rule: all problems at once, in the order of the fields; any input gives Problems, never an exception. The rules are
+# Contrast's (docs/facts/contrast-manifest.md#manifest-rules), stricter where an accepted value could only mislead:
+# digests in upper case, which match no workload; platforms that are unknown or not confidential; a guest policy that
+# permits debugging.
 
 
 NO_COORDINATOR = ManifestProblem(("Policies",), f"expected at least 1 policy with role '{COORDINATOR}'")
@@ -574,30 +574,30 @@ NO_REFERENCE_VALUES = ManifestProblem(("ReferenceValues",), "at least one snp or
 
 
 def validate(manifest: Any) -> tuple[ManifestProblem, ...]:
-    """Find everything wrong with a manifest (as `decode` or `merge` give it); () means that Contrast accepts it.
+    """Return all problems of a manifest (from `decode` or `merge`); () means that Contrast accepts it.
 
-    Fields of a newer manifest (`is_newer`) are no problem. Problems with `missing` set follow those of wrong
-    values; they are the two values that only a platform operator knows, MinimumTCB.* and MrSeam, left empty: Contrast
-    tolerates exactly these in a manifest it has just made. The
-    problems NO_COORDINATOR and NO_REFERENCE_VALUES come last and are about the manifest as a whole.
+    Fields of a newer manifest (`is_newer`) are allowed. Problems with `missing` set follow those of wrong values; they
+    are the two values that only a platform operator has, MinimumTCB.* and MrSeam, left empty: Contrast tolerates
+    exactly these in a manifest it has just made. The problems NO_COORDINATOR and NO_REFERENCE_VALUES come last and are
+    about the manifest as a whole.
     """
     value = canonical_value(manifest, MANIFEST, strict=False)
-    problems = [*_wrong(value, MANIFEST, newer=True), *_unfilled(value, MANIFEST, ())]
-    policies = _objects(value, "Policies")
+    problems = [*_find_faults(value, MANIFEST, newer=True), *_find_unfilled(value, MANIFEST, ())]
+    policies = _get_object(value, "Policies")
     if not any(isinstance(entry, Mapping) and entry.get("Role") == COORDINATOR for entry in policies.values()):
         problems.append(NO_COORDINATOR)
-    references = _objects(value, "ReferenceValues")
+    references = _get_object(value, "ReferenceValues")
     if not references.get("snp") and not references.get("tdx"):
         problems.append(NO_REFERENCE_VALUES)
     return tuple(problems)
 
 
 def validate_partial(reference_values: Any) -> tuple[ManifestProblem, ...]:
-    """Find everything wrong with partial reference values, {"snp": [...], "tdx": [...]}: a release's or an operator's.
+    """Return all problems of partial reference values, {"snp": [...], "tdx": [...]}: a release's or an operator's.
 
-    What is given must be right; a field that is absent, null or an empty string is not checked.
+    A field that is absent, null or an empty string is not checked.
     """
-    return tuple(_wrong(_given(reference_values), REFERENCE_VALUES))
+    return tuple(_find_faults(_drop_empty(reference_values), REFERENCE_VALUES))
 
 
 def unfilled(problems: tuple[ManifestProblem, ...]) -> dict[str, tuple[str, ...]]:
@@ -610,16 +610,16 @@ def unfilled(problems: tuple[ManifestProblem, ...]) -> dict[str, tuple[str, ...]
     return result
 
 
-def _wrong(value: Any, spec: Spec, *, newer: bool = False) -> Iterator[ManifestProblem]:
-    """Yield what is wrong by the tables; null means nothing here. newer: fields of a newer manifest are right."""
+def _find_faults(value: Any, spec: Spec, *, newer: bool = False) -> Iterator[ManifestProblem]:
+    """Yield the faults by the tables; null counts as absent. newer: fields of a newer manifest are allowed."""
     for fault in faults(spec, value) if value is not None else ():
         unknown = fault.spec if newer and fault.kind == "unknown" else None
         if not (isinstance(unknown, Record) and is_newer(fault.path[-1], unknown)):
-            yield problem_of(fault, _at(value, fault.path))
+            yield problem_of(fault, _get(value, fault.path))
 
 
-def _at(value: Any, path: Path) -> Any:
-    """Return the value at a path that a fault has, None for a field that is not there."""
+def _get(value: Any, path: Path) -> Any:
+    """Return the value at the path of a fault, None for an absent field."""
     for part in path:
         if isinstance(value, Mapping):
             value = value.get(part)
@@ -628,43 +628,42 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
-def _unfilled(value: Any, spec: Spec, path: Path) -> Iterator[ManifestProblem]:
-    """Yield the fields that only the operator knows and that are still empty."""
+def _find_unfilled(value: Any, spec: Spec, path: Path) -> Iterator[ManifestProblem]:
+    """Yield the operator's fields that are still empty."""
     if isinstance(spec, Record) and isinstance(value, Mapping):
         for name, field in spec.fields.items():
             part = value.get(name)
             if OPERATOR in field.marks and (part is None or part == zero_of(field)):
                 yield ManifestProblem((*path, name), "not filled in", missing=True)
-            yield from _unfilled(part, field.spec, (*path, name))
+            yield from _find_unfilled(part, field.spec, (*path, name))
     elif isinstance(spec, ListOf) and isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _unfilled(part, spec.items, (*path, index))
+            yield from _find_unfilled(part, spec.items, (*path, index))
 
 
-def _given(value: Any) -> Any:
-    """Drop null and empty fields of a partial value, at any depth."""
+def _drop_empty(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _given(part) for key, part in value.items() if part is not None and part != ""}
-    return [_given(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: _drop_empty(part) for key, part in value.items() if part is not None and part != ""}
+    return [_drop_empty(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _objects(value: Any, name: str) -> Mapping[Any, Any]:
-    """Get an object out of an object, empty if either is something else."""
+def _get_object(value: Any, name: str) -> Mapping[Any, Any]:
+    """Return an object inside an object, empty if either is not one."""
     part = value.get(name) if isinstance(value, Mapping) else None
     return part if isinstance(part, Mapping) else {}
 
 
 # --- RTMR0 in the manifest: one value for each vCPU count in use
 #
-# Rule: only platforms with `rtmr0_by_vcpus` are concerned; GPU guests have one vCPU.
-# Source: docs/facts/contrast-manifest.md#rtmr0.
+# Rule: only for platforms with `rtmr0_by_vcpus`; GPU guests have one vCPU. Source:
+# docs/facts/contrast-manifest.md#rtmr0.
 
 
 BY_VCPUS = frozenset(platform.marker for platform in PLATFORMS.values() if platform.rtmr0_by_vcpus)
 
 
 class Rtmr0(NamedTuple):
-    """What the release and the workloads say: `rtmr0ByVCPU` and the vCPU counts of the TDX workloads rendered now."""
+    """The release's `rtmr0ByVCPU`, and the vCPU counts of the TDX workloads rendered now."""
 
     table: Mapping[str, str]
     counts: tuple[int, ...]
@@ -673,15 +672,15 @@ class Rtmr0(NamedTuple):
 def rtmr0_values(reference_values: Mapping[str, Any] | None) -> tuple[str, ...]:
     """List every RTMR0 that a manifest accepts where it depends on the vCPU count, ascending."""
     values: set[str] = set()
-    for entry in _entries(reference_values):
+    for entry in _list_entries(reference_values):
         values.update((entry.get("Rtmrs") or ())[:1], entry.get("Rtmr0Alternatives") or ())
     return tuple(sorted(values - {""}))
 
 
 def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, earlier: Iterable[str] = ()) -> Json:
-    """Set Rtmrs[0] and Rtmr0Alternatives of every entry that is concerned to what the vCPU counts need.
+    """Set Rtmrs[0] and Rtmr0Alternatives of every entry that depends on the vCPU counts.
 
-    `earlier`: further values to accept if the table has them, for workloads of an older manifest that are not rendered
+    earlier: further values to accept if the table has them, for workloads of an older manifest that are not rendered
     now. Without counts nothing changes. Raises UnknownVcpuCount for a count the table lacks.
     """
     result = dict(reference_values)
@@ -689,30 +688,27 @@ def with_rtmr0(reference_values: Mapping[str, Any], rtmr0: Rtmr0, earlier: Itera
         return result
     smallest, rest = select_rtmr0(rtmr0.table, rtmr0.counts)
     values = sorted({smallest, *rest, *(set(earlier) & set(rtmr0.table.values()))})
-    result["tdx"] = [_set(entry, values) if _concerned(entry) else entry for entry in result["tdx"]]
+    result["tdx"] = [_set_rtmr0(entry, values) if _depends_on_vcpus(entry) else entry for entry in result["tdx"]]
     return result
 
 
-def _set(entry: Mapping[str, Any], values: list[str]) -> Json:
-    """Put the values into a complete entry."""
+def _set_rtmr0(entry: Mapping[str, Any], values: list[str]) -> Json:
     return {**entry, "Rtmrs": [values[0], *entry["Rtmrs"][1:]], "Rtmr0Alternatives": values[1:]}
 
 
-def _entries(reference_values: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    """List the entries that this file is about."""
-    return [entry for entry in (reference_values or {}).get("tdx") or () if entry and _concerned(entry)]
+def _list_entries(reference_values: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    return [entry for entry in (reference_values or {}).get("tdx") or () if entry and _depends_on_vcpus(entry)]
 
 
-def _concerned(entry: Mapping[str, Any]) -> bool:
-    """Tell whether an entry's RTMR0 depends on the vCPU count."""
+def _depends_on_vcpus(entry: Mapping[str, Any]) -> bool:
     return entry.get("Platform") in BY_VCPUS
 
 
-# --- The reference values of one render, as the manifest will state them
+# --- The reference values of one render, for the manifest
 
 
 class ReferenceValues(NamedTuple):
-    """What the release says of the used platforms, what the operator sets, and both merged with the base manifest."""
+    """The release's values for the used platforms, the operator's settings, and both merged with the base manifest."""
 
     release: Mapping[str, Any] = {}
     overrides: Mapping[str, Any] = {}

@@ -1,4 +1,4 @@
-"""A new manifest out of what was rendered and the manifest that was there before."""
+"""A new manifest from the rendered workloads and the previous manifest."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -29,11 +29,10 @@ from krm_function.kubernetes.objects import mapping
 from krm_function.schema.values import Record
 from krm_function.text.changes import same
 
-# --- Reference values: what the release measures, what the operator fills in, and what an older manifest holds
-# already
+# --- Reference values from the release's measurements, the operator's settings, and an older manifest
 #
-# Rule: entries are told apart by (Platform, ProductName). The policy stage needs the result before there
-# is a manifest, because the SNP guest policy is in it.
+# Rule: entries are told apart by (Platform, ProductName). The policy stage needs the result before there is a manifest,
+# because the SNP guest policy is in it.
 #
 #     | in base | in release | entry                                                                               |
 #     |---------|------------|-------------------------------------------------------------------------------------|
@@ -42,8 +41,8 @@ from krm_function.text.changes import same
 #     | no      | yes        | of the release, if base has no entry of that Platform; else none: a product that    |
 #     |         |            | the operator removed stays removed                                                  |
 #
-#     In each entry a field is the last one given of: default, release, base, operator's setting; for a measured
-#     field: default, base, operator's setting, release. "Given" is neither null nor empty text, so a value that is not
+#     In each entry a field is the last one set of: default, release, base, operator's setting; for a measured
+#     field: default, base, operator's setting, release. Null and empty text count as not set, so a value that is not
 #     filled in yet hides nothing. A setting that contradicts a measured field of the release is an error. Order: base,
 #     then new platforms in alphabetical order. Measured: TrustedMeasurement, APEIP, MrTd, Rtmrs, Rtmr0Alternatives.
 
@@ -53,19 +52,21 @@ _SELECTORS = ("Platform", "ProductName")
 
 
 def check_release(values: Any) -> tuple[ManifestProblem, ...]:
-    """Find what is wrong with a release's partial reference values; each entry must say what it is for, once."""
+    """Return the problems of a release's partial reference values; each entry must have its own selectors."""
     return validate_partial(values) or tuple(
         problem for tee in ENTRIES for problem in check_selectors(tee, (values or {}).get(tee) or ())
     )
 
 
 def check_selectors(tee: str, entries: Sequence[Partial]) -> tuple[ManifestProblem, ...]:
-    """Find entries of one TEE, right in themselves, that do not say what they are for, or the same as one before."""
+    """Return the problems of entries of one TEE that lack a selector, or repeat the selectors of an earlier one."""
     problems = []
     seen = set()
     for index, entry in enumerate(entries):
         problems += [
-            ManifestProblem((tee, index, name), "is needed") for name in _selectors(ENTRIES[tee]) if not entry.get(name)
+            ManifestProblem((tee, index, name), "is needed")
+            for name in _list_selectors(ENTRIES[tee])
+            if not entry.get(name)
         ]
         if entry_key(entry) in seen:
             problems.append(
@@ -76,39 +77,39 @@ def check_selectors(tee: str, entries: Sequence[Partial]) -> tuple[ManifestProbl
 
 
 def check_overrides(values: Any) -> tuple[ManifestProblem, ...]:
-    """Find what is wrong with an operator's settings: partial entries, a single one without the list around it."""
-    return validate_partial(_as_lists(values))
+    """Return the problems of an operator's settings: partial entries, a single one without the list around it."""
+    return validate_partial(_wrap_in_lists(values))
 
 
 def merged_reference_values(base: Partial | None, release: Partial | None, overrides: Partial | None) -> Json:
     """Make complete reference values, {"snp": [...], "tdx": [...]}, either absent when empty.
 
-    `base`: those of a previous manifest; `release`: partial entries of the platforms used now; `overrides`: what the
-    operator sets, each entry applying to all entries with its Platform and ProductName, or to any if it names none.
-    Raises FieldProblem for what `check_release` and `check_overrides` find, for a base that does not fit the field
-    tables, and for a measured value in `overrides` that contradicts the release.
+    `base`: those of a previous manifest; `release`: partial entries of the platforms used now; `overrides`: the
+    operator's settings, each entry applying to all entries with its Platform and ProductName, or to any if it names
+    none. Raises FieldProblem for problems that `check_release` and `check_overrides` find, for a base that does not fit
+    the field tables, and for a measured value in `overrides` that contradicts the release.
     """
     canonical_value(base, REFERENCE_VALUES, ("ReferenceValues",))  # raises for a base of the wrong types
     for problem in (*check_release(release), *check_overrides(overrides)):
         raise FieldProblem(problem)
-    settings = _as_lists(overrides) or {}
+    settings = _wrap_in_lists(overrides) or {}
     result: Json = {}
     for tee in ENTRIES:
         old = [entry or {} for entry in (base or {}).get(tee) or ()]
         fresh = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
         known_platforms = {platform for platform, _ in map(entry_key, old)}
-        added = sorted((entry for key, entry in fresh.items() if key[0] not in known_platforms), key=_platform)
+        added = sorted((entry for key, entry in fresh.items() if key[0] not in known_platforms), key=_platform_of)
         entries = [
-            *(_entry(entry, fresh.get(entry_key(entry)), settings.get(tee) or (), tee) for entry in old),
-            *(_entry({}, entry, settings.get(tee) or (), tee) for entry in added),
+            *(_make_entry(entry, fresh.get(entry_key(entry)), settings.get(tee) or (), tee) for entry in old),
+            *(_make_entry({}, entry, settings.get(tee) or (), tee) for entry in added),
         ]
         if entries:
             result[tee] = entries
     return result
 
 
-def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee: str) -> Json:
-    """Make one complete entry out of its sources, either of `old` and `fresh` possibly missing."""
+def _make_entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee: str) -> Json:
+    """Make one complete entry from its sources; `old` or `fresh` may be missing."""
     key = entry_key(fresh or old)
     chosen = [(index, setting) for index, setting in enumerate(settings) if _applies(setting, key)]
     if fresh is None and not chosen:
@@ -128,7 +129,6 @@ def _entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial], tee
 
 
 def _applies(setting: Partial, key: tuple[str, str]) -> bool:
-    """Tell whether a setting is meant for the entries of `key`."""
     return all(not expected or expected == actual for expected, actual in zip(entry_key(setting), key, strict=True))
 
 
@@ -141,7 +141,7 @@ def same_measurement(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def _as_lists(values: Any) -> Any:
+def _wrap_in_lists(values: Any) -> Any:
     """Put a list around a lone entry of `snp` or `tdx`."""
     if not isinstance(values, Mapping):
         return values
@@ -149,27 +149,25 @@ def _as_lists(values: Any) -> Any:
 
 
 def entry_key(entry: Partial) -> tuple[str, str]:
-    """Tell what an entry is for."""
+    """Return the selectors of an entry: platform and product."""
     platform, product = (entry.get(name) or "" for name in _SELECTORS)
     return platform, product
 
 
-def _platform(entry: Partial) -> str:
-    """Give the first half of the key, to sort by."""
+def _platform_of(entry: Partial) -> str:
     return entry_key(entry)[0]
 
 
-def _selectors(spec: Record) -> list[str]:
-    """List the selectors that entries of a TEE have."""
+def _list_selectors(spec: Record) -> list[str]:
     return [name for name in _SELECTORS if name in spec.fields]
 
 
-# --- Entries of the manifest's Policies: which workload a digest stands for, and what a merge keeps of the older ones
+# --- Entries of the manifest's Policies: the workload of a digest, and the older entries that a merge keeps
 #
-# Rule: an entry names its workload in SANs[0] and holds no empty field.
-# Source: docs/facts/contrast-manifest.md#policy-entries.
+# Rule: an entry names its workload in SANs[0] and holds no empty field. Source:
+# docs/facts/contrast-manifest.md#policy-entries.
 #
-# In a merge the caller says which base entries (of the previous manifest) are of workloads rendered now: resources
+# In a merge the caller states which base entries (of the previous manifest) belong to workloads rendered now: resources
 # write ids and names, so that nothing in two entries proves it (render/roles.py).
 #
 #     | base entry is of      | its digest is    | result                                                             |
@@ -179,7 +177,7 @@ def _selectors(spec: Record) -> list[str]:
 #     | another workload      | no digest of now | kept as it is                                                      |
 #     | another workload      | a digest of now  | the caller has refused it                                          |
 #
-#     "*" was generated by releases before September 2026 and is no choice of the user; who wants it configures it. If
+#     Releases before September 2026 generated "*", so it is not a choice of the user; to have it, configure it. If
 #     base names the workload under its new digest already, SANs of that one entry count; else of all its entries.
 
 
@@ -234,30 +232,29 @@ def merged_policies(
     for digest, new in new_policies.items():
         mine = [old_digest for old_digest in sorted(replaced) if replaced[old_digest] == digest]
         counting = [old.get(old_digest) or {} for old_digest in (mine if digest not in mine else [digest])]
-        old_sans = [_sans(entry) for entry in counting]
+        old_sans = [_read_sans(entry) for entry in counting]
         newer = {key: entry[key] for entry in counting for key in newer_keys(entry, POLICY)}
         extra = [san for sans in old_sans for san in sans if san != "*"]
-        result[digest] = {**newer, **new, "SANs": union(_sans(new), extra)}
+        result[digest] = {**newer, **new, "SANs": union(_read_sans(new), extra)}
     return dict(sorted(result.items()))
 
 
-def _sans(policy: Mapping[str, Any] | None) -> list[str]:
-    """Return SANs, or [] if there are none."""
+def _read_sans(policy: Mapping[str, Any] | None) -> list[str]:
     return list((policy or {}).get("SANs") or ())
 
 
 # --- Which reference values of a base manifest measure the VMs of an earlier release, for `manifest.keep: previous`
 #
-# An entry is of the release if it has its platform and product, and the measured values are the release's. RTMR0 is no
-# part of that where it depends on the vCPU count: it is set for the counts that are rendered now.
+# An entry is of the release if it has its platform and product, and the release's measured values. RTMR0 does not count
+# where it depends on the vCPU count: it is set for the counts that are rendered now.
 #
 #     of its platform and product, base has           merged with the release    kept as it is
 #     an entry with the release's measured values     that one                   the others
 #     none                                            the first                  all of them
 #     (the release has no such product)               all of them, as ever       none
 #
-# Rule: pure; what is kept stands behind what is merged, because the first entry of a product is the one
-# that ID blocks are made from (render/stages.py).
+# Rule: pure; kept entries follow the merged ones, because ID blocks are made from the first entry of a product
+# (render/stages.py).
 
 
 Values = dict[str, list[Partial]]
@@ -266,7 +263,7 @@ Values = dict[str, list[Partial]]
 def divided(base: Partial | None, release: Partial | None) -> tuple[Values, Values]:
     """Divide the reference values of a base by whether they measure what a release does.
 
-    Returns those that a merge starts from, and those that are kept beside its result, by TEE.
+    Returns the entries to merge, and the entries to keep beside the result, by TEE.
     """
     merged: Values = {}
     beside: Values = {}
@@ -297,11 +294,11 @@ def with_kept(merged: Mapping[str, Sequence[Partial]], beside: Mapping[str, Sequ
 
 def _measures_same(entry: Partial, fresh: Partial, tee: str) -> bool:
     measured = [name for name, field in ENTRIES[tee].fields.items() if MEASURED in field.marks and fresh.get(name)]
-    return all(same_measurement(_without_rtmr0(name, entry), _without_rtmr0(name, fresh)) for name in measured)
+    return all(same_measurement(_cut_rtmr0(name, entry), _cut_rtmr0(name, fresh)) for name in measured)
 
 
-def _without_rtmr0(name: str, entry: Partial) -> Any:
-    """Return a measured value; of one that depends on the vCPU count, the part that does not."""
+def _cut_rtmr0(name: str, entry: Partial) -> Any:
+    """Return a measured value, without the part that depends on the vCPU count."""
     value = entry.get(name)
     if entry.get("Platform") not in BY_VCPUS:
         return value
@@ -312,14 +309,14 @@ def _without_rtmr0(name: str, entry: Partial) -> Any:
 
 # --- Choose among the manifests of several releases that share a coordinator
 #
-# Rule: a manifest with another as its base may add policies and change nothing else. Where somebody adds
-# an owner key or a reference value to one of them, or formats it anew, there are two manifests.
+# Rule: a manifest with another as its base may add policies and change nothing else. If one of them has another owner
+# key, reference value or formatting, there are two manifests.
 
 
 def last_of(texts: Sequence[bytes]) -> bytes | None:
-    """Return the manifest that has the policies of all the others, and all else as they do; None if none has.
+    """Return the manifest that has the policies of all the others and equals them otherwise; None if none does.
 
-    So are the manifests of several releases, each of which has the one before it as `manifest.base`.
+    This holds for several releases that each have the previous manifest as `manifest.base`.
     """
     if len(set(texts)) < 2:
         return texts[0] if texts else None
@@ -332,27 +329,27 @@ def last_of(texts: Sequence[bytes]) -> bytes | None:
 
 
 def _extends(last: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
-    """Tell whether two manifests differ in nothing but policies that only the last one has, and it has some."""
+    """Tell whether two manifests differ only in policies that the last one adds, at least one."""
     ours, theirs = (mapping(manifest.get("Policies")) for manifest in (last, first))
     policies = {digest: value for digest, value in ours.items() if digest in theirs}
     return len(ours) > len(theirs) and same({**last, "Policies": policies}, {**first, "Policies": theirs})
 
 
-# --- A new manifest out of what was rendered and the manifest that was there before
+# --- A new manifest from the rendered workloads and the previous manifest
 #
-# Rule: pure, and merge(merge(x)) == merge(x). Contrast's own CLI rebuilds Policies from scratch and never
-# refreshes reference values; here each side keeps what it owns. Sources:
-# docs/facts/contrast-manifest.md#policy-entries, docs/facts/contrast-manifest.md#default-values.
+# Rule: pure, and merge(merge(x)) == merge(x). Contrast's own CLI rebuilds Policies from scratch and never refreshes
+# reference values; here each side keeps what it owns. Sources: docs/facts/contrast-manifest.md#policy-entries,
+# docs/facts/contrast-manifest.md#default-values.
 #
-#     Policies         by workload: the truth table is in contrast/manifest_merge.py, beside its code
-#     ReferenceValues  by platform and product: the truth table is in contrast/manifest_merge.py
+#     Policies         by workload: the truth table is above
+#     ReferenceValues  by platform and product: the truth table is above
 #     RTMR0            set last, for platforms where it depends on the vCPU count, from the counts rendered now; the
 #                      values of base that the release's table has are kept as well if base policies survive, because
 #                      these may belong to workloads with another vCPU count
 #     kept             with `keep`, the policies of base whose workload is rendered now, as they are; and its entries of
-# ReferenceValues that measure another release (contrast/manifest_merge.py), with the operator's settings
+#                      ReferenceValues that measure another release, with the operator's settings
 #     newer fields     of base, which this version does not know, as they are
-#     owner keys       those of base and the added ones, none twice, sorted; null if there are none
+#     owner keys       of base and the added ones, none twice, sorted; null if there are none
 
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -370,18 +367,18 @@ def merge(
     replaced: Mapping[str, str] = NOTHING,
     keep: bool = False,
 ) -> Json:
-    """Make the manifest, canonical and complete but not validated; nothing of it is shared with the input.
+    """Make the manifest, canonical and complete but not validated; it shares nothing with the input.
 
     `base`: the previous manifest as `decode` gives it; `new_policies`: digest -> `policy_entry(...)` of each workload;
     `reference_values`: the release's partial {"snp": [...], "tdx": [...]} for the platforms used now; `overrides`:
     spec.manifest.referenceValues, of the same shape; keys: hex digits as from `workload_owner` and `seedshare_owner`;
     `rtmr0`: given when there are workloads of a platform whose RTMR0 depends on the vCPU count; `replaced`: the digest
-    of each policy of base whose workload is rendered now -> its digest now; `keep`: both stay, and the reference
-    values of base beside those of the release. Raises FieldProblem (see
-    `merged_reference_values`; likewise for a base that does not fit the field tables) and UnknownVcpuCount.
+    of each policy of base whose workload is rendered now -> its digest now; `keep`: both stay, and the reference values
+    of base beside those of the release. Raises FieldProblem (see `merged_reference_values`; likewise for a base that
+    does not fit the field tables) and UnknownVcpuCount.
     """
     old = base or {}
-    canonical(old)  # raises for wrong types; what follows needs the raw one, which tells absent from zero
+    canonical(old)  # raises for wrong types; the next steps need the raw one, which tells absent from zero
     start, beside = divided(old.get("ReferenceValues"), reference_values) if keep else (old.get("ReferenceValues"), {})
     values = merged_reference_values(start, reference_values, overrides)
     if rtmr0 is not None:
@@ -394,13 +391,13 @@ def merge(
         | {
             "Policies": merged_policies(old, new_policies, replaced, keep=keep),
             "ReferenceValues": values,
-            "WorkloadOwnerPubKeys": _keys(old.get("WorkloadOwnerPubKeys"), owner_keys),
-            "SeedshareOwnerPubKeys": _keys(old.get("SeedshareOwnerPubKeys"), seedshare_keys),
+            "WorkloadOwnerPubKeys": _join_keys(old.get("WorkloadOwnerPubKeys"), owner_keys),
+            "SeedshareOwnerPubKeys": _join_keys(old.get("SeedshareOwnerPubKeys"), seedshare_keys),
         }
     )
 
 
-def _keys(old: Iterable[str] | None, added: Iterable[str]) -> list[str] | None:
+def _join_keys(old: Iterable[str] | None, added: Iterable[str]) -> list[str] | None:
     """Join two lists of hex digits; of two spellings of one key the older stays."""
     keys: dict[str, str] = {}
     for key in (*(old or ()), *added):

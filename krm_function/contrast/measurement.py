@@ -116,7 +116,7 @@ _ALWAYS = 1 << 17  # reserved, must be one
 def guest_policy(fields: Mapping[str, Any]) -> GuestPolicy:
     """Read a manifest's GuestPolicy object; an absent field has Contrast's default (only SMT is true).
 
-    Raises ValueError for an unknown field, an ABI number outside 0..255, or a flag that is not a boolean.
+    Raises ValueError for an unknown field, an ABI number outside 0..255, or a non-boolean flag.
     """
     unknown = sorted(fields.keys() - set(NAMES))
     if unknown:
@@ -129,7 +129,7 @@ def guest_policy(fields: Mapping[str, Any]) -> GuestPolicy:
 def as_u64(policy: GuestPolicy) -> int:
     """Encode the policy: ABI minor in bits 0-7, major in 8-15, flags from bit 16, bit 17 always set.
 
-    Raises ValueError for an ABI number outside 0..255 or a flag that is not a boolean.
+    Raises ValueError for an ABI number outside 0..255 or a non-boolean flag.
     """
     value = _ALWAYS
     for shift, number in ((0, policy.abi_minor), (8, policy.abi_major)):
@@ -187,7 +187,7 @@ def extend(seed: bytes, vcpus: int, ap_eip: int, cpu_signature: int) -> bytes:
         raise ValueError(f"{vcpus} vCPUs; between 1 and {MAX_EXTENDED_VCPUS} are possible")
     digest = seed
     if vcpus > 1:
-        rest = _page_info_rest(ap_eip, cpu_signature)
+        rest = _build_page_info(ap_eip, cpu_signature)
         for _ in range(vcpus - 1):
             digest = _sha384(digest + rest)
     return digest
@@ -235,7 +235,7 @@ def vmsa_page(eip: int, cpu_signature: int) -> bytes:
     return bytes(page)
 
 
-def _page_info_rest(ap_eip: int, cpu_signature: int) -> bytes:
+def _build_page_info(ap_eip: int, cpu_signature: int) -> bytes:
     """Build PAGE_INFO without its first field, the digest so far: the same for every further vCPU."""
     contents = _sha384(vmsa_page(ap_eip, cpu_signature))
     # length, page type, then one byte each: IMI page, VMPL3, VMPL2 and VMPL1 permissions, reserved
@@ -243,7 +243,7 @@ def _page_info_rest(ap_eip: int, cpu_signature: int) -> bytes:
 
 
 def _sha384(data: bytes) -> bytes:
-    from hashlib import sha384  # OpenSSL: only what is measured loads it
+    from hashlib import sha384  # OpenSSL: only measurements load it
 
     return sha384(data).digest()
 
@@ -309,9 +309,9 @@ def id_auth(block: bytes) -> bytes:
         raise ValueError(f"an ID block has {ID_BLOCK_BYTES} bytes, not {len(block)}")
     page = bytearray(ID_AUTH_BYTES)
     struct.pack_into("<II", page, 0, _ALGORITHM_ECDSA_P384_SHA384, 0)  # no author key
-    _numbers_into(page, _SIGNATURE_AT, SIGNATURE)
+    _write_numbers(page, _SIGNATURE_AT, SIGNATURE)
     struct.pack_into("<I", page, _KEY_AT, _CURVE_P384)
-    _numbers_into(page, _KEY_AT + 4, recover_key(block))
+    _write_numbers(page, _KEY_AT + 4, recover_key(block))
     return bytes(page)
 
 
@@ -356,7 +356,7 @@ def _times_base(k: int) -> tuple[int, int]:
     return numbers.x, numbers.y
 
 
-def _numbers_into(page: bytearray, offset: int, pair: tuple[int, int]) -> None:
+def _write_numbers(page: bytearray, offset: int, pair: tuple[int, int]) -> None:
     """Write two 72-byte little-endian numbers side by side."""
     for index, number in enumerate(pair):
         start = offset + index * _NUMBER_BYTES

@@ -1,4 +1,4 @@
-"""What the namespaces of an input refuse: Pod Security, quotas, limit ranges."""
+"""The limits of an input's namespaces: Pod Security, quotas, limit ranges."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -15,15 +15,15 @@ from krm_function.text.changes import Change, apply
 
 # --- Find the Namespace, ResourceQuota and LimitRange objects of an input
 #
-# Rule: an object without a namespace may come into any, so it counts for every workload; and every object
-# counts for a workload without one.
+# Rule: an object without a namespace may be applied to any, so it counts for every workload; and every object counts
+# for a workload without one.
 
 
 KINDS = ("Namespace", "ResourceQuota", "LimitRange")
 
 
 def namespace_objects(resources: Sequence[Resource]) -> list[ObjectAt]:
-    """Find them; a document that cannot be read is skipped here, because the render reports it."""
+    """Return them, without unreadable documents, which the render reports."""
     return [item for item in objects_of(resources, (*KINDS, "List"), *KINDS) if item.ref.api_version == "v1"]
 
 
@@ -33,19 +33,18 @@ def _namespace_of(limit: ObjectAt) -> str:
 
 
 def _concerns(limit: ObjectAt, ref: Ref) -> bool:
-    """Tell whether an object of the input comes, or may come, into the namespace of another one."""
+    """Tell whether an object of the input is, or may be, in the namespace of another one."""
     namespace = _namespace_of(limit)
     return not namespace or not ref.namespace or namespace == ref.namespace
 
 
 # --- Pod Security Standards: the controls that a container breaks at the levels baseline and restricted
 #
-# Rule: one table has the controls that look at a container; what the others look at (host namespaces,
-# hostPath, sysctls) is the user's own. They are those of the latest standard. Older versions ask for less, but each of
-# them forbids privileged containers and NET_ADMIN. Source: docs/facts/kubernetes.md#pod-security.
+# Rule: one table has the controls of containers; the other controls (host namespaces, hostPath, sysctls) concern only
+# the user's own fields. They are from the latest standard. Older versions ask for less, but each of them forbids
+# privileged containers and NET_ADMIN. Source: docs/facts/kubernetes.md#pod-security.
 #
 #     level        control                       a container must
-#     baseline     Privileged Containers         not be privileged
 #     baseline     Capabilities                  add only the default ones of container runtimes
 #     baseline     Host Ports                    use none
 #     baseline     Host Probes / Lifecycle Hooks name no host
@@ -78,7 +77,7 @@ HANDLERS = (
 
 
 def level_of(namespace: Any) -> Level | None:
-    """Return the level that a Namespace object enforces; None for `privileged` and for none."""
+    """Return the level that a Namespace object enforces; None for `privileged` and without a level."""
     match dig(namespace, ("metadata", "labels", LABEL)):
         case "baseline":
             return "baseline"
@@ -89,15 +88,15 @@ def level_of(namespace: Any) -> Level | None:
 
 
 def violations(container: Mapping[str, Any], pod_spec: Mapping[str, Any], level: Level) -> list[str]:
-    """Say what a container has that the level forbids, or lacks that it asks for; [] if it is admitted."""
+    """Return what a container has though the level forbids it, or lacks though it asks for it; [] if admitted."""
     security, pod = (mapping(source.get("securityContext")) for source in (container, pod_spec))
-    refused = [*_baseline(container, security)]
+    refused = [*_check_baseline(container, security)]
     if level == "restricted":
-        refused += [violation for violation in _restricted(security, pod) if violation not in refused]
+        refused += [violation for violation in _check_restricted(security, pod) if violation not in refused]
     return refused
 
 
-def _baseline(container: Mapping[str, Any], security: Mapping[str, Any]) -> Iterator[str]:
+def _check_baseline(container: Mapping[str, Any], security: Mapping[str, Any]) -> Iterator[str]:
     if security.get("privileged") is True:
         yield "privileged: true"
     for name in _capabilities(security, "add"):
@@ -121,7 +120,7 @@ def _baseline(container: Mapping[str, Any], security: Mapping[str, Any]) -> Iter
         yield f"procMount {security['procMount']}"
 
 
-def _restricted(security: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator[str]:
+def _check_restricted(security: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator[str]:
     if security.get("allowPrivilegeEscalation") is not False:
         yield "no allowPrivilegeEscalation: false"
     non_root = security.get("runAsNonRoot")
@@ -146,8 +145,8 @@ def _capabilities(security: Mapping[str, Any], field: str) -> list[str]:
 
 # --- Limit ranges: the resources that the API server gives to containers, and those that it refuses
 #
-# Rule: amounts are compared in nano units; resources are cpu and memory; only items of type Container, and
-# of these defaults, minimum and maximum (no ratios). Source: docs/facts/kubernetes.md#quotas-and-limit-ranges.
+# Rule: amounts are compared in nano units; resources are cpu and memory; only items of type Container count, with their
+# defaults, minimum and maximum (no ratios). Source: docs/facts/kubernetes.md#quotas-and-limit-ranges.
 #
 #     a container without     gets, first that is set
 #     a limit                 default, max
@@ -196,7 +195,7 @@ def with_default_limits(workload: Workload, limit_range: Any) -> Workload:
 
 
 def refused_amounts(container: Mapping[str, Any], limit_ranges: Sequence[Any], limit_range: Any) -> Iterator[str]:
-    """Say which amounts of a container are outside of the minimum and maximum of one of the ranges."""
+    """Yield the amounts of a container that are outside the minimum and maximum of one of the ranges."""
     requests, limits = admitted_resources(container, limit_ranges)
     for item in container_items(limit_range):
         for resource in COMPUTE:
@@ -209,7 +208,7 @@ def refused_amounts(container: Mapping[str, Any], limit_ranges: Sequence[Any], l
 
 
 def _exceeds(value: Any, edge: Any, sign: int) -> bool:
-    """Tell whether a quantity is beyond an edge; one that is no quantity is left to its own finding."""
+    """Tell whether a quantity is beyond an edge; an invalid quantity has its own finding."""
     try:
         return sign * nano(value) > sign * nano(edge)
     except ValueError:
@@ -220,9 +219,9 @@ def _compute(amounts: Any) -> Amounts:
     return {name: value for name, value in mapping(amounts).items() if name in COMPUTE and value is not None}
 
 
-# --- Resource quotas: what a quota on cpu or memory asks of every container of a pod
+# --- Resource quotas: the fields that a quota on cpu or memory requires of every container of a pod
 #
-# Rule: only what each container must set; how much is used already, only the cluster knows. Source:
+# Rule: only the fields that each container must set; only the cluster has the used amounts. Source:
 # docs/facts/kubernetes.md#quotas-and-limit-ranges.
 #
 #     the quota has          every container must have, after the defaults of limit ranges
@@ -234,7 +233,7 @@ def _compute(amounts: Any) -> Amounts:
 
 
 def wanted_of_containers(quota: Any) -> list[str]:
-    """Return what a quota asks of each container, as `requests.cpu`, in a fixed order."""
+    """Return the fields that a quota requires of each container, as `requests.cpu`, in a fixed order."""
     hard = mapping(dig(quota, ("spec", "hard")))
     return [
         f"{side}.{resource}"
@@ -245,14 +244,14 @@ def wanted_of_containers(quota: Any) -> list[str]:
 
 
 def missing(container: Mapping[str, Any], counted: Sequence[str], limit_ranges: Sequence[Any]) -> list[str]:
-    """Return what a container does not set although a quota asks for it."""
+    """Return the required fields that a container does not set."""
     requests, limits = admitted_resources(container, limit_ranges)
     sides = {"requests": requests, "limits": limits}
     return [name for name in counted if name.partition(".")[2] not in sides[name.partition(".")[0]]]
 
 
 def applies(quota: Any, pod_spec: Mapping[str, Any]) -> bool:
-    """Tell whether a quota asks anything of a pod's containers. A scope that is not known here counts as the pod's."""
+    """Tell whether a quota requires a field of a pod's containers. An unknown scope counts as the pod's."""
     resources = mapping(pod_spec.get("resources"))
     if any(name in mapping(resources.get(side)) for side in ("requests", "limits") for name in COMPUTE):
         return False
@@ -290,10 +289,10 @@ def _is_in_scope(pod_spec: Mapping[str, Any], scope: str, operator: str, values:
             return True
 
 
-# --- Report what a namespace of the input refuses in injected containers, or changes in the VM that was measured
+# --- Report which injected containers a namespace of the input refuses, and which VMs it changes after measurement
 #
-# Rule: one finding for each object that refuses, with the workloads that it is about. All are warnings:
-# the input does not show which admission plugins the cluster has, nor whom they exempt.
+# Rule: one finding for each object that refuses, with its workloads. All are warnings: the input does not show which
+# admission plugins the cluster has, nor whom they exempt.
 #
 #     object          breaks                                                                        finding
 #     Namespace       a pod whose injected containers break the enforced level                      CC0315
@@ -317,28 +316,34 @@ def refusals(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tu
         concerned = [workload for workload in sound if _concerns(limit, workload.ref)]
         match limit.ref.kind:
             case "Namespace":
-                refused = _pod_security(limit, concerned)
+                refused = _check_pod_security(limit, concerned)
             case "ResourceQuota":
-                refused = _quota(limit, concerned, ranges)
+                refused = _check_quota(limit, concerned, ranges)
             case _:
-                refused = _limit_range(limit, concerned, ranges)
+                refused = _check_limit_range(limit, concerned, ranges)
         findings += map(limit.placed, refused)
     return tuple(findings)
 
 
-def _pod_security(limit: ObjectAt, workloads: Sequence[Workload]) -> Iterator[Finding]:
+def _check_pod_security(limit: ObjectAt, workloads: Sequence[Workload]) -> Iterator[Finding]:
     level = level_of(limit.value)
     if level is None:
         return
-    refused, reasons = _refused(workloads, lambda workload, container: violations(container, workload.pod_spec, level))
+    refused, reasons = _collect_refused(
+        workloads, lambda workload, container: violations(container, workload.pod_spec, level)
+    )
     if refused:
         path: Path = (*limit.root, "metadata", "labels", LABEL)
         classes = ", ".join(dict.fromkeys(workload.runtime_class for workload in refused))
-        values: dict[str, Any] = {"names": _names(refused), "reasons": _text(reasons), "classes": classes}
+        values: dict[str, Any] = {
+            "names": _format_names(refused),
+            "reasons": _format_reasons(reasons),
+            "classes": classes,
+        }
         yield finding("CC0315", limit.ref, path, level=level, **values)
 
 
-def _quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
+def _check_quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
     counted = wanted_of_containers(limit.value)
 
     def lacking(workload: Workload, container: dict[str, Any]) -> list[str]:
@@ -349,21 +354,25 @@ def _quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[Obje
         ]
         return missing(container, counted, defaults) if applies(limit.value, workload.pod_spec) else []
 
-    refused, reasons = _refused(workloads, lacking)
+    refused, reasons = _collect_refused(workloads, lacking)
     if refused:
         names = list(dict.fromkeys(name for lacks in reasons.values() for name in lacks))
         limits = [name for name in names if name.startswith("limits.")]
         code = LIMITS[min(limits)] if limits else "CC0316.requests"
         resources = " and ".join(name.partition(".")[2] for name in names)
-        values: dict[str, Any] = {"names": _names(refused), "reasons": _text(reasons), "resources": resources}
+        values: dict[str, Any] = {
+            "names": _format_names(refused),
+            "reasons": _format_reasons(reasons),
+            "resources": resources,
+        }
         yield finding(code, limit.ref, (*limit.root, "spec", "hard"), name=limit.ref.name, **values)
 
 
-def _limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
+def _check_limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
     path = (*limit.root, "spec", "limits")
     counts = [(workload, vcpus(workload), vcpus(with_default_limits(workload, limit.value))) for workload in workloads]
     differing = [
-        f"{_address(workload)} ({own_count} becomes {default_count})"
+        f"{_format_address(workload)} ({own_count} becomes {default_count})"
         for workload, own_count, default_count in counts
         if isinstance(own_count, int) and isinstance(default_count, int) and own_count != default_count
     ]
@@ -374,18 +383,22 @@ def _limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequenc
         defaults = [limit_range.value for limit_range in ranges if _concerns(limit_range, workload.ref)]
         return refused_amounts(container, defaults, limit.value)
 
-    refused, reasons = _refused(workloads, outside)
+    refused, reasons = _collect_refused(workloads, outside)
     if refused:
-        yield finding("CC0318", limit.ref, path, name=limit.ref.name, names=_names(refused), reasons=_text(reasons))
+        yield finding(
+            "CC0318",
+            limit.ref,
+            path,
+            name=limit.ref.name,
+            names=_format_names(refused),
+            reasons=_format_reasons(reasons),
+        )
 
 
-def _refused(
+def _collect_refused(
     workloads: Sequence[Workload], reasons_of: Callable[[Workload, dict[str, Any]], Iterable[str]]
 ) -> tuple[list[Workload], dict[str, list[str]]]:
-    """Ask about each injected container of each workload, as it is in the final pod.
-
-    Returns the workloads whose pods are refused, and why: by name of the injected container.
-    """
+    """Return the workloads whose injected containers are refused, and the reasons by name of the container."""
     refused: list[Workload] = []
     reasons: dict[str, list[str]] = {}
     for workload in workloads:
@@ -403,15 +416,15 @@ def _refused(
     return refused, reasons
 
 
-def _names(workloads: Sequence[Workload]) -> str:
+def _format_names(workloads: Sequence[Workload]) -> str:
     """Write `Deployment/web, Job/report and 3 more`."""
-    return listed([_address(workload) for workload in workloads])
+    return listed([_format_address(workload) for workload in workloads])
 
 
-def _text(reasons: Mapping[str, Sequence[str]]) -> str:
+def _format_reasons(reasons: Mapping[str, Sequence[str]]) -> str:
     """Write `contrast-initializer (capability NET_ADMIN); contrast-service-mesh (privileged: true)`."""
     return "; ".join(f"{name} ({', '.join(of_container)})" for name, of_container in reasons.items())
 
 
-def _address(workload: Workload) -> str:
+def _format_address(workload: Workload) -> str:
     return f"{workload.ref.kind}/{workload.ref.name}"

@@ -1,13 +1,14 @@
-"""Node labels in a pod's nodeSelector that contradict its class: nodes with them are none of the platform's.
+"""Node labels in a pod's nodeSelector that contradict its class: no node of the platform has them.
 
 Truth table, first row that fits (docs/facts/kubernetes.md#labels-of-other-nodes has who sets them):
 
-    a node that the plan has got has the label  nothing to report
+    a node of the plan's nodes has the label    nothing to report
     the label is of a cloud's nodes             CC0325.cloud
     the label is of a GPU that containers get   CC0325.containers, on a platform with GPUs; else CC0325.none
     any other                                   nothing to report
 
-Rule of this file: the pod's own nodeSelector alone, and labels that are sure; a label of one's own may be on any node.
+Rule of this file: only the pod's own nodeSelector, and labels that are certain; a user's own label may be on any node.
+
 """
 
 import re
@@ -25,7 +26,7 @@ CLOUDS = {
     "AKS": re.compile(r"kubernetes\.azure\.com/.+|agentpool"),
 }
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-# What such a label says on nodes of EKS, AKS and GKE; elsewhere it may be anything.
+# The meaning of such a label on nodes of EKS, AKS and GKE; elsewhere it may mean anything.
 TYPES = {
     "EKS": re.compile(r"[a-z][a-z0-9-]*\.([0-9]*xlarge|metal[a-z0-9-]*|nano|micro|small|medium|large)"),
     "AKS": re.compile(r"(Standard|Basic)_[A-Za-z0-9_]+"),
@@ -38,17 +39,17 @@ OF_DRIVER = re.compile(
 
 
 def foreign_labels(workload: Workload, platform: Platform, nodes: Sequence[Node] | None) -> Iterator[Finding]:
-    """Yield what the nodeSelector of a pod contradicts. nodes: None if none are known."""
+    """Yield a finding for each contradiction in the nodeSelector of a pod. nodes: None if none are known."""
     for key, value in mapping(workload.pod_spec.get("nodeSelector")).items():
         label = f"{key}={value}"
-        code, owner = _what(str(key), str(value), platform)
+        code, owner = _classify(str(key), str(value), platform)
         if not code or any(node.labels.get(key) == value for node in nodes or ()):
             continue
         at = (*workload.spec_path, "nodeSelector", key)
         yield finding(code, workload.ref, at, label=label, owner=owner, platform=platform.name)
 
 
-def _what(key: str, value: str, platform: Platform) -> tuple[str, str]:
+def _classify(key: str, value: str, platform: Platform) -> tuple[str, str]:
     """Return code and cloud; "" for a label that any node may have."""
     if OF_DRIVER.fullmatch(key):
         return "CC0325.containers" if platform.gpu else "CC0325.none", ""

@@ -1,9 +1,9 @@
-"""What a render owns: all that it adds to the objects of its input or changes in them, by field and by name.
+"""What a render owns: its additions to the objects of its input and its changes in them, by field and by name.
 
-Rule of this file: names only. A render writes nothing else into an object but for the volumes, GPUs and annotations
-that a rule of the configuration rewrites (adapt/), an undo record (render/proof.py) changes
-nothing else, and docs/explanation/determinism-and-uninject.md has the same table; a test compares them. What a render
-makes of each name is in contrast/injected.py and in the stages.
+Rule of this file: names only. A render writes nothing else into an object except for the volumes, GPUs and annotations
+that a rule of the configuration rewrites (adapt/), and an undo record (render/proof.py) changes nothing else.
+docs/explanation/determinism-and-uninject.md has the same table; a test compares them. The content of each name is in
+contrast/injected.py and in the stages.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ CLAIM_KIND = "PersistentVolumeClaim"
 VOLUMES = {SECRETS: "emptyDir", IMAGE_STORE: "ephemeral"}  # and their source; secure-pv names one more, an emptyDir
 SCHEDULING = ("nodeSelector", "tolerations")
 Process = tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # command and args, None if the image's own count
-PROCESSES: dict[str, tuple[Process, ...]] = {  # what renders have made the containers run, the oldest shape first
+PROCESSES: dict[str, tuple[Process, ...]] = {  # commands that renders gave the containers, the oldest shape first
     INITIALIZER: ((None, None),),
     SERVICE_MESH: tuple((None, arguments) for arguments in MESH_ARGUMENTS),
     PVC_HOLDER: tuple((command, None) for command in HOLDER_COMMANDS),
@@ -59,7 +59,7 @@ ADDED_OBJECTS = {  # that a render adds as a whole: their fields besides apiVers
 
 
 def emitted_objects(document: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the objects that a render added: the document itself, or members of a List where a host has put them."""
+    """Yield the objects that a render added: the document itself, or members of a List that a host made of them."""
     for root, value in objects(document):
         if dig(value, ("metadata", "annotations", EMITTED)) is not None:
             yield root, value

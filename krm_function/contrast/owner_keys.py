@@ -1,4 +1,4 @@
-"""Owner keys: from the PEM that people have to the hex digits that a manifest lists, and new ones."""
+"""Owner keys: from people's PEM to the hex digits of a manifest, and new ones."""
 
 import binascii
 import re
@@ -41,7 +41,7 @@ def workload_owner(pem: str) -> str:
     Raises KeyProblem for a private key, anything but exactly one block, another type of key, or a curve that Contrast
     cannot read.
     """
-    return _ecdsa(_one_block(pem, ("PUBLIC KEY",))).hex()
+    return _encode_ecdsa(_read_block(pem, ("PUBLIC KEY",))).hex()
 
 
 def seedshare_owner(pem: str) -> str:
@@ -50,34 +50,34 @@ def seedshare_owner(pem: str) -> str:
     Takes PEM `RSA PUBLIC KEY` (PKCS#1) and `PUBLIC KEY`, whether that holds PKIX, as everywhere else, or PKCS#1, as
     Contrast's own CLI wants it. Raises KeyProblem like `workload_owner`, and for keys of less than 2048 bits.
     """
-    der, bits = _rsa(_one_block(pem, ("RSA PUBLIC KEY", "PUBLIC KEY")))
+    der, bits = _encode_rsa(_read_block(pem, ("RSA PUBLIC KEY", "PUBLIC KEY")))
     if bits < _LEAST_RSA_BITS:
         raise KeyProblem(f"an RSA key of less than {_LEAST_RSA_BITS} bits is too weak")
     return der.hex()
 
 
 def workload_problem(digits: str) -> str:
-    """Say what is wrong with an entry of WorkloadOwnerPubKeys, or nothing."""
+    """Return the problem of an entry of WorkloadOwnerPubKeys, "" for none."""
     try:
-        der = _from_hex(digits)
-        plain = _ecdsa(der)
+        der = _read_hex(digits)
+        plain = _encode_ecdsa(der)
     except KeyProblem as problem:
         return str(problem)
     return "" if plain == der else "must be in plain PKIX DER, without compressed points or further bytes"
 
 
 def seedshare_problem(digits: str) -> str:
-    """Say what is wrong with an entry of SeedshareOwnerPubKeys, or nothing."""
+    """Return the problem of an entry of SeedshareOwnerPubKeys, "" for none."""
     try:
-        der = _from_hex(digits)
-        plain, _ = _rsa(der)
+        der = _read_hex(digits)
+        plain, _ = _encode_rsa(der)
     except KeyProblem as problem:
         return str(problem)
     return "" if plain == der else "must be in PKCS#1 DER, this is another encoding"
 
 
-def _one_block(pem: str, accepted: tuple[str, ...]) -> bytes:
-    """Read the bytes inside the only PEM block."""
+def _read_block(pem: str, accepted: tuple[str, ...]) -> bytes:
+    """Return the bytes inside the only PEM block."""
     if len(pem) > _LONGEST_PEM:
         raise KeyProblem("too long for a key in PEM")
     if re.search(_PRIVATE, pem):
@@ -101,14 +101,13 @@ def _one_block(pem: str, accepted: tuple[str, ...]) -> bytes:
         raise KeyProblem("the PEM block does not contain valid base64") from error
 
 
-def _from_hex(digits: str) -> bytes:
-    """Read hex digits strictly."""
+def _read_hex(digits: str) -> bytes:
     if not digits or not is_hex(digits):
         raise KeyProblem("must be a public key in DER, as hex digits")
     return bytes.fromhex(digits)
 
 
-def _ecdsa(der: bytes) -> bytes:
+def _encode_ecdsa(der: bytes) -> bytes:
     """Check an ECDSA public key and write it as plain PKIX DER, the point uncompressed."""
     from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, EllipticCurvePublicKey
 
@@ -120,7 +119,7 @@ def _ecdsa(der: bytes) -> bytes:
         return der
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    key = _load(der)
+    key = _load_key(der)
     if not isinstance(key, EllipticCurvePublicKey):
         raise KeyProblem("must be an ECDSA public key, this is another kind")
     if key.curve.name not in _CURVES:
@@ -128,19 +127,18 @@ def _ecdsa(der: bytes) -> bytes:
     return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
-def _rsa(der: bytes) -> tuple[bytes, int]:
+def _encode_rsa(der: bytes) -> tuple[bytes, int]:
     """Check an RSA public key and write it as PKCS#1 DER; also its size in bits."""
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    key = _load(der)
+    key = _load_key(der)
     if not isinstance(key, RSAPublicKey):
         raise KeyProblem("must be an RSA public key, this is another kind")
     return key.public_bytes(Encoding.DER, PublicFormat.PKCS1), key.key_size
 
 
-def _load(der: bytes) -> object:
-    """Load a public key of any type, PKIX or PKCS#1."""
+def _load_key(der: bytes) -> object:
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_der_public_key
 
@@ -152,8 +150,8 @@ def _load(der: bytes) -> object:
 
 # --- New owner keys, of the kinds that `contrast generate` makes itself
 #
-# Rule: bytes only; where they may be kept is for the caller. Sources:
-# docs/facts/contrast-manifest.md#keys (ECDSA P-384 in SEC1, RSA 4096 in PKCS#1), RFC 5915, RFC 8017, RFC 7468 (PEM).
+# Rule: bytes only; the caller decides where to keep them. Sources: docs/facts/contrast-manifest.md#keys (ECDSA P-384 in
+# SEC1, RSA 4096 in PKCS#1), RFC 5915, RFC 8017, RFC 7468 (PEM).
 
 
 RSA_BITS = 4096
@@ -173,17 +171,17 @@ def new_workload_owner() -> KeyPair:
     """Make an ECDSA key on P-384: `EC PRIVATE KEY` and `PUBLIC KEY`."""
     from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, generate_private_key
 
-    return _pair(generate_private_key(SECP384R1()), "SubjectPublicKeyInfo")
+    return _make_pair(generate_private_key(SECP384R1()), "SubjectPublicKeyInfo")
 
 
 def new_seedshare_owner() -> KeyPair:
     """Make an RSA key of 4096 bits: `RSA PRIVATE KEY` and `RSA PUBLIC KEY`. Takes a second or so."""
     from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 
-    return _pair(generate_private_key(public_exponent=65537, key_size=RSA_BITS), "PKCS1")
+    return _make_pair(generate_private_key(public_exponent=65537, key_size=RSA_BITS), "PKCS1")
 
 
-def _pair(key: Any, public_format: str) -> KeyPair:
+def _make_pair(key: Any, public_format: str) -> KeyPair:
     """Return both halves in PEM. public_format: the name of a PublicFormat."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 

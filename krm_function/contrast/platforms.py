@@ -9,7 +9,7 @@ from krm_function.record import NamedTuple
 from krm_function.schema.check import nearest
 from krm_function.schema.values import Path
 
-# --- The closed set of confidential platforms: where one is added
+# --- The closed set of confidential platforms: add a platform here
 #
 # Source: docs/facts/contrast.md#platforms.
 
@@ -46,11 +46,11 @@ def find_platform(name: str) -> Platform | None:
 
 
 def with_gpu(platform: Platform) -> Platform:
-    """Return the variant of the same TEE with GPU; a GPU platform itself."""
+    """Return the variant of the same TEE with GPU; for a GPU platform, itself."""
     return platform if platform.gpu else PLATFORMS[platform.name + "-gpu"]
 
 
-# --- Parse runtimeClassNames: a placeholder of a platform or of the default one, a handler, or no name of Contrast's
+# --- Parse runtimeClassNames: a placeholder of a platform or of the default one, a handler, or a name of others
 #
 # Rule: a name that is not matched exactly is unknown; nothing defaults. Source:
 # docs/facts/contrast.md#runtime-class-names, narrowed where Contrast's prefix test would accept a typo.
@@ -71,7 +71,7 @@ HASH = rf"(?!gpu)[0-9a-z]{{1,{LONGEST_HASH}}}"  # of a handler
 
 
 def placeholder(platform: Platform) -> str:
-    """Return the runtimeClassName by which a pod requests this platform."""
+    """Return the runtimeClassName that requests this platform."""
     return f"{BARE}-{platform.name}"
 
 
@@ -108,13 +108,13 @@ def parse_runtime_class(name: str) -> Parsed:
         return "bare"
     folded = name.lower()
     if folded.startswith(BARE + "-") and name.isascii():
-        return _explicit(folded.removeprefix(BARE + "-")) or "unknown"
+        return _parse_explicit(folded.removeprefix(BARE + "-")) or "unknown"
     if folded.startswith("contrast-insecure"):
         return "insecure"
     return "unknown" if _means_contrast(folded.strip()) else "foreign"
 
 
-def _explicit(rest: str) -> Platform | None:
+def _parse_explicit(rest: str) -> Platform | None:
     """Read `<platform>` or `<platform>-<hash>`, lower case."""
     if rest in PLATFORMS:
         return PLATFORMS[rest]
@@ -137,13 +137,13 @@ def is_contrast_name(name: str) -> bool:
 
 
 def is_placeholder(name: str) -> bool:
-    """Tell whether a render must replace this name: Contrast's, and no handler like contrast-cc-<platform>-<hash>."""
+    """Tell whether a render must replace this name: Contrast's, but not contrast-cc-<platform>-<hash>, a handler."""
     parsed = parse_runtime_class(name)
     return name.lower() == placeholder(parsed) if isinstance(parsed, Platform) else parsed != "foreign"
 
 
 def is_handler(name: str) -> bool:
-    """Tell whether a name is that of a release's handler: a platform and a hash."""
+    """Tell whether a name is a release's handler: a platform and a hash."""
     return isinstance(parse_runtime_class(name), Platform) and not is_placeholder(name)
 
 
@@ -159,7 +159,7 @@ def placeholders_in(text: str) -> list[str]:
 
 
 def reads_like_placeholder(text: str) -> bool:
-    """Tell whether a person who wrote this anywhere meant a placeholder: one but for case, blanks, `_` and `.`."""
+    """Tell whether a text was meant as a placeholder: equal to one but for case, blanks, `_` and `.`."""
     if len(text) > LONGEST_PLACEHOLDER:
         return False
     folded = text.strip().lower().replace("_", "-").replace(".", "-")
@@ -168,7 +168,7 @@ def reads_like_placeholder(text: str) -> bool:
 
 
 def reads_like_field(key: str) -> bool:
-    """Tell whether a person who wrote this key meant `runtimeClassName`: it, or another case, or one letter off."""
+    """Tell whether a key was meant as `runtimeClassName`: equal to it, in another case, or one letter off."""
     folded = key.lower().replace("-", "").replace("_", "")
     if "runtime" not in folded and "classname" not in folded:
         return False
@@ -176,7 +176,7 @@ def reads_like_field(key: str) -> bool:
 
 
 def _is_one_edit_away(a: str, b: str) -> bool:
-    """Tell whether at most one letter is missing, too many, another one, or changed places with the next."""
+    """Tell whether at most one letter is missing, extra, different, or swapped with the next."""
     start = 0
     while start < min(len(a), len(b)) and a[start] == b[start]:
         start += 1
@@ -186,12 +186,12 @@ def _is_one_edit_away(a: str, b: str) -> bool:
 
 
 def contrast_names_in(value: Any, path: Path = (), without: Container[Path] = ()) -> Iterator[tuple[Path, str]]:
-    """Yield what asks for a class of Contrast's in an object of any kind, with its path. path: that of `value`.
+    """Yield the values that ask for a class of Contrast's in an object of any kind, with paths. path: that of `value`.
 
-    without: paths of what is not looked at.
+    without: paths to skip.
 
-    Any name of Contrast's below a key that reads like `runtimeClassName`, and what reads like a placeholder, anywhere:
-    a value or a key.
+    Any name of Contrast's below a key that reads like `runtimeClassName`, and text that reads like a placeholder,
+    anywhere: a value or a key.
     """
     if path in without:
         return

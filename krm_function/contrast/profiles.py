@@ -7,15 +7,16 @@ from krm_function.record import NamedTuple
 
 # --- Tables of the variables that a container may have although neither its pod nor its image sets them
 #
-# Each entry is a pattern of policy_data, about the whole of `NAME=VALUE`; the rules put the settings' `common` members
-# in place of their names. Which profile has which table is in profiles.py.
-# Sources: docs/facts/kata.md#default-settings, docs/facts/kubernetes.md#service-variables.
+# Each entry is a pattern of policy_data, for the whole `NAME=VALUE`; the rules replace the names of the settings'
+# `common` members by their values. The profiles below list their tables. Sources: docs/facts/kata.md#default-settings,
+# docs/facts/kubernetes.md#service-variables.
 #
-#     table      what the kubelet makes of a Service                          host name, Job's index, TERM, Azure
+#     table      variables that the kubelet makes for a Service              host name, Job's index, TERM, Azure
 #     KATA       TCP and UDP, an IPv4 address, a name that begins with A-Z    all of them
 #     CONTRAST   every legal Service: SCTP, IPv6 and a leading digit, too     all of them
 #     STRICT     the same as CONTRAST                                         all but Azure
 #
+# Rule: data only, and every pattern is anchored at both ends. STRICT allows a part of CONTRAST.
 # Rule: data only, and nothing that is not anchored at both ends. STRICT allows a part of CONTRAST.
 
 
@@ -69,10 +70,9 @@ KATA_VARIABLES = (
 
 # --- Table of the policy profiles
 #
-# A profile describes the node for which a policy is made: settings that differ from those of Kata 4.1.0, what the
-# generator does there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they
-# differ.
-# Sources: docs/facts/contrast-node.md#differences, docs/facts/contrast-node.md#settings.
+# A profile describes the node for which a policy is made: settings that differ from Kata 4.1.0, the generator's
+# behaviour there, and the files of its rules. The next Contrast release is a new entry here, and new rules if they
+# differ. Sources: docs/facts/contrast-node.md#differences, docs/facts/contrast-node.md#settings.
 #
 # Rule: data only. No code compares the name of a profile; it reads the profile's fields.
 
@@ -98,9 +98,9 @@ class Profile(NamedTuple):
     left_out: tuple[str, ...]
     rules: tuple[str, ...]
     binds_images: bool  # each container's policy lists the image that its VM pulls, by digest
-    refuses_volumes: bool  # a VOLUME of an image that nothing is mounted on: no policy
+    refuses_volumes: bool  # an image's VOLUME without a mount: no policy
     propagates: bool  # an emptyDir on a block device or in memory has the mountPropagation that the pod asks for
-    image_identity: bool  # user and groups that the pod does not name are the image's; else they are refused
+    image_identity: bool  # the image supplies user and groups that the pod does not name; else they are refused
     sandbox_gpus: bool  # the sandbox gets the GPUs of all containers
     shared_gpus: bool  # the runtime announces all GPUs of a pod to a container with NVIDIA_VISIBLE_DEVICES=all
     narrowed: bool  # bound to the pod in everything else that a host could vary

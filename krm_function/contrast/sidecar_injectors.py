@@ -8,12 +8,12 @@ from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
 
-# --- The admission webhooks that are known to change a pod after it was sealed, and what makes each of them do so
+# --- The admission webhooks that are known to change a pod after it was sealed, and their triggers
 #
 # Rule: one table, with its sources in docs/facts/sidecar-injectors.md#requests-for-a-change and
 # docs/facts/sidecar-injectors.md#not-looked-up-again. The node refuses a pod that is not as it was sealed, so a pod
-# that one of them would change never starts. The pod decides before its namespace, and of several keys the first one in
-# the table that says anything; of the keys with one prefix each that asks counts.
+# that one of them would change never starts. The pod decides before its namespace; of several keys the first one in the
+# table with an answer counts, and of the keys with one prefix each that asks.
 #
 #     value on the pod                  the namespace           answer
 #     one of `off`                      any                     the pod stays as it is
@@ -29,14 +29,14 @@ ANY = ("*",)  # every value but those of `off`
 
 
 class Key(NamedTuple):
-    """A label or an annotation, and the values by which it asks for injection. key: ends with `*` for a prefix."""
+    """A label or an annotation, and the values that ask for injection. key: ends with `*` for a prefix."""
 
     place: Place
     key: str
     on: tuple[str, ...]
 
     def asks(self, metadata: Mapping[str, Any], off: tuple[str, ...]) -> tuple[str, bool] | None:
-        """Return the key that is there, and whether it asks (True) or forbids (False); None if it says nothing."""
+        """Return the matching key, and whether it asks (True) or forbids (False); None without an answer."""
         entries = metadata.get(f"{self.place}s")
         forbids = ""
         for key, value in entries.items() if isinstance(entries, dict) else ():
@@ -50,9 +50,9 @@ class Key(NamedTuple):
 
 
 class Injector(NamedTuple):
-    """One webhook. pod, namespace: what asks for it. off: values by which the pod forbids it. way_out: to write.
+    """One webhook. pod, namespace: keys that ask for it. off: values that forbid it. way_out: to write.
 
-    variables: of containers, of which there are several.
+    variables: of containers, which ask for it if the pod has several containers.
     """
 
     name: str
@@ -63,11 +63,11 @@ class Injector(NamedTuple):
     variables: tuple[str, ...] = ()
 
 
-def _label(key: str, *on: str) -> Key:
+def _label_key(key: str, *on: str) -> Key:
     return Key("label", key, on or ANY)
 
 
-def _annotation(key: str, *on: str) -> Key:
+def _annotation_key(key: str, *on: str) -> Key:
     return Key("annotation", key, on or ANY)
 
 
@@ -77,88 +77,88 @@ INJECTORS = (
     Injector(
         "Istio",
         (
-            _label("sidecar.istio.io/inject", "true"),
-            _annotation("sidecar.istio.io/inject", "true"),
-            _label("istio.io/rev"),
+            _label_key("sidecar.istio.io/inject", "true"),
+            _annotation_key("sidecar.istio.io/inject", "true"),
+            _label_key("istio.io/rev"),
         ),
         FALSE,
         'the label sidecar.istio.io/inject: "false"',
-        (_label("istio-injection", "enabled"), _label("istio.io/rev")),
+        (_label_key("istio-injection", "enabled"), _label_key("istio.io/rev")),
     ),
     Injector(
         "Linkerd",
-        (_annotation("linkerd.io/inject", "enabled", "ingress"),),
+        (_annotation_key("linkerd.io/inject", "enabled", "ingress"),),
         ("disabled",),
         "the annotation linkerd.io/inject: disabled",
-        (_annotation("linkerd.io/inject", "enabled", "ingress"),),
+        (_annotation_key("linkerd.io/inject", "enabled", "ingress"),),
     ),
     Injector(
         "Kuma",
-        (_label("kuma.io/sidecar-injection", "enabled", "true"),),
+        (_label_key("kuma.io/sidecar-injection", "enabled", "true"),),
         ("disabled", "false"),
         "the label kuma.io/sidecar-injection: disabled",
-        (_label("kuma.io/sidecar-injection", "enabled", "true"),),
+        (_label_key("kuma.io/sidecar-injection", "enabled", "true"),),
     ),
     Injector(
         "Consul",
-        (_annotation("consul.hashicorp.com/connect-inject", "true"),),
+        (_annotation_key("consul.hashicorp.com/connect-inject", "true"),),
         FALSE,
         'the annotation consul.hashicorp.com/connect-inject: "false"',
     ),
     Injector(
         "the Vault agent",
-        (_annotation("vault.hashicorp.com/agent-inject", "true", "update"),),
+        (_annotation_key("vault.hashicorp.com/agent-inject", "true", "update"),),
         FALSE,
         'the annotation vault.hashicorp.com/agent-inject: "false"',
     ),
     Injector(
         "Dapr",
-        (_annotation("dapr.io/enabled", "true"),),
+        (_annotation_key("dapr.io/enabled", "true"),),
         FALSE,
         'the annotation dapr.io/enabled: "false"',
     ),
     Injector(
         "the OpenTelemetry operator",
-        (_annotation("sidecar.opentelemetry.io/inject"),),
+        (_annotation_key("sidecar.opentelemetry.io/inject"),),
         FALSE,
         'the annotation sidecar.opentelemetry.io/inject: "false"',
-        (_annotation("sidecar.opentelemetry.io/inject"),),
+        (_annotation_key("sidecar.opentelemetry.io/inject"),),
     ),
     Injector(
         "the OpenTelemetry operator's instrumentation",
-        (_annotation("instrumentation.opentelemetry.io/inject-*"),),
+        (_annotation_key("instrumentation.opentelemetry.io/inject-*"),),
         FALSE,
         'that annotation with the value "false"',
-        (_annotation("instrumentation.opentelemetry.io/inject-*"),),
+        (_annotation_key("instrumentation.opentelemetry.io/inject-*"),),
     ),
     Injector(
         "Jaeger",
-        (_annotation("sidecar.jaegertracing.io/inject"),),
+        (_annotation_key("sidecar.jaegertracing.io/inject"),),
         FALSE,
         'the annotation sidecar.jaegertracing.io/inject: "false"',
-        (_annotation("sidecar.jaegertracing.io/inject"),),
+        (_annotation_key("sidecar.jaegertracing.io/inject"),),
     ),
     Injector(
         "Datadog",
-        (_label("admission.datadoghq.com/enabled", "true"),),
+        (_label_key("admission.datadoghq.com/enabled", "true"),),
         FALSE,
         'the label admission.datadoghq.com/enabled: "false"',
     ),
     Injector(
         "Azure's workload identity",
-        (_label("azure.workload.identity/use", "true"),),
+        (_label_key("azure.workload.identity/use", "true"),),
         FALSE,
         'the label azure.workload.identity/use: "false"',
     ),
     Injector(
         "GKE's driver for Cloud Storage",
-        (_annotation("gke-gcsfuse/volumes", "true"),),
+        (_annotation_key("gke-gcsfuse/volumes", "true"),),
         FALSE,
         'the annotation gke-gcsfuse/volumes: "false", without volumes of that driver',
     ),
     Injector(
         "OpenKruise's order of containers",
-        (_annotation("apps.kruise.io/container-launch-priority", "ordered"),),
+        (_annotation_key("apps.kruise.io/container-launch-priority", "ordered"),),
         ("",),
         "no annotation apps.kruise.io/container-launch-priority and no variable KRUISE_CONTAINER_PRIORITY",
         variables=("KRUISE_CONTAINER_PRIORITY",),
@@ -180,7 +180,7 @@ def may_ask(metadata: Mapping[str, Any], variables: Collection[str] = ()) -> boo
 def asking(
     injector: Injector, pod: Mapping[str, Any], namespace: Mapping[str, Any], variables: Collection[str] = ()
 ) -> Iterator[tuple[Literal["pod", "namespace"], Place, str]]:
-    """Yield by whose key an injector would change a pod, its place and the key; at most one.
+    """Yield the owner of the key that makes an injector change a pod, its place and the key; at most one.
 
     pod, namespace: their metadata. variables: the names in the containers of the pod, if it has several.
     """
@@ -200,10 +200,10 @@ def asking(
                 return
 
 
-# --- The SidecarSets of OpenKruise in an input: which pods their webhook puts containers into
+# --- The SidecarSets of OpenKruise in an input: which pods their webhook adds containers to
 #
-# Rule: one that may select a pod counts, whatever it adds; a selector of namespaces may select any. An
-# empty selector selects none, and a paused set adds nothing. Source: docs/facts/controllers.md#openkruise.
+# Rule: a set that may select a pod counts, whatever it adds; a selector of namespaces may select any. An empty selector
+# selects none, and a paused set adds nothing. Source: docs/facts/controllers.md#openkruise.
 
 
 KIND = "SidecarSet"
@@ -211,7 +211,7 @@ GROUP = "apps.kruise.io/"
 
 
 def sidecar_sets(resources: Iterable[Resource]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield name and spec of each that is not paused; a document that cannot be read is the render's to report."""
+    """Yield name and spec of each that is not paused, without unreadable documents, which the render reports."""
     for item in (item for resource in resources if KIND in resource.text for item in resource.objects):
         spec = mapping(mapping(item.value).get("spec"))
         paused = dig(spec, ("injectionStrategy", "paused")) is True

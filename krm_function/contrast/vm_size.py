@@ -1,4 +1,4 @@
-"""The vCPUs and the memory of a pod's VM, and what its images take in it."""
+"""The vCPUs and the memory of a pod's VM, and the share of its images."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,8 +19,7 @@ from krm_function.record import NamedTuple
 # --- Count the vCPUs of a workload's VM from its CPU limits
 #
 # Rule: it only finds the limits; `contrast.measurement` adds them up. Limits count, requests never do
-# (docs/facts/contrast.md#vcpus), and a limit that is no quantity is a finding, because a guess would end in a wrong
-# launch digest.
+# (docs/facts/contrast.md#vcpus). An invalid quantity is a finding, because a guess would give a wrong launch digest.
 
 
 CPU_LIMIT: Path = ("resources", "limits", "cpu")
@@ -28,7 +27,7 @@ CPU_REQUEST: Path = ("resources", "requests", "cpu")
 
 
 def vcpus(workload: Workload) -> int | Finding:
-    """Count the vCPUs of the pod's VM, at least 1; CC0408 for the first CPU limit that is no quantity. Never raises."""
+    """Count the vCPUs of the pod's VM, at least 1; CC0408 for the first invalid CPU limit. Never raises."""
     regular: list[int] = []
     sidecars: list[int] = []
     init: list[int] = []
@@ -42,7 +41,7 @@ def vcpus(workload: Workload) -> int | Finding:
         init.append(limit)
         if container.container.get("restartPolicy") == "Always":
             sidecars.append(limit)
-    init += _added(workload)
+    init += _added_limits(workload)
     pod = _limit(workload, workload.pod_spec, workload.spec_path)
     return pod if isinstance(pod, Finding) else vcpu_count(regular, sidecars, init, pod)
 
@@ -56,30 +55,30 @@ def sandbox_vcpus(workload: Workload) -> int:
         for container, limit in limits
         if container.is_init
     ]
-    init += [(limit, False) for limit in _added(workload)]
+    init += [(limit, False) for limit in _added_limits(workload)]
     return sandbox_vcpu_count(regular, init, _milli(workload.pod_spec))
 
 
-def _added(workload: Workload) -> list[int]:
-    """Return the limits of init containers that a controller adds, whose entries are checked where they are read."""
+def _added_limits(workload: Workload) -> list[int]:
+    """Return the limits of init containers that a controller adds, whose entries are checked elsewhere."""
     if workload.made_by is None or "initContainers" not in workload.made_by.adds:
         return []
     return [max(0, _milli(container)) for container in added_init_containers(workload)]
 
 
 def requested_cpus(workload: Workload) -> int:
-    """Count the whole CPUs that hold what a pod requests, as a whole or by its containers, as Kubernetes adds it up."""
+    """Return the whole CPUs that cover a pod's requests, its own or its containers', added up as by Kubernetes."""
     regular = peak = 0
     for container in workload.all_containers:
-        request = _requested(container.container)
+        request = _request_of(container.container)
         stays = not container.is_init or container.container.get("restartPolicy") == "Always"
         regular += request if stays else 0
         peak = max(peak, regular if stays else regular + request) if container.is_init else peak
-    return -(-max(regular, peak, _requested(workload.pod_spec)) // 1000)
+    return -(-max(regular, peak, _request_of(workload.pod_spec)) // 1000)
 
 
-def _requested(owner: dict[str, Any]) -> int:
-    """Return a request in milli-CPU, the limit where there is none; 0 for no quantity, which Kubernetes refuses."""
+def _request_of(owner: dict[str, Any]) -> int:
+    """Return a request in milli-CPU, or else the limit; 0 for an invalid quantity, which Kubernetes refuses."""
     value = dig(owner, CPU_REQUEST)
     try:
         return _milli(owner) if value is None else max(0, milli(value))
@@ -105,10 +104,10 @@ def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Findi
     return limit if limit >= 0 else finding("CC0408.negative", *place, key=dotted(CPU_LIMIT))
 
 
-# --- Tell what an image takes of a VM's memory, from the sizes of its layers
+# --- Compute an image's share of a VM's memory, from the sizes of its layers
 #
-# A layer is pulled into the memory of the VM and unpacked there (docs/facts/contrast.md#memory), so it counts as it
-# comes and as it is unpacked. Truth table, of one layer:
+# A layer is pulled into the memory of the VM and unpacked there (docs/facts/contrast.md#memory), so both its compressed
+# and its unpacked form count. Truth table, of one layer:
 #
 #     compressed   unpacked   counts as
 #     known        known      both, exactly
@@ -116,7 +115,7 @@ def _limit(workload: Workload, owner: dict[str, Any], path: Path) -> int | Findi
 #     -            known      both; compressed about a TIMES-th, at least nothing
 #     -            -          nothing is known of the image
 #
-# Rule: bytes in, bytes out. What is estimated says so, and no error rests on an estimate.
+# Rule: bytes in, bytes out. Estimates are marked, and no error rests on an estimate.
 
 
 SIZES = ("compressedSize", "uncompressedSize")
@@ -124,9 +123,9 @@ TIMES = (12, 5)  # unpacked to compressed bytes: docs/facts/oci-registries.md#si
 
 
 class ImageSize(NamedTuple):
-    """Bytes in the memory of a VM. total: compressed and unpacked; exact: whether nothing of it is estimated.
+    """Bytes in the memory of a VM. total: compressed and unpacked; exact: whether no part is estimated.
 
-    least: what the unpacked layers take in any case.
+    least: the minimum that the unpacked layers take.
     """
 
     total: int
@@ -141,12 +140,12 @@ def is_sized(layers: Any) -> bool:
 
 
 def image_size(layers: Iterable[Mapping[str, Any]]) -> ImageSize | None:
-    """Add up the layers of an image as a lock names them; None if it does not say what they take."""
+    """Add up the layers of an image in a lock; None if it has no sizes."""
     total = least = 0
     exact, has_layers = True, False
     for layer in layers:
         compressed, unpacked = (layer.get(name) for name in SIZES)
-        both = _both(compressed, unpacked)
+        both = _complete_sizes(compressed, unpacked)
         if both is None:
             return None
         has_layers = True
@@ -156,7 +155,7 @@ def image_size(layers: Iterable[Mapping[str, Any]]) -> ImageSize | None:
     return ImageSize(total, least, exact) if has_layers else None
 
 
-def _both(compressed: int | None, unpacked: int | None) -> tuple[int, int] | None:
+def _complete_sizes(compressed: int | None, unpacked: int | None) -> tuple[int, int] | None:
     """Return both sizes of a layer, one of them estimated if need be; None if neither is known."""
     numerator, denominator = TIMES
     if compressed is None:
@@ -164,19 +163,19 @@ def _both(compressed: int | None, unpacked: int | None) -> tuple[int, int] | Non
     return compressed, compressed * numerator // denominator if unpacked is None else unpacked
 
 
-# --- Work out what memory a pod's VM gets, and what its images and containers take in it. In bytes
+# --- Compute the memory of a pod's VM, and the shares of its images and containers. In bytes
 #
-#     own       the VM's own: the annotation default_memory in MiB, else the overhead of its class less what is outside
+#     own       the VM's own: the annotation default_memory in MiB, else the overhead of its class less the part outside
 #               of the VM, else that of the platform
 #     limits    of the pod as a whole if it has one, else `asked`
-#     asked     the larger of: containers and native sidecars together; the other init containers together, those
-#               that the controller of a custom resource adds among them
+#     asked     the larger of: containers and native sidecars together; the other init containers together, with those
+#               that the controller of a custom resource adds
 #     images    of all containers, each reference once; nothing with an image store, which is a disk
 #
 #     the VM gets own + limits; it needs images + asked, and with a GPU at least GPU_LEAST
 #
-# Rule: the sums are those of `contrast generate --calculate-pod-memory` (docs/facts/contrast.md#memory). A
-# limit that is missing counts as nothing; who has none is named.
+# Rule: the sums are those of `contrast generate --calculate-pod-memory` (docs/facts/contrast.md#memory). A missing
+# limit counts as nothing, and its container is named.
 
 
 MIB = 1 << 20
@@ -193,15 +192,15 @@ SizeOf = Callable[[str], ImageSize | None]
 def pod_memory(
     workload: Workload, platform: Platform | None, overhead: Mapping[str, Any], size_of: SizeOf
 ) -> PodMemory:
-    """Work out the memory of a pod with all of its containers.
+    """Compute the memory of a pod with all of its containers.
 
-    overhead: of its class. size_of: tells what an image takes, by its reference; None if that is not known.
+    overhead: of its class. size_of: returns the size of an image by its reference, None if unknown.
     """
     whole, asked = memory_of(workload.pod_spec, MEMORY_LIMIT), asked_memory(workload)
-    unlimited = () if whole is not None else tuple(_unlimited(workload))
+    unlimited = () if whole is not None else tuple(_find_unlimited(workload))
     set_memory = default_memory(workload)
     memory = PodMemory(
-        set_memory if set_memory is not None else _own(platform, overhead),
+        set_memory if set_memory is not None else _own_memory(platform, overhead),
         asked if whole is None else whole,
         asked,
         unlimited=unlimited,
@@ -213,34 +212,34 @@ def pod_memory(
         stored=has_image_store(workload),
         least=GPU_LEAST if wants_gpu(workload.pod_spec) else 0,
     )
-    return memory if memory.stored else _with_images(memory, workload, size_of)
+    return memory if memory.stored else _add_images(memory, workload, size_of)
 
 
 def asked_memory(workload: Workload) -> int:
     """Add up the memory limits of the containers."""
-    containers = _containers(workload)
+    containers = _order_containers(workload)
     regular = sum(
         memory_of(container, MEMORY_LIMIT) or 0
         for container, is_init in containers
-        if _stays(container, is_init=is_init)
+        if _keeps_running(container, is_init=is_init)
     )
     return max(
         regular,
         sum(
             memory_of(container, MEMORY_LIMIT) or 0
             for container, is_init in containers
-            if not _stays(container, is_init=is_init)
+            if not _keeps_running(container, is_init=is_init)
         ),
     )
 
 
 def requested_memory(workload: Workload) -> int:
-    """Add up the memory that the containers request as Kubernetes does, which a pod as a whole must request as well."""
+    """Add up the containers' memory requests as Kubernetes does; a pod as a whole must request at least as much."""
     regular = peak = 0
-    for container, is_init in _containers(workload):
+    for container, is_init in _order_containers(workload):
         request = memory_of(container, MEMORY_REQUEST)
         amount = (memory_of(container, MEMORY_LIMIT) or 0) if request is None else request
-        stays = _stays(container, is_init=is_init)
+        stays = _keeps_running(container, is_init=is_init)
         regular += amount if stays else 0
         peak = max(peak, regular if stays else regular + amount) if is_init else peak
     return max(regular, peak)
@@ -256,14 +255,14 @@ def has_image_store(workload: Workload) -> bool:
 
 
 def default_memory(workload: Workload) -> int | None:
-    """Return the VM's own memory as the annotation says it; None without, or if it is no number."""
+    """Return the VM's own memory from the annotation; None without one, or if it is not a number."""
     value = workload.annotations.get(DEFAULT_MEMORY)
     text = value if isinstance(value, str) else ""
     return int(text) * MIB if re.fullmatch("[1-9][0-9]{0,8}", text) else None
 
 
 def memory_of(owner: Mapping[str, Any], path: Path) -> int | None:
-    """Return an amount of memory of a container or a pod; None if there is none, or it is no quantity."""
+    """Return an amount of memory of a container or a pod; None if it is absent or not a quantity."""
     value = dig(owner, path)
     try:
         return None if value is None else max(0, units(value))
@@ -271,10 +270,11 @@ def memory_of(owner: Mapping[str, Any], path: Path) -> int | None:
         return None
 
 
-def _containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]]:
+def _order_containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]]:
     """Return the containers of a pod in the order in which they start, each with whether it is an init container.
 
-    Those that the controller of a custom resource adds are the last of these, in place of one of their name.
+    Init containers that the controller of a custom resource adds come last among these, in place of one of their name.
+
     """
     added = added_init_containers(workload)
     init = [container.container for container in workload.all_containers if container.is_init]
@@ -285,33 +285,33 @@ def _containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]]:
     ]
 
 
-def _stays(container: Mapping[str, Any], *, is_init: bool) -> bool:
-    """Whether a container runs as long as the pod: it is regular, or a native sidecar."""
+def _keeps_running(container: Mapping[str, Any], *, is_init: bool) -> bool:
+    """Tell whether a container runs as long as the pod: it is regular, or a native sidecar."""
     return not is_init or container.get("restartPolicy") == "Always"
 
 
-def _unlimited(workload: Workload) -> Iterator[str]:
+def _find_unlimited(workload: Workload) -> Iterator[str]:
     for container in workload.all_containers:
         if _is_of_user(container) and memory_of(container.container, MEMORY_LIMIT) is None:
             yield container.name
 
 
 def _is_of_user(container: PodContainer) -> bool:
-    """Whether a container stays and is none that a render adds."""
-    return _stays(container.container, is_init=container.is_init) and not (
+    """Tell whether a container stays and is not added by a render."""
+    return _keeps_running(container.container, is_init=container.is_init) and not (
         container.is_init and container.name in CONTAINERS
     )
 
 
-def _own(platform: Platform | None, overhead: Mapping[str, Any]) -> int:
+def _own_memory(platform: Platform | None, overhead: Mapping[str, Any]) -> int:
     told = memory_of(dict(overhead), ("memory",))
     if told is not None and told > OUTSIDE:
         return told - OUTSIDE
     return OWN[platform is not None and platform.gpu]
 
 
-def _with_images(memory: PodMemory, workload: Workload, size_of: SizeOf) -> PodMemory:
-    names = dict.fromkeys(str(container.get("image")) for container, _ in _containers(workload))
+def _add_images(memory: PodMemory, workload: Workload, size_of: SizeOf) -> PodMemory:
+    names = dict.fromkeys(str(container.get("image")) for container, _ in _order_containers(workload))
     sizes = {name: size for name in names if (size := size_of(name)) is not None}
     return memory._replace(
         images=sum(size.total for size in sizes.values()),
@@ -323,7 +323,7 @@ def _with_images(memory: PodMemory, workload: Workload, size_of: SizeOf) -> PodM
 
 
 def memory_text(amount: int) -> str:
-    """Write an amount to be read, in two or more digits: `562Mi`, `12.3Gi`."""
+    """Write an amount for people, in two or more digits: `562Mi`, `12.3Gi`."""
     size = amount / MIB
     return f"{size:.0f}Mi" if size < 10 * 1024 else f"{size / 1024:.1f}Gi"
 

@@ -20,27 +20,27 @@ from krm_function.lock.connections import CURRENT, POOLS, Pace, Wire, WireError,
 from krm_function.lock.media import Budget, LockProblem
 from krm_function.record import NamedTuple
 
-# --- One request after another to the API server of a kubeconfig, each with bounds for its time, its pace and its
+# --- Requests to the API server of a kubeconfig, one after another, each with bounds for its time, its pace and its
 # length
 #
-# Rule: the client for Kubernetes reads the kubeconfig and holds the connections, no more. It would follow
-# redirects, unpack what is compressed, and read any answer, that of an error included, as a whole and without end; so
-# the request is made here, below it, over connections that count each read (lock/connections.py).
+# Rule: the Kubernetes client only reads the kubeconfig and holds the connections. It would follow redirects, unpack
+# compressed answers, and read any answer, even of an error, whole and without a limit. So this file makes the requests
+# below it, over connections that count each read (lock/connections.py).
 #
-#     an answer                      is
-#     that is redirected             not followed, so that no token goes anywhere else
-#     that is not 2xx                told by its status alone; its body is read where a dry run is refused: MOST_WORDS
-#     that is compressed             refused: none is asked for
-#     that breaks off                asked for once more
-#     that is too slow, or too long  given up: Pace, MOST_ANSWER
-#     all of them together           given up: SECONDS, MOST_BYTES
+#     an answer that                 is
+#     redirects                      not followed, so that no token goes anywhere else
+#     is not 2xx                     reported by its status alone; only a refused dry run has its body read: MOST_WORDS
+#     is compressed                  refused: no request asks for it
+#     breaks off                     requested once more
+#     is too slow, or too long       given up: Pace, MOST_ANSWER
+#     exceeds the bounds of all      given up: SECONDS, MOST_BYTES
 
 
 Answer = TypeVar("Answer")
 
 MOST_ANSWER = 64 << 20  # bytes: a page (answer.py) of objects as large as etcd takes them
 MOST_BYTES = 1 << 30  # of all answers
-MOST_WORDS = 1 << 16  # bytes of what the server says of a pod that it refuses
+MOST_WORDS = 1 << 16  # bytes of the server's message about a pod that it refuses
 MOST_POD = 8 << 20  # of a pod that it accepts
 SECONDS = 300.0  # for all answers
 PACE = Pace(connect=5.0, quiet=30.0)
@@ -51,7 +51,7 @@ HEADERS: Mapping[str, str] = {"Accept": "application/json", "Accept-Encoding": "
 
 
 class RefusalError(Exception):
-    """The API server did not answer what it was asked for. code: CC1003 with a variant; status: 0 for none."""
+    """The API server gave no usable answer. code: CC1003 with a variant; status: 0 for none."""
 
     def __init__(self, code: str, status: int = 0, **values: Any) -> None:
         super().__init__(code)
@@ -59,7 +59,7 @@ class RefusalError(Exception):
 
 
 class Reply(NamedTuple):
-    """What the server answered to a dry run. status: of HTTP. data: its body as far as it is JSON, else b""."""
+    """The answer to a dry run. status: of HTTP. data: its body as far as it is JSON, else b""."""
 
     status: int
     data: bytes
@@ -71,21 +71,20 @@ class ApiServer:
     def __init__(self, client: Any) -> None:
         configuration = client.configuration
         self._host: str = configuration.host.rstrip("/")
-        self._manager = _bounded(client.rest_client.pool_manager, configuration)
-        self._headers = {**HEADERS, "User-Agent": client.user_agent, **_login(configuration)}
+        self._manager = _count_reads(client.rest_client.pool_manager, configuration)
+        self._headers = {**HEADERS, "User-Agent": client.user_agent, **_auth_header(configuration)}
         self._budget = Budget(SECONDS, Event())
         self._bytes = 0
 
     def get(self, path: str, label: str) -> bytes:
         """Fetch the body of an answer. label: names it in messages. Raises RefusalError."""
-        return self._answered(lambda: self._once("GET", path, label, None, MOST_ANSWER).data, label)
+        return self._ask_with_retry(lambda: self._ask_once("GET", path, label, None, MOST_ANSWER).data, label)
 
     def dry_run(self, path: str, body: bytes, label: str) -> Reply:
-        """Post an object that is not to be stored; path: with dryRun=All. Raises RefusalError if nothing answers."""
-        return self._answered(lambda: self._once("POST", path, label, body, MOST_POD), label)
+        """Post an object without storing it; path: with dryRun=All. Raises RefusalError if nothing answers."""
+        return self._ask_with_retry(lambda: self._ask_once("POST", path, label, body, MOST_POD), label)
 
-    def _answered(self, ask: Callable[[], Answer], label: str) -> Answer:
-        """Ask, and once more if the answer breaks off."""
+    def _ask_with_retry(self, ask: Callable[[], Answer], label: str) -> Answer:
         for last in (False, True):
             try:
                 return ask()
@@ -105,8 +104,8 @@ class ApiServer:
                 raise RefusalError("CC1003.time", seconds=problem.values["seconds"]) from None
         raise AssertionError("unreachable")  # pragma: no cover
 
-    def _once(self, method: str, path: str, label: str, body: bytes | None, most: int) -> Reply:
-        """Ask once. body: of a dry run, whose refusal is read, too. most: bytes of the answer."""
+    def _ask_once(self, method: str, path: str, label: str, body: bytes | None, most: int) -> Reply:
+        """body: of a dry run, whose refusal is read, too. most: bytes of the answer."""
         CURRENT.set(Wire(PACE, self._budget, 0))
         seconds = min(PACE.connect, self._budget.left)
         reply = self._manager.request(
@@ -126,7 +125,7 @@ class ApiServer:
                     return Reply(reply.status, b"")
                 most = MOST_WORDS
             else:
-                _must_be_json(reply, label)
+                _require_json(reply, label)
             CURRENT.set(Wire(PACE, self._budget, most))
             data = self._read(lambda: reply.read1(CHUNK, decode_content=False), label, most)
             whole = True
@@ -150,7 +149,7 @@ class ApiServer:
         return bytes(data)
 
 
-def _must_be_json(reply: Any, label: str) -> None:
+def _require_json(reply: Any, label: str) -> None:
     if not 200 <= reply.status <= 299:
         status = f"{reply.status} {responses.get(reply.status, '')}".strip()  # not in the words of the server
         raise RefusalError("CC1003.status", reply.status, answer=status, what=label)
@@ -172,14 +171,14 @@ def _type(reply: Any) -> str:
     return str(reply.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
 
 
-def _login(configuration: Any) -> dict[str, str]:
-    """Return the header with the token of the kubeconfig, if it has one; a client certificate is in the connection."""
+def _auth_header(configuration: Any) -> dict[str, str]:
+    """Return the header with the kubeconfig's token, if it has one; a client certificate is in the connection."""
     token = configuration.auth_settings().get("BearerToken") or {}
     return {"Authorization": token["value"]} if token.get("value") else {}
 
 
-def _bounded(manager: Any, configuration: Any) -> Any:
-    """Count each read of the client's connections. Those of a SOCKS proxy keep their own class."""
+def _count_reads(manager: Any, configuration: Any) -> Any:
+    """Count each read of the client's connections; a SOCKS proxy keeps its own connection class."""
     if type(manager) not in (urllib3.PoolManager, urllib3.ProxyManager):
         return manager
     settings = manager.connection_pool_kw
@@ -198,25 +197,25 @@ def _size(limit: int) -> str:
     return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
 
 
-# --- Lists of a cluster's objects, page by page, each looked at before anything relies on its shape
+# --- Lists of a cluster's objects, page by page, each checked before anything relies on its shape
 #
-# Rule: a list is of the kind that was asked for, has the objects of the namespace that was asked for, each
-# once and by a name that Kubernetes allows, and it ends; any other is refused. Fields that nobody here compares are
-# left out at once, so that a large cluster takes no more room than what is compared.
+# Rule: a list is of the requested kind and namespace, names each object once and by a name that Kubernetes allows, and
+# it ends; any other is refused. Fields that no comparison reads are left out at once, so that a large cluster takes no
+# more room than the compared fields.
 
 
 MOST_OBJECTS = 16  # of a page of ConfigMaps, each of which may have 1 MiB
 MOST_SMALL_OBJECTS = 250  # of a page of anything else
 MOST_PAGES = 2_000  # of one list
 MOST_VALUES = 2_000_000  # of one page, counted by the characters that begin one: what it costs to build them
-MOST_OF_ALL = 8_000_000  # of all pages of what is kept, which pods are not
-LONGEST_TOKEN = 4096  # characters of what leads to the next page
+MOST_OF_ALL = 8_000_000  # of all pages that are kept; pods are not
+LONGEST_TOKEN = 4096  # characters of the token for the next page
 NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")  # a DNS subdomain
 NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a DNS label
 
 
 class Listing(NamedTuple):
-    """What to list. version: as in apiVersion. label: in a message. namespace: "" for what belongs to none."""
+    """What to list. version: as in apiVersion. label: its name in messages. namespace: "" for cluster-wide objects."""
 
     version: str
     kind: str
@@ -225,7 +224,7 @@ class Listing(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where the API server has it."""
+        """The path of the list on the API server."""
         group = f"/apis/{self.version}" if "/" in self.version else f"/api/{self.version}"
         name = self.kind.lower()
         plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}{'es' if name.endswith(('s', 'x')) else 's'}"
@@ -240,7 +239,7 @@ class Lists:
         self._values = 0
 
     def objects(self, listing: Listing) -> Iterator[dict[str, Any]]:
-        """Yield each object of a list with its apiVersion and kind, which members of a list do not say.
+        """Yield each object of a list with its apiVersion and kind, which the members of a list lack.
 
         Raises RefusalError.
         """
@@ -253,11 +252,11 @@ class Lists:
         for _ in range(MOST_PAGES):
             page = self._page(f"{listing.path}?{urlencode(query)}", listing)
             for number, value in enumerate(page.items, 1):
-                name = _name(value, number, listing)
+                name = _check_name(value, number, listing)
                 if name in names:
                     raise RefusalError("CC1003.twice", what=listing.label, name=name)
                 names.add(name)
-                yield {"apiVersion": listing.version, "kind": listing.kind, **_needed(value, listing.kind)}
+                yield {"apiVersion": listing.version, "kind": listing.kind, **_drop_unused(value, listing.kind)}
             if not page.token:
                 return
             if page.token in tokens or not page.items:
@@ -274,7 +273,7 @@ class Lists:
             raise RefusalError("CC1003.size", what=listing.label, limit=f"{MOST_VALUES} values")
         if self._values > MOST_OF_ALL:
             raise RefusalError("CC1003.size-of-all", limit=f"{MOST_OF_ALL} values")
-        return _parsed(data, listing)
+        return _parse_page(data, listing)
 
 
 class _Page(NamedTuple):
@@ -284,7 +283,7 @@ class _Page(NamedTuple):
     token: str
 
 
-def _parsed(data: bytes, listing: Listing) -> _Page:
+def _parse_page(data: bytes, listing: Listing) -> _Page:
     try:
         value = load_any(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -297,7 +296,7 @@ def _parsed(data: bytes, listing: Listing) -> _Page:
     if (head.get("apiVersion"), head.get("kind")) != (listing.version, f"{listing.kind}List"):
         raise RefusalError("CC1003.kind", what=listing.label, wanted=f"{listing.kind}List of {listing.version}")
     items, metadata = head.get("items", ""), head.get("metadata", {})
-    items = [] if items is None else items  # as Go writes a list that nobody has filled
+    items = [] if items is None else items  # as Go writes an empty list
     token = mapping(metadata).get("continue") or ""
     usable = isinstance(items, list) and isinstance(metadata, dict)
     if not usable or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
@@ -305,8 +304,8 @@ def _parsed(data: bytes, listing: Listing) -> _Page:
     return _Page(items, token)
 
 
-def _name(value: Any, number: int, listing: Listing) -> str:
-    """Return the name of an item, after a look at what it says it is."""
+def _check_name(value: Any, number: int, listing: Listing) -> str:
+    """Return the name of an item. Raises RefusalError if it is not of the listing's kind and namespace."""
     metadata = mapping(mapping(value).get("metadata"))
     name = metadata.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -321,8 +320,8 @@ def _name(value: Any, number: int, listing: Listing) -> str:
     return name
 
 
-def _needed(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return an object without what is large and compared with nothing: fields of writers, a node's images, data."""
+def _drop_unused(value: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return an object without its large and never compared fields: managedFields, a node's images, data."""
     metadata = {key: part for key, part in value["metadata"].items() if key != "managedFields"}
     if kind in KINDS and (writers := list_writers(value["metadata"].get("managedFields"))):
         metadata["managedFields"] = writers

@@ -1,4 +1,4 @@
-"""The answers to `plan --cluster` and `check --cluster`: what a cluster has, and what it would make of the pods.
+"""The comparisons of `plan --cluster` and `check --cluster`: with a cluster's objects, and with the pods it would make.
 
 The functions that `Cluster` of cli/cluster.py declares are at the end.
 """
@@ -50,9 +50,9 @@ from krm_function.render.select import select
 
 # --- Find which webhooks and admission policies of a cluster may change a pod when it is created
 #
-# Rule: pure, and it only narrows down. Operations, resources and both selectors are evaluated; conditions
-# in CEL are not, so what is named may have let the pod alone. What a LimitRange has set stands in the pod itself.
-# Source: docs/facts/kubernetes.md#dry-run.
+# Rule: pure, and it only narrows down. Operations, resources and both selectors are evaluated; CEL conditions are not,
+# so a webhook or policy in the result may still have left the pod alone. The pod itself shows what a LimitRange has
+# set. Source: docs/facts/kubernetes.md#dry-run.
 
 
 LIMIT_RANGER = "kubernetes.io/limit-ranger"  # the annotation in which that plugin lists what it has set
@@ -64,9 +64,9 @@ OPERATIONS = {"CREATE", "*"}
 def changed_by(
     webhooks: Sequence[Any], policies: Sequence[Any], bindings: Sequence[Any], pod: Any, namespace: Any
 ) -> list[str]:
-    """Name what may have changed a pod. webhooks, policies, bindings: all of the cluster.
+    """Return the names of what may have changed a pod. webhooks, policies, bindings: all of the cluster.
 
-    pod: as it was sent. namespace: its Namespace object, None if it is not known; then its labels rule nothing out.
+    pod: as it was sent. namespace: its Namespace object, None if unknown; then its labels rule nothing out.
     """
     labels = mapping(dig(pod, ("metadata", "labels")))
     about = None if namespace is None else mapping(dig(namespace, ("metadata", "labels")))
@@ -74,12 +74,16 @@ def changed_by(
     bound = {
         dig(binding, ("spec", "policyName"))
         for binding in bindings
-        if _chosen(_constraints(binding, "matchResources"), labels, about)
+        if _matches(_constraints(binding, "matchResources"), labels, about)
     }
     for policy in policies:
         name = dig(policy, ("metadata", "name"))
         constraints = _constraints(policy, "matchConstraints")
-        if name in bound and _chosen(constraints, labels, about) and _asks(maps(constraints.get("resourceRules"))):
+        if (
+            name in bound
+            and _matches(constraints, labels, about)
+            and _has_matching_rule(maps(constraints.get("resourceRules")))
+        ):
             names.append(f"MutatingAdmissionPolicy {name}")
     return names
 
@@ -96,11 +100,11 @@ def _constraints(value: Any, field: str) -> dict[str, Any]:
 def _webhooks(configurations: Sequence[Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> Iterator[str]:
     for configuration in configurations:
         for webhook in maps(configuration.get("webhooks")):
-            if _asks(maps(webhook.get("rules"))) and _chosen(webhook, labels, namespace):
+            if _has_matching_rule(maps(webhook.get("rules"))) and _matches(webhook, labels, namespace):
                 yield f"{webhook.get('name')} of {dig(configuration, ('metadata', 'name'))}"
 
 
-def _asks(rules: Sequence[dict[str, Any]]) -> bool:
+def _has_matching_rule(rules: Sequence[dict[str, Any]]) -> bool:
     return any(
         GROUPS & {*_texts(rule, "apiGroups")}
         and RESOURCES & {*_texts(rule, "resources")}
@@ -109,7 +113,7 @@ def _asks(rules: Sequence[dict[str, Any]]) -> bool:
     )
 
 
-def _chosen(selectors: dict[str, Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> bool:
+def _matches(selectors: dict[str, Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> bool:
     by_labels = selects(mapping(selectors.get("objectSelector")), labels)
     return by_labels and (namespace is None or selects(mapping(selectors.get("namespaceSelector")), namespace))
 
@@ -119,19 +123,19 @@ def _texts(value: dict[str, Any], key: str) -> list[str]:
     return [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
 
 
-# --- Say what an API server answered when it was asked, by dry runs, to make the pods of some workloads
+# --- Turn the answers to dry runs, which ask an API server to make the pods of some workloads, into findings
 #
-# Rule: pure. What the server would make is compared by the function that judges running pods; what it
-# refuses is told in its own words. What could not be asked is a warning that says so, never silence.
+# Rule: pure. The pod that the server would make is compared by the function that judges running pods; a refusal is
+# quoted. A question without an answer is a warning, never silence.
 #
-#     answer                                       is
+#     answer                                       result
 #     a pod                                        judged; CC1130 if it is not what was sealed
 #     the user may not create pods                 CC1131.forbidden, once for a namespace
-#     a webhook does not know dry runs             CC1131.side-effects
-#     the namespace is not there                   CC1131.namespace
+#     a webhook does not support dry runs          CC1131.side-effects
+#     the namespace does not exist                 CC1131.namespace
 #     a quota has no room, none of its pods runs   CC1130.refused
 #     a quota has no room, some of its pods run    CC1131.room
-#     a quota has no room, all of its pods run     nothing: no more is wanted
+#     a quota has no room, all of its pods run     nothing: the workload wants no more
 #     refused otherwise                            CC1130.refused
 #     no pod, no refusal                           CC1131.answer
 
@@ -143,7 +147,7 @@ NO_NAMESPACE = re.compile(r'namespaces "[^"]*" not found')
 NO_DRY_RUN = re.compile(r"does not support dry run")
 NO_ROOM = re.compile(r"exceeded quota")
 WITH_WORDS = ("CC1131.side-effects", "CC1131.room")
-ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> how the server says that it names what is not there
+ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> the server's message that the named object is absent
     "serviceAccountName": re.compile(r'serviceaccount "[^"]*" not found'),
     "priorityClassName": re.compile(r"no PriorityClass with name \S+ was found"),
     "runtimeClassName": re.compile(r'RuntimeClass "[^"]*" not found'),
@@ -151,9 +155,9 @@ ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> how the server 
 
 
 class Answer(NamedTuple):
-    """What the server answered about a workload. value: a pod or a Status. without: fields that were left out.
+    """The server's answer about a workload. value: a pod or a Status. without: fields that were left out.
 
-    namespace: in which it was asked. status: of HTTP, 0 if no answer came, and then `error` says why.
+    namespace: of the request. status: of HTTP, 0 if no answer came; then `error` has the reason.
     """
 
     workload: Workload
@@ -165,12 +169,12 @@ class Answer(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What a Status says."""
+        """The message of a Status."""
         return str(mapping(self.value).get("message") or "")
 
     @property
     def pod(self) -> Any:
-        """The pod that it would make, None if it would make none; what was left out is in it again."""
+        """The pod that the server would make, with the left-out fields, or None if it would make none."""
         if not 200 <= self.status <= 299 or mapping(self.value).get("kind", "Pod") != "Pod":
             return None
         spec = dig(self.value, ("spec",))
@@ -181,9 +185,9 @@ class Answer(NamedTuple):
 
 
 def missing_field(answer: Answer, planned: Iterable[Ref]) -> str:
-    """Return the field that makes a pod refused because of what comes with this deployment; "" for none.
+    """Return the field whose named object is missing because this deployment brings it; "" if there is none.
 
-    planned: what the deployment has itself. That a RuntimeClass is absent is a finding of its own.
+    planned: the deployment's own objects. An absent RuntimeClass counts in any case: it has its own finding.
     """
     kinds = {(ref.kind, ref.name) for ref in planned}
     for field, pattern in ABSENT.items():
@@ -200,16 +204,16 @@ def admission_findings(
     running: Callable[[Answer], Running],
     causes: Callable[[Answer], list[str]],
 ) -> list[Finding]:
-    """Return the findings of all answers. running: how many of its pods the workload of an answer has already.
+    """Return the findings of all answers. running: how many of its pods the workload of an answer already has.
 
-    causes: what may have changed the pod of an answer, asked for pods that are changed.
+    causes: the names of what may have changed the pod of an answer; called for changed pods only.
     """
     findings: list[Finding] = []
     unasked: dict[tuple[str, str, str], list[Workload]] = {}
     for answer in answers:
-        match _unasked(answer, running):
+        match _find_warning(answer, running):
             case None:
-                findings += _judged(answer, references, causes)
+                findings += _judge(answer, references, causes)
             case "":
                 pass
             case str() as code:
@@ -221,8 +225,8 @@ def admission_findings(
     return findings
 
 
-def _unasked(answer: Answer, running: Callable[[Answer], Running]) -> str | None:
-    """Return the code of the warning that there is no verdict; "" for no word, None where there is a verdict."""
+def _find_warning(answer: Answer, running: Callable[[Answer], Running]) -> str | None:
+    """Return the code of the warning that there is no verdict; "" for silence, None if there is a verdict."""
     message = answer.message
     if answer.pod is not None:
         return None
@@ -239,7 +243,7 @@ def _unasked(answer: Answer, running: Callable[[Answer], Running]) -> str | None
     return None if 400 <= answer.status <= 499 or "webhook" in message else "CC1131.answer"
 
 
-def _judged(answer: Answer, references: References, causes: Callable[[Answer], list[str]]) -> Iterator[Finding]:
+def _judge(answer: Answer, references: References, causes: Callable[[Answer], list[str]]) -> Iterator[Finding]:
     workload, pod = answer.workload, answer.pod
     if pod is None:
         yield workload.placed(
@@ -260,9 +264,9 @@ def _judged(answer: Answer, references: References, causes: Callable[[Answer], l
 # --- Ask an API server what it makes of the pods of some workloads: each is posted with `dryRun=All`, and none is
 # stored
 #
-# Rule: where the server does not answer at all, the rest is not asked. Webhooks, policies and the namespace are looked
-# up once, and only when a pod comes back changed; without the right to see them they are not named. Source:
-# docs/facts/kubernetes.md#dry-run.
+# Rule: if the server does not answer at all, the remaining workloads are not asked. Webhooks, policies and the
+# namespace are looked up once, and only when a pod comes back changed; without the right to read them they are not
+# named. Source: docs/facts/kubernetes.md#dry-run.
 
 
 ADMISSION = "admissionregistration.k8s.io/v1"
@@ -275,46 +279,46 @@ MOST_VALUES = 500_000  # of one answer, counted by the characters that begin one
 def dry_run(
     server: ApiServer, workloads: Iterable[tuple[Workload, str]], planned: Sequence[Ref], references: References
 ) -> list[Finding]:
-    """Return what is wrong with the pods that the server would make. workloads: each with its namespace.
+    """Return the findings about the pods that the server would make. workloads: each with its namespace.
 
-    planned: the objects that the deployment has itself, which may not be there yet.
+    planned: the deployment's own objects, which may not be in the cluster yet.
     """
-    asked = _Asked(server)
-    answers = list(_answers(server, workloads, planned))
+    asked = _Lookups(server)
+    answers = list(_ask_all(server, workloads, planned))
     return admission_findings(answers, references, asked.running, asked.causes)
 
 
 def names_of(resources: Iterable[Resource]) -> list[Ref]:
-    """Return what a deployment has itself, by the headers of its documents."""
+    """Return the deployment's own objects, by the headers of its documents."""
     return [Ref(resource.api_version, resource.kind, "", resource.name) for resource in resources]
 
 
-def _answers(server: ApiServer, workloads: Iterable[tuple[Workload, str]], planned: Sequence[Ref]) -> Iterator[Answer]:
+def _ask_all(server: ApiServer, workloads: Iterable[tuple[Workload, str]], planned: Sequence[Ref]) -> Iterator[Answer]:
     broken = ""
     for workload, namespace in workloads:
         if broken or not NAMESPACE.fullmatch(namespace):
             yield Answer(workload, namespace, 0, error=broken or "it is no name of a namespace")
             continue
         try:
-            answer = _answer(server, workload, namespace)
+            answer = _ask(server, workload, namespace)
             while (field := missing_field(answer, planned)) and field not in answer.without:
-                answer = _answer(server, workload, namespace, (*answer.without, field))
+                answer = _ask(server, workload, namespace, (*answer.without, field))
         except RefusalError as problem:
             broken = str(problem.values.get("error") or problem.values.get("limit") or problem.code)
             answer = Answer(workload, namespace, 0, error=broken)
         yield answer
 
 
-def _answer(server: ApiServer, workload: Workload, namespace: str, without: tuple[str, ...] = ()) -> Answer:
+def _ask(server: ApiServer, workload: Workload, namespace: str, without: tuple[str, ...] = ()) -> Answer:
     pod = make_pod(workload, namespace, without)
     path = f"/api/v1/namespaces/{quote(namespace)}/pods?dryRun=All&fieldValidation=Ignore"
     body = json.dumps(pod, default=str).encode("utf-8", "replace")
     reply = server.dry_run(path, body, f"the pods of {workload.ref.kind} {workload.ref.name}")
-    value = _parsed(reply.data)
+    value = _parse(reply.data)
     return Answer(workload, namespace, reply.status, value, without, f"HTTP status {reply.status}")
 
 
-def _parsed(data: bytes) -> Any:
+def _parse(data: bytes) -> Any:
     if sum(map(data.count, (b"{", b"[", b","))) > MOST_VALUES:
         return None
     try:
@@ -323,8 +327,8 @@ def _parsed(data: bytes) -> Any:
         return None
 
 
-class _Asked:
-    """What is looked up for findings, each once."""
+class _Lookups:
+    """Looks up the facts that findings need, each once."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
@@ -332,37 +336,37 @@ class _Asked:
         self._namespaces: dict[str, Any] = {}
 
     def causes(self, answer: Answer) -> list[str]:
-        """Name what may have changed the pod of an answer."""
+        """Return the names of what may have changed the pod of an answer."""
         if self._lists is None:
-            self._lists = {listing.kind: self._listed(listing) for listing in (WEBHOOKS, POLICIES, BINDINGS)}
+            self._lists = {listing.kind: self._list(listing) for listing in (WEBHOOKS, POLICIES, BINDINGS)}
         name = answer.namespace
         if name not in self._namespaces:
-            self._namespaces[name] = self._one(f"/api/v1/namespaces/{quote(name)}", f"namespace {name}")
+            self._namespaces[name] = self._get(f"/api/v1/namespaces/{quote(name)}", f"namespace {name}")
         pod = make_pod(answer.workload, name)
         webhooks, policies, bindings = (self._lists[listing.kind] for listing in (WEBHOOKS, POLICIES, BINDINGS))
         return changed_by(webhooks, policies, bindings, pod, self._namespaces[name])
 
     def running(self, answer: Answer) -> Running:
-        """Tell how many of its pods the workload of an answer has in the cluster."""
+        """Return how many of its pods the workload of an answer has in the cluster."""
         ref = answer.workload.ref
         path = f"{Listing(ref.api_version, ref.kind, '', answer.namespace).path}/{quote(ref.name)}"
-        return pods_of(ref.kind, self._one(path, f"{ref.kind} {ref.name}"))
+        return pods_of(ref.kind, self._get(path, f"{ref.kind} {ref.name}"))
 
-    def _listed(self, listing: Listing) -> list[Any]:
+    def _list(self, listing: Listing) -> list[Any]:
         try:
             return list(Lists(self._server).objects(listing))
         except RefusalError:
             return []
 
-    def _one(self, path: str, label: str) -> Any:
+    def _get(self, path: str, label: str) -> Any:
         try:
-            return _parsed(self._server.get(path, label))
+            return _parse(self._server.get(path, label))
         except RefusalError:
             return None
 
 
 def pods_of(kind: str, value: Any) -> Running:
-    """Tell by the status of a workload whether it has the pods that it wants. value: None if it is not there."""
+    """Tell by the status of a workload whether it has the pods that it wants. value: None if it does not exist."""
     spec, status = mapping(mapping(value).get("spec")), mapping(mapping(value).get("status"))
     match kind:
         case "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController":
@@ -372,7 +376,7 @@ def pods_of(kind: str, value: Any) -> Running:
         case "Pod":
             return "all" if dig(value, ("status", "phase")) else "none"
         case "CronJob":
-            return "some" if value is not None else "none"  # of a time that is yet to come
+            return "some" if value is not None else "none"  # its time is yet to come
         case _:
             active, done = status.get("active"), status.get("succeeded")
             return "all" if active or done else "none"
@@ -384,14 +388,14 @@ def pods_of(kind: str, value: Any) -> Running:
 # --- Services of a cluster whose variables a sealed policy denies: no new pod of the workload starts
 #
 #     the policy                             the pod             Services that count
-#     allows each legal Service              any                 none: nobody is asked
-#     in Kata's form, or by own settings     with service links  those of its namespace, and that of the API server
+#     allows each legal Service              any                 none: the cluster is not asked
+#     in Kata's form, or by own settings     with service links  all of its namespace, and that of the API server
 #     in Kata's form, or by own settings     without them        that of the API server, which every pod gets
 #
-# Rule: whether a policy allows each legal Service is tried with one of each form that Kata's leaves out. Each namespace
-# is listed once, and none where every policy allows each legal Service. A finding names what the role does not show of
-# a workload's namespace; without a right on `default` the Service of the API server is left out. Source:
-# docs/facts/kubernetes.md#service-variables.
+# Rule: one Service of each form that Kata's policy leaves out decides whether a policy allows each legal Service. Each
+# namespace is listed once, and none if every policy allows each legal Service. A finding names the Services of a
+# workload's namespace that the role may not read; without a right on `default` the Service of the API server is left
+# out. Source: docs/facts/kubernetes.md#service-variables.
 
 
 SCTP = {"port": 1, "protocol": "SCTP"}
@@ -402,7 +406,7 @@ EACH_FORM = tuple(
 
 
 class Narrow(NamedTuple):
-    """A workload whose policy denies some legal Service. namespace: where it is; data: of its policy."""
+    """A workload whose policy denies some legal Service. data: of its policy."""
 
     workload: Workload
     namespace: str
@@ -416,7 +420,7 @@ def narrow_workloads(workloads: Iterable[tuple[Workload, str]]) -> Iterator[Narr
             data = read_policy_data(decode_toml(from_annotation(str(workload.annotations.get(INITDATA)))).data[POLICY])
         except (ValueError, KeyError):
             continue  # a policy that cannot be read is a finding of `check`
-        if any(_denied(EACH_FORM, data)):
+        if any(_find_denied(EACH_FORM, data)):
             yield Narrow(workload, namespace, data)
 
 
@@ -432,11 +436,11 @@ def stopping_services(narrow: Narrow, services: Iterable[Any]) -> list[Finding]:
             service=denied.service,
             variable=denied.variable,
         )
-        for denied in _denied(near, narrow.data)
+        for denied in _find_denied(near, narrow.data)
     ]
 
 
-def _denied(services: Iterable[Any], data: Any) -> Iterator[Any]:
+def _find_denied(services: Iterable[Any], data: Any) -> Iterator[Any]:
     return denied_services(services, data, whole=profile_of_data(data).narrowed)
 
 
@@ -446,7 +450,7 @@ def _reaches(service: Any, namespace: str, *, links: bool) -> bool:
 
 
 def cluster_services(server: ApiServer, workloads: Iterable[tuple[Workload, str]]) -> list[Finding]:
-    """Return the Services of the cluster that stop pods of some workloads: sealed, each with its namespace."""
+    """Return a finding for each Service of the cluster that stops pods. workloads: sealed, each with its namespace."""
     lists = Lists(server)
     narrow = [item for item in narrow_workloads(workloads) if NAMESPACE.fullmatch(item.namespace)]
     services: dict[str, list[Any]] = {}
@@ -467,14 +471,14 @@ def cluster_services(server: ApiServer, workloads: Iterable[tuple[Workload, str]
     return findings
 
 
-# --- `check --cluster`: read what a cluster has of rendered output, compare it, and ask it for the pods it would make
+# --- `check --cluster`: read the cluster's objects of rendered output, compare them, and ask for the pods it would make
 #
-# Rule: it reads first, so that `check` knows which policies of a manifest belong to workloads of another
-# release; the comparison is asked for only where the output itself is right.
+# Rule: it reads first, so that `check` can tell which policies of a manifest belong to workloads of another release; it
+# compares only if the output itself is right.
 
 
 class Live(NamedTuple):
-    """Rendered output, and what a cluster has. values: all objects of the output that were parsed; refs: of all."""
+    """Rendered output and its cluster. values: all objects of the output that were parsed; refs: of all."""
 
     output: Rendered
     values: Sequence[Any]
@@ -483,13 +487,13 @@ class Live(NamedTuple):
 
     @property
     def digests(self) -> frozenset[str]:
-        """Of the policies of all Contrast workloads that the cluster has in these namespaces."""
+        """The digests of the policies of all Contrast workloads in these namespaces of the cluster."""
         if self.read.objects is None:
             return frozenset()
         return frozenset(sealed_in_the_cluster(self.read.objects, self.output.kinds) | self.read.pods.digests)
 
     def compared(self, beside: int) -> tuple[tuple[Finding, ...], str]:
-        """Return what the cluster has otherwise, and the line that says what was compared. beside: see `described`."""
+        """Return the differences of the cluster, and a line on what was compared. beside: see `described`."""
         output, read = self.output, self.read
         if read.objects is None:
             return read.findings, ""
@@ -497,7 +501,7 @@ class Live(NamedTuple):
         findings = compare_live(output, read.objects, read.classes.objects, references, read.pods)
         if read.server is not None:
             refs = {reference(value) for value in read.objects}
-            located = [(workload, _namespace(output, workload.ref, refs)) for workload in output.workloads]
+            located = [(workload, _find_namespace(output, workload.ref, refs)) for workload in output.workloads]
             findings += dry_run(read.server, located, self.refs, references)
             findings += cluster_services(read.server, located)
         classes = read.classes.objects is not None
@@ -505,8 +509,8 @@ class Live(NamedTuple):
         return (*findings, *read.classes.findings), line
 
 
-def _namespace(output: Rendered, ref: Ref, refs: set[Ref]) -> str:
-    """Return the namespace in which the pods of a workload are made: where it is, or would be."""
+def _find_namespace(output: Rendered, ref: Ref, refs: set[Ref]) -> str:
+    """Return the namespace in which the pods of a workload are or would be made."""
     places = output.placed(ref)
     return next((place for place in places if place in refs), places[0]).namespace
 
@@ -516,13 +520,13 @@ def _namespace(output: Rendered, ref: Ref, refs: set[Ref]) -> str:
 
 def read_nodes() -> ClusterNodes:
     """Read the nodes and RuntimeClasses of the current context of the kubeconfig, or of the cluster this runs in."""
-    asked = ask_cluster(lambda lists: (_nodes(lists), runtime_classes(lists)))
+    asked = ask_cluster(lambda lists: (_read_nodes(lists), runtime_classes(lists)))
     (document, findings), classes = asked.answer or ((None, ()), ClusterClasses())
     return ClusterNodes(document, classes, asked.context, (*asked.findings, *findings), asked.server)
 
 
-def _nodes(lists: Lists) -> tuple[Any, tuple[Finding, ...]]:
-    """Return the nodes; without the right to list them, which not every user of a namespace has, a finding."""
+def _read_nodes(lists: Lists) -> tuple[Any, tuple[Finding, ...]]:
+    """Return the nodes; or a finding without the right to list them, which some users of a namespace lack."""
     nodes = Listing("v1", "Node", "the nodes")
     try:
         return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}, ()
@@ -535,14 +539,14 @@ def _nodes(lists: Lists) -> tuple[Any, tuple[Finding, ...]]:
 def planned_classes(
     rendered: renders.Rendered, resources: Sequence[Resource], live: Mapping[str, Any]
 ) -> tuple[Mapping[str, RuntimeClass], list[Finding]]:
-    """Return the classes that admission will use, without those that this deployment applies; and what is wrong."""
+    """Return the classes that admission will use, without those that this deployment applies; and the problems."""
     applied = {ref.name for ref in map(reference, rendered.added) if ref.kind == "RuntimeClass"}
     applied |= {resource.name for resource in resources if resource.kind == "RuntimeClass"}
     return differing_planned_classes(rendered.plan, live, applied)
 
 
 def planned_pods(rendered: renders.Rendered, resources: Sequence[Resource], server: ApiServer) -> list[Finding]:
-    """Return what the server, asked by dry runs, answers about the pods of each workload that was rendered."""
+    """Return the server's answers to dry runs for the pods of each rendered workload, as findings."""
     broken = {finding.ref for finding in rendered.findings if finding.severity == "error"}
     workloads = [workload for workload in rendered.plan if workload.digest and workload.ref not in broken]
     values = [*(item.value for item in parse_output(resources).objects()), *rendered.added]
@@ -553,7 +557,7 @@ def planned_pods(rendered: renders.Rendered, resources: Sequence[Resource], serv
 
 
 def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
-    """Read what the cluster has in the namespaces of some output. Never raises."""
+    """Read the cluster's objects in the namespaces of some output. Never raises."""
     kinds = config.generate.kinds if config else SHIPPED
     parsed = parse_output(resources)
     values = [item.value for item in parsed.objects()]

@@ -1,4 +1,4 @@
-"""Say why a pod does not start: the stages of its start, and the first that has something to say."""
+"""Explain why a pod does not start: the stages of its start, and the first one with a cause."""
 
 import json
 import re
@@ -24,16 +24,16 @@ from krm_function.policy.service_variables import denied_services, is_service
 from krm_function.record import NamedTuple
 from krm_function.report.findings import on_one_line
 
-# --- Tables of what a cluster says: pattern of its words -> code of the cause
+# --- Tables of a cluster's messages: pattern of the message -> code of the cause
 #
 # Sources: docs/facts/pod-status.md#admission, docs/facts/pod-status.md#scheduling, docs/facts/pod-status.md#images,
 # docs/facts/pod-status.md#sandbox, docs/facts/pod-status.md#volumes.
 #
-# Rule: data, and the one function that reads it. Of several rows the first that fits counts; a group `by`
-# is the name of what refuses. A table without a row for everything leaves the message to the next table.
+# Rule: data, and the one function that reads it. The first row that matches counts; a group `by` is the name of the
+# refuser. A table without a row for everything leaves the message to the next table.
 
 
-LONGEST = 300  # characters of a server's words in a sentence
+LONGEST = 300  # characters of a server's message in a sentence
 
 Table = tuple[tuple[str, str], ...]
 
@@ -53,7 +53,7 @@ ADMISSION: Table = (
     (r"", "CC1160.other"),
 )
 
-# why the scheduler found no node: reasons of which each stands for a number of nodes
+# why the scheduler found no node: its reasons, each with a number of nodes
 SCHEDULING: Table = (
     (r"node affinity/selector|node selector", "CC1161.selector"),
     (r"untolerated taint", "CC1161.taint"),
@@ -108,7 +108,7 @@ SANDBOX: Table = (
     (r"failed to (setup|set up) network|plugin type=|\bcni\b|CNI", "CC1166.network"),
     (r"", "CC1166.other"),
 )
-# a pull inside of the VM fails when the container is made
+# a pull inside the VM fails when the container is made
 GUEST_PULL = re.compile(
     r"(image_guest_pull|guest.?pull|pull(ing)? (the )?image|pull manifest|image-rs|confidential-data-hub)",
     re.IGNORECASE,
@@ -119,7 +119,7 @@ KEY = re.compile(r"couldn't find key (?P<key>\S{1,253}) in (?P<kind>ConfigMap|Se
 
 
 def cause_of(message: str, table: Iterable[tuple[str, str]]) -> Cause | None:
-    """Return the cause that a table has for a message; `by` and `said` are among its values. None without a row."""
+    """Return the cause that a table has for a message, with `by` and `said` among its values; None without a row."""
     for pattern, code in table:
         match = re.search(pattern, message)
         if match:
@@ -128,16 +128,16 @@ def cause_of(message: str, table: Iterable[tuple[str, str]]) -> Cause | None:
 
 
 def quoted(message: str) -> str:
-    """Return a server's words, cut; what follows a denial by a policy is left out, because values may stand there."""
+    """Return a server's message, cut; the text after a denial by a policy is left out, because it may have values."""
     text = re.sub(r"(is blocked by policy).*", r"\1", message)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-# --- What a pod's conditions, phase and container statuses say, each as findings
+# --- Findings from a pod's conditions, phase and container statuses
 #
 # Sources: docs/facts/pod-status.md#scheduling, docs/facts/pod-status.md#images, docs/facts/pod-status.md#containers.
 #
-# Rule: one reader for each part of a status; a reader that has nothing to say returns nothing.
+# Rule: one reader for each part of a status; without a cause there, it returns nothing.
 
 
 INITIALIZER = "contrast-initializer"
@@ -175,30 +175,30 @@ def containers(pod: Any) -> Iterator[Container]:
                 state,
                 str(within.get("reason") or ""),
                 " ".join(str(within.get("message") or "").split()),
-                _number(within.get("exitCode")),
+                _read_number(within.get("exitCode")),
                 str(last.get("reason") or ""),
                 " ".join(str(last.get("message") or "").split()),
-                _number(last.get("exitCode")),
-                _number(container.get("restartCount")),
+                _read_number(last.get("exitCode")),
+                _read_number(container.get("restartCount")),
                 container.get("ready") is True,
             )
 
 
-def _number(value: Any) -> int:
+def _read_number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def admission(evidence: Evidence) -> list[Finding]:
-    """Return why controllers could not create a pod: of their events and conditions the latest that is no success."""
+    """Return why controllers could not create a pod: their latest event or condition that is not a success."""
     for event in evidence.owner_events:
         if event.reason == "SuccessfulCreate":
             return []
         if event.reason in ("FailedCreate", "ReplicaFailure"):
-            return _told(evidence, event.message, ADMISSION)
+            return _match_table(evidence, event.message, ADMISSION)
     for owner in evidence.owners:
         for condition in maps(dig(owner, ("status", "conditions"))):
             if condition.get("type") == "ReplicaFailure" and condition.get("status") == "True":
-                return _told(evidence, " ".join(str(condition.get("message") or "").split()), ADMISSION)
+                return _match_table(evidence, " ".join(str(condition.get("message") or "").split()), ADMISSION)
     return []
 
 
@@ -215,12 +215,12 @@ def scheduling(evidence: Evidence) -> list[Finding]:
         told = next((event.message for event in evidence.pod_events if event.reason == "FailedScheduling"), "")
     if not told:
         return []
-    reasons = _reasons(" ".join(told.split()))
-    return _told(evidence, reasons, SCHEDULING)
+    reasons = _cut_preemption(" ".join(told.split()))
+    return _match_table(evidence, reasons, SCHEDULING)
 
 
-def _reasons(message: str) -> str:
-    """Return the scheduler's words without what it says of preemption, which asks the same once more."""
+def _cut_preemption(message: str) -> str:
+    """Return the scheduler's reasons without its remarks on preemption, which repeat them."""
     return re.split(r"\.?\s+(preemption:|no new claims to deallocate)", message, maxsplit=1)[0].rstrip(". ")
 
 
@@ -236,11 +236,11 @@ def refused_by_node(evidence: Evidence) -> list[Finding]:
 
 
 def images(evidence: Evidence) -> list[Finding]:
-    """Return which image cannot be had, on the node or in the VM."""
+    """Return which image cannot be pulled, on the node or in the VM."""
     out = []
     for container in containers(evidence.pod):
         if container.state == "waiting" and PULLS.search(container.reason):
-            # a back-off has no words of the registry; the event before it does
+            # a back-off lacks the registry's message; the event before it has it
             words = next(
                 (
                     e.message
@@ -257,32 +257,32 @@ def images(evidence: Evidence) -> list[Finding]:
 
 
 def created(evidence: Evidence) -> list[Finding]:
-    """Return why the runtime could not make the VM or a container in it, denials by the policy left out."""
+    """Return why the runtime could not make the VM or a container in it, except for denials by the policy."""
     for container in containers(evidence.pod):
         message = container.message if container.state == "waiting" else ""
         if container.reason == "CreateContainerConfigError" or (
-            container.reason == "CreateContainerError" and _missing(message)
+            container.reason == "CreateContainerError" and _find_missing(message)
         ):
-            return [_config(evidence, container.name, message)]
+            return [_report_missing_config(evidence, container.name, message)]
         if container.reason in ("CreateContainerError", "RunContainerError") and message and not DENIED.search(message):
             if GUEST_PULL.search(message):
                 return [finding("CC1163.guest", evidence.ref, (), image=container.image, container=container.name)]
-            return _told(evidence, message, SANDBOX)
+            return _match_table(evidence, message, SANDBOX)
     latest = next(
         (e for e in evidence.pod_events if e.reason in (*SANDBOX_REASONS, "FailedMount", "Failed", "Started")), None
     )
     if latest is None or latest.reason in ("Started", "Failed") or DENIED.search(latest.message):
         return []
     if latest.reason == "FailedMount":
-        missing = _missing(latest.message)
+        missing = _find_missing(latest.message)
         values: dict[str, Any] = {"container": "of the pod", "said": quoted(latest.message)}
         if missing:
             return [finding("CC1168.mount", evidence.ref, (), **values, **missing)]
         return [finding("CC1168.volume", evidence.ref, (), **values)]
-    return _told(evidence, latest.message, SANDBOX)
+    return _match_table(evidence, latest.message, SANDBOX)
 
 
-def _missing(message: str) -> dict[str, Any]:
+def _find_missing(message: str) -> dict[str, Any]:
     match = CONFIG.search(message) or KEY.search(message)
     if not match:
         return {}
@@ -291,13 +291,13 @@ def _missing(message: str) -> dict[str, Any]:
     return {"kind": f"key {key} in {kind}" if key else kind, "name": match["name"]}
 
 
-def _config(evidence: Evidence, container: str, message: str) -> Finding:
-    missing = _missing(message) or {"kind": "configuration", "name": "that the node can use"}
+def _report_missing_config(evidence: Evidence, container: str, message: str) -> Finding:
+    missing = _find_missing(message) or {"kind": "configuration", "name": "that the node can use"}
     return finding("CC1168.config", evidence.ref, (), container=container, **missing)
 
 
 def own_process(evidence: Evidence) -> list[Finding]:
-    """Return which container runs in its VM and ends, or does not become ready, by its own doing."""
+    """Return which container runs in its VM and ends, or does not become ready, because of its own process."""
     out = []
     for container in containers(evidence.pod):
         if container.name == INITIALIZER or DENIED.search(container.message) or DENIED.search(container.last_message):
@@ -315,18 +315,18 @@ def own_process(evidence: Evidence) -> list[Finding]:
     return out
 
 
-def _told(evidence: Evidence, message: str, table: tuple[tuple[str, str], ...]) -> list[Finding]:
+def _match_table(evidence: Evidence, message: str, table: tuple[tuple[str, str], ...]) -> list[Finding]:
     cause = cause_of(message, table)
     return [finding(cause.code, evidence.ref, (), **cause.values)] if cause else []
 
 
-# --- A denial by the policy: what was denied, and which field of pod, VM or Services is not what was sealed
+# --- A denial by the policy: the denied request, and the field of pod, VM or Services that differs from the sealed one
 #
 # Sources: docs/facts/pod-status.md#policy, docs/facts/kata-rules.md#verdicts.
 #
-# Rule: the agent's message says which request; of what the rules print behind it only names are read. The
-# field is found by comparing the pod that runs with the policy that it carries, by the functions of `check`. The pod is
-# compared as one of the workload that it was made of, whose kind and name its policy has.
+# Rule: the agent's message names the request; of the rules' own output after it only names are read. The functions of
+# `check` find the field by comparing the running pod with its policy. The pod is compared as a pod of the workload that
+# it was made from, whose kind and name its policy has.
 
 
 NAMED = re.compile(r'io\.kubernetes\.cri\.container-name[\\"]+: [\\"]+([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)[\\"]')
@@ -335,7 +335,7 @@ ID_BLOCK = "CC1103"
 
 
 class Sealed(NamedTuple):
-    """The policy that a pod carries. digest: as the manifest has it."""
+    """The policy of a pod. digest: as the manifest has it."""
 
     workload: Workload
     checked: Checked
@@ -344,7 +344,7 @@ class Sealed(NamedTuple):
 
 
 def sealed_policy(evidence: Evidence) -> Sealed | None:
-    """Return the policy of the pod, None for a pod without one that can be read."""
+    """Return the policy of the pod, None if it has no readable one."""
     value = dig(evidence.pod, ("metadata", "annotations", INITDATA))
     if not isinstance(value, str):
         return None
@@ -354,13 +354,13 @@ def sealed_policy(evidence: Evidence) -> Sealed | None:
     except (ValueError, KeyError):
         return None
     references = References(evidence.objects)
-    tried = [(workload, check_workload(workload, references)) for workload in _as_made(evidence)]
+    tried = [(workload, check_workload(workload, references)) for workload in _list_origins(evidence)]
     workload, checked = min(tried, key=lambda attempt: len(attempt[1].changed))
     return Sealed(workload, checked, digest(toml), data)
 
 
 def denied_requests(evidence: Evidence) -> list[tuple[str, str]]:
-    """Return kind of request, and of what, for each that the policy denies by the latest words of the cluster."""
+    """Return kind and subject of each request that the policy denies by the cluster's latest messages."""
     messages = [
         (container.name, text)
         for container in containers(evidence.pod)
@@ -390,7 +390,7 @@ def denied_requests(evidence: Evidence) -> list[tuple[str, str]]:
 
 
 def denials(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
-    """Return what the policy denies, and the fields and Services that make it so."""
+    """Return the denied requests, and the fields and Services that cause the denials."""
     denied = denied_requests(evidence)
     if not denied:
         return []
@@ -403,7 +403,7 @@ def denials(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
 
 
 def differences(evidence: Evidence, sealed: Sealed) -> Iterator[Finding]:
-    """Yield the fields in which the pod is not what was sealed. The names that a controller gives are none."""
+    """Yield the fields in which the pod differs from the sealed one, except for names that a controller gives."""
     path = ("metadata", "annotations", INITDATA)
     for field in sealed.checked.changed:
         if field not in IDENTITY.values() and field.rpartition(": ")[2] not in IDENTITY.values():
@@ -425,7 +425,7 @@ def services(evidence: Evidence, sealed: Sealed) -> list[Finding]:
 
 
 def vm_differences(evidence: Evidence, sealed: Sealed) -> list[Finding]:
-    """Return what makes the VM another one than was measured: vCPUs, or the ID block."""
+    """Return why the VM differs from the measured one: vCPUs, or the ID block."""
     count = vcpus(sealed.workload)
     pod = Pod(sealed.workload, sealed.checked, count if isinstance(count, int) else 0, sealed.workload.ref)
     out: dict[str, Finding] = {}
@@ -443,8 +443,8 @@ def _is_api_server(service: Any) -> bool:
     return (ref.namespace, ref.name) == ("default", "kubernetes")
 
 
-def _as_made(evidence: Evidence) -> Iterator[Workload]:
-    """Yield the pod as one of each workload that it may have been made of: of the outermost owner, if any is known."""
+def _list_origins(evidence: Evidence) -> Iterator[Workload]:
+    """Yield the pod as a pod of each workload that may have made it: of the outermost owner, if one is known."""
     pod, template = evidence.pod, {key: evidence.pod.get(key) for key in ("metadata", "spec")}
     if evidence.owners:
         origin = evidence.owners[-1]
@@ -452,7 +452,7 @@ def _as_made(evidence: Evidence) -> Iterator[Workload]:
         return
     yield Workload(pod, (), reference(pod), ())
     owner = controller_of(pod)
-    for kind in _outer(owner.kind) if owner else ():
+    for kind in _find_owner_kinds(owner.kind) if owner else ():
         version, path, *_ = KINDS[kind]
         name = owner.name if owner and kind == owner.kind else (owner.name if owner else "").rpartition("-")[0]
         ref = Ref(version, kind, evidence.ref.namespace, name)
@@ -466,18 +466,18 @@ def _as_made(evidence: Evidence) -> Iterator[Workload]:
         yield Workload(whole, (), ref, tuple(path))
 
 
-def _outer(kind: str) -> tuple[str, ...]:
-    """Return the kinds of which a workload may be whose pods a controller of a kind owns."""
+def _find_owner_kinds(kind: str) -> tuple[str, ...]:
+    """Return the kinds of workload whose pods a controller of this kind may own."""
     outer = {"ReplicaSet": ("Deployment", "ReplicaSet"), "Job": ("Job", "CronJob")}
     return outer.get(kind, (kind,) if kind in mapping(KINDS) else ())
 
 
-# --- Why an initializer waits: its policy is in no manifest, or the coordinator has none that is set
+# --- Why an initializer waits: its policy is in no manifest, or the coordinator has no manifest set
 #
 # Source: docs/facts/pod-status.md#initializer.
 #
-# Rule: which manifest a coordinator has cannot be read out of objects; so a manifest among them says what
-# is to be set, and whether its pod is ready says whether any is.
+# Rule: objects do not show which manifest a coordinator has. So a manifest among them counts as the one to set, and a
+# ready coordinator counts as one with a manifest.
 #
 #     policy in a manifest   coordinator's pod   cause
 #     no manifest known      not ready           not-ready
@@ -506,14 +506,14 @@ def initializer(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
     waits = container.state == "running"
     if not waits and not failed:
         return []
-    code, values = _cause(evidence, sealed.digest if sealed else "")
+    code, values = _find_cause(evidence, sealed.digest if sealed else "")
     out = [finding(code, evidence.ref, (), **values)]
     if failed:
         out.insert(0, finding("CC1167.failed", evidence.ref, (), exit=failed))
     return out
 
 
-def _cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
+def _find_cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
     where = f"namespace {evidence.ref.namespace}" if evidence.ref.namespace else "what was looked at"
     values: dict[str, Any] = {"digest": digest[:SHORT], "where": where}
     coordinators = [
@@ -532,23 +532,22 @@ def _cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
     return ("CC1167.set" if coordinators or not many else "CC1167.no-coordinator"), values
 
 
-# --- Say why a pod does not start: the stages of its start in their order, and the first that has something to say
+# --- The stages of a pod's start in their order, and the first one with a cause
 #
 #     stage                        looked at                                        findings
 #     the pod is made              events and conditions of its controllers         CC1160
 #     a node takes it              condition PodScheduled, events                   CC1161, CC1162
 #     its VM and containers start  container statuses, events, policy, Services     CC1163 to CC1168
-#     the coordinator knows it     the initializer's status, manifests              CC1167
+#     the coordinator accepts it   the initializer's status, manifests              CC1167
 #     its programs run             container statuses                               CC1169
 #
-# Rule: a later stage is asked only where the earlier ones have nothing to say, because its words are then
-# older ones.
+# Rule: a later stage is examined only if the earlier ones have no cause, because its messages are then older.
 
 
 def why(evidence: Evidence) -> list[Finding]:
     """Return the causes, or one finding of severity info for a pod that runs."""
     if evidence.pod is None:
-        return admission(evidence) or scheduling(evidence) or created(evidence) or [_unknown(evidence)]
+        return admission(evidence) or scheduling(evidence) or created(evidence) or [_report_unknown(evidence)]
     if is_ready(evidence.pod):
         return [finding("CC1171", evidence.ref, ("status",), state=state_of(evidence))]
     sealed = sealed_policy(evidence)
@@ -557,24 +556,24 @@ def why(evidence: Evidence) -> list[Finding]:
         or scheduling(evidence)
         or images(evidence)
         or denials(evidence, sealed)
-        or _started(evidence, sealed)
+        or _find_start_causes(evidence, sealed)
         or initializer(evidence, sealed)
         or own_process(evidence)
-        or _suspects(evidence, sealed)
+        or _find_suspects(evidence, sealed)
         or plain(evidence)
-        or [_unknown(evidence)]
+        or [_report_unknown(evidence)]
     )
 
 
-def _started(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
+def _find_start_causes(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
     causes = created(evidence)
     if sealed and any(cause.code == "CC1166" for cause in causes):
         return [*causes, *vm_differences(evidence, sealed)]
     return causes
 
 
-def _suspects(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
-    """Return what will keep the pod from starting though nothing has said so yet; not of one whose containers run."""
+def _find_suspects(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
+    """Return what will keep the pod from starting though no message says so yet; nothing if its containers run."""
     if sealed is None or any(
         container.state == "running" or container.restarts for container in containers(evidence.pod)
     ):
@@ -583,7 +582,7 @@ def _suspects(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
 
 
 def plain(evidence: Evidence) -> list[Finding]:
-    """Return CC1173 for a pod that is not confidential, or not sealed: no other cause is Contrast's."""
+    """Return CC1173 for a pod that is not confidential, or not sealed: Contrast causes nothing else there."""
     name = str(dig(evidence.pod, ("spec", "runtimeClassName")) or "")
     if not isinstance(parse_runtime_class(name), Platform):
         return [finding("CC1173.no-class", evidence.ref, ("spec", "runtimeClassName"))]
@@ -592,7 +591,7 @@ def plain(evidence: Evidence) -> list[Finding]:
     return []
 
 
-def _unknown(evidence: Evidence) -> Finding:
+def _report_unknown(evidence: Evidence) -> Finding:
     return finding("CC1170", evidence.ref, ("status",), state=state_of(evidence))
 
 
@@ -616,7 +615,7 @@ def state_of(evidence: Evidence) -> str:
 #     CC1164 the policy denies CreateContainerRequest of container web
 #       remedy: the findings beside this one say by which field; render again with what the cluster really runs
 #
-# Rule: names and words come from the cluster, so their control characters are made visible.
+# Rule: names and messages come from the cluster, so their control characters are made visible.
 
 
 def diagnosis_text(ref: Ref, state: str, causes: Sequence[Finding]) -> str:

@@ -1,4 +1,4 @@
-"""The pod that is meant among some objects, what belongs to it, and the events about it."""
+"""The pod in question among some objects, the objects that belong to it, and the events about it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from krm_function.record import NamedTuple
 from krm_function.render.copies import index_controllers
 from krm_function.render.make_manifest import read_emitted_manifest
 
-# --- An event of a cluster, of either version of the API, and those about an object
+# --- An event of a cluster, of either version of the API, and the events about an object
 #
 # Source: docs/facts/pod-status.md#events.
 #
-# Rule: nothing but what a message needs is kept, on one line and cut; an event without an object is none.
+# Rule: an event keeps only what a message needs, on one line and cut; without an object it does not count.
 
 
-LONGEST = 16_384  # characters of a message that are looked at; the API server takes 1 KiB
+LONGEST = 16_384  # characters of a message that are read; the API server takes 1 KiB
 
 
 class Event(NamedTuple):
@@ -57,7 +57,7 @@ def events(objects: Iterable[Any]) -> Iterator[Event]:
 
 
 def about(value: Any, all_events: Iterable[Event]) -> list[Event]:
-    """Return the events about an object, the latest first; without those of an earlier object of its name."""
+    """Return the events about an object, the latest first; without those about an earlier object of the same name."""
     metadata = mapping(mapping(value).get("metadata"))
     names = (value.get("kind"), metadata.get("namespace") or "", metadata.get("name"))
     uid = metadata.get("uid")
@@ -70,9 +70,9 @@ def about(value: Any, all_events: Iterable[Event]) -> list[Event]:
     return sorted(chosen, key=lambda event: event.time, reverse=True)
 
 
-# --- Find the pod that is meant among some objects, and what belongs to it: its owners, their events, its namespace
+# --- Find the pod in question among some objects, and what belongs to it: its owners, their events, its namespace
 #
-# Rule: a name is one object's or a finding; nothing is taken from another namespace but the manifest.
+# Rule: a name means one object, or it is a finding; only the manifest may be in another namespace.
 
 
 # as kubectl shortens them
@@ -88,10 +88,10 @@ SHORT = {
 
 
 class Evidence(NamedTuple):
-    """What is known of a pod that does not start.
+    """The objects and events about a pod that does not start.
 
-    pod: None if there is none, with its owners as all that is left. owners: nearest first. pod_events, owner_events:
-    the latest first. services: of its namespace. manifests: decoded. coordinators: the pods that have this role.
+    pod: None if only its owners are left. owners: nearest first. pod_events, owner_events: the latest first. services:
+    of its namespace. manifests: decoded. coordinators: the pods that have this role.
     """
 
     ref: Ref
@@ -105,42 +105,46 @@ class Evidence(NamedTuple):
 
 
 def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | Finding:
-    """Return what is known of KIND/NAME, or a finding. namespace: of the call, "" for any."""
-    kind, space, name = _parsed(address, namespace)
+    """Return the evidence about KIND/NAME, or a finding. namespace: of the call, "" for any."""
+    kind, space, name = _parse_address(address, namespace)
     if not kind:
         return finding("CC1172.address", address=address)
     all_events = tuple(events(objects))
-    matches = [value for value in objects if _is(value, kind, space, name)]
+    matches = [value for value in objects if _has_address(value, kind, space, name)]
     spaces = sorted(
         {reference(match).namespace for match in matches}
-        | {event.namespace for event in _of(all_events, kind, space, name)}
+        | {event.namespace for event in _select_events(all_events, kind, space, name)}
     )
     if len(spaces) > 1:
         return finding("CC1172.several", address=address, namespaces=", ".join(spaces))
     if not matches and not spaces:
         return finding("CC1172.absent", address=address)
     if not matches:
-        told = sorted(_of(all_events, kind, space, name), key=lambda event: event.time, reverse=True)
+        told = sorted(_select_events(all_events, kind, space, name), key=lambda event: event.time, reverse=True)
         ref = Ref("v1" if kind == "Pod" else "", kind, spaces[0], name)
-        return _with_surroundings(Evidence(ref, None, (), tuple(told), ()), objects)
+        return _add_surroundings(Evidence(ref, None, (), tuple(told), ()), objects)
     controllers = index_controllers(objects)
     value = matches[0]
     if kind != "Pod":
-        below = [event for event in objects if _is(event, "Pod", "", "") and value in _owners(event, controllers)]
-        pod = _worst(below)
+        below = [
+            event
+            for event in objects
+            if _has_address(event, "Pod", "", "") and value in _find_owners(event, controllers)
+        ]
+        pod = _choose_pod(below)
         if pod is None:
-            children = [pod for pod in objects if value in _owners(pod, controllers)]
+            children = [pod for pod in objects if value in _find_owners(pod, controllers)]
             parts = (*children, value)
             told = [event for part in parts for event in about(part, all_events)]
-            return _with_surroundings(Evidence(reference(value), None, parts, (), tuple(told)), objects)
+            return _add_surroundings(Evidence(reference(value), None, parts, (), tuple(told)), objects)
         value = pod
-    owners = tuple(_owners(value, controllers))
+    owners = tuple(_find_owners(value, controllers))
     told = [event for owner in owners for event in about(owner, all_events)]
     evidence = Evidence(reference(value), value, owners, tuple(about(value, all_events)), tuple(told))
-    return _with_surroundings(evidence, objects)
+    return _add_surroundings(evidence, objects)
 
 
-def _with_surroundings(evidence: Evidence, objects: Sequence[Any]) -> Evidence:
+def _add_surroundings(evidence: Evidence, objects: Sequence[Any]) -> Evidence:
     space = evidence.ref.namespace
     services = [
         service
@@ -151,13 +155,15 @@ def _with_surroundings(evidence: Evidence, objects: Sequence[Any]) -> Evidence:
             or (reference(service).namespace, reference(service).name) == _API_SERVER
         )
     ]
-    return evidence._replace(services=tuple(services), manifests=tuple(_manifests(objects)), objects=tuple(objects))
+    return evidence._replace(
+        services=tuple(services), manifests=tuple(_find_manifests(objects)), objects=tuple(objects)
+    )
 
 
 _API_SERVER = ("default", "kubernetes")
 
 
-def _manifests(objects: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+def _find_manifests(objects: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     for value in objects:
         text = read_emitted_manifest(value) if reference(value).kind == "ConfigMap" else None
         if text is not None:
@@ -167,8 +173,8 @@ def _manifests(objects: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
                 continue
 
 
-def _parsed(address: str, namespace: str) -> tuple[str, str, str]:
-    """Return kind, namespace and name of `pod/NAME` or `pod/NAMESPACE/NAME`; kind "" for what is neither."""
+def _parse_address(address: str, namespace: str) -> tuple[str, str, str]:
+    """Return kind, namespace and name of `pod/NAME` or `pod/NAMESPACE/NAME`; kind "" for anything else."""
     kinds = {kind.lower(): kind for kind in KINDS}
     kinds |= {f"{short}s": kind for short, kind in kinds.items()} | SHORT
     match address.split("/"):
@@ -180,12 +186,12 @@ def _parsed(address: str, namespace: str) -> tuple[str, str, str]:
             return "", "", ""
 
 
-def _is(value: Any, kind: str, namespace: str, name: str) -> bool:
+def _has_address(value: Any, kind: str, namespace: str, name: str) -> bool:
     ref = reference(value)
     return ref.kind == kind and (not namespace or ref.namespace == namespace) and (not name or ref.name == name)
 
 
-def _of(all_events: Sequence[Event], kind: str, namespace: str, name: str) -> list[Event]:
+def _select_events(all_events: Sequence[Event], kind: str, namespace: str, name: str) -> list[Event]:
     return [
         event
         for event in all_events
@@ -193,7 +199,7 @@ def _of(all_events: Sequence[Event], kind: str, namespace: str, name: str) -> li
     ]
 
 
-def _owners(value: Any, controllers: Mapping[Any, Any]) -> list[Any]:
+def _find_owners(value: Any, controllers: Mapping[Any, Any]) -> list[Any]:
     owners: list[Any] = []
     while (owner := controller_of(value)) is not None and owner in controllers and len(owners) < len(controllers):
         value = controllers[owner]
@@ -201,8 +207,8 @@ def _owners(value: Any, controllers: Mapping[Any, Any]) -> list[Any]:
     return owners
 
 
-def _worst(pods: Sequence[Any]) -> Any:
-    """Return the pod to look at: one that is not ready, and not being deleted; of several the newest. None for none."""
+def _choose_pod(pods: Sequence[Any]) -> Any:
+    """Prefer a pod that is not ready and not being deleted, then the newest. None for none."""
     newest = sorted(pods, key=lambda pod: str(dig(pod, ("metadata", "creationTimestamp")) or ""), reverse=True)
     return min(newest, key=lambda pod: (is_ready(pod), bool(dig(pod, ("metadata", "deletionTimestamp")))), default=None)
 

@@ -1,4 +1,4 @@
-"""Pieces of CEL, in which admission policies say what is a confidential pod."""
+"""Pieces of CEL, the language in which admission policies define a confidential pod."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +14,8 @@ from krm_function.record import NamedTuple
 
 # --- Write pieces of CEL, the language of ValidatingAdmissionPolicies
 #
-# Rule: no expression fails where a field is absent, null or of another type, because a failure refuses the
-# request with words that nobody understands. Source: docs/facts/kubernetes.md#validating-admission-policies.
+# Rule: no expression fails where a field is absent, null or of another type, because a failure refuses the request with
+# an incomprehensible message. Source: docs/facts/kubernetes.md#validating-admission-policies.
 
 
 RESERVED = frozenset(
@@ -37,17 +37,17 @@ def texts(values: Iterable[str]) -> str:
 
 
 def field(value: str, path: Iterable[str]) -> str:
-    """Write the optional field of a value, which `.orValue(...)` makes a value."""
+    """Write the optional field of a value, which `.orValue(...)` turns into a value."""
     return value + "".join(f".?{step}" if _is_name(step) else f"[?{text(step)}]" for step in path)
 
 
 def _is_name(step: str) -> bool:
-    """Tell whether a key can be written as a field: letters, digits and `_`, and no word that CEL keeps for itself."""
+    """Tell whether a key can be written as a field: letters, digits and `_`, and not a reserved word of CEL."""
     return step.isidentifier() and step not in RESERVED
 
 
 def a_list(value: str) -> str:
-    """Write the list that an optional value is: an empty one where it is none."""
+    """Write an optional value as a list: an empty one if it is not a list."""
     return f"[{value}.orValue([])].map(l, type(l) == list ? l : [])[0]"
 
 
@@ -57,7 +57,7 @@ def is_text(value: str, condition: str) -> str:
 
 
 def sentence(words: str, *values: str) -> str:
-    """Write a sentence with a value in the place of each `{}`."""
+    """Write a sentence with a value in place of each `{}`."""
     first, *rest = words.split("{}")
     parts = [text(first)]
     for value, words_after in zip(values, rest, strict=True):
@@ -70,10 +70,10 @@ def listed(values: Iterable[str]) -> str:
     return " + ".join(values) or "[]"
 
 
-# --- Say in CEL what a runtimeClassName means
+# --- Write in CEL what a runtimeClassName means
 #
-# Rule: `contrast/platforms.py` decides; each row of its truth table is asked of a real API server
-# too (tests/cluster/test_guard.py). A string `t` is what is asked about. No class has more characters than LONGEST.
+# Rule: `contrast/platforms.py` decides; a real API server confirms each row of its truth table
+# (tests/cluster/test_guard.py). The value under test is a string `t`. No class has more characters than LONGEST.
 
 
 LONGEST = LONGEST_SUBDOMAIN
@@ -91,9 +91,9 @@ IS_UNRESOLVED = f"({IS_CONTRAST} && !{IS_HANDLER})"
 
 # --- Where objects of the catalogue's refused kinds name a runtime class: the paths to the maps that have the field
 #
-# Rule: a table, as their own documentation has the fields; `[]` stands for each entry of a list, `{}` for
-# each value of a map. Kinds that name a class in a text only (a podSpecPatch, a profile of an operator) have no row:
-# the pods that their controllers make are refused instead.
+# Rule: a table of the fields in their own documentation; `[]` means each entry of a list, `{}` each value of a map.
+# Kinds that name a class only in a text (a podSpecPatch, a profile of an operator) have no row: the guard refuses the
+# pods of their controllers instead.
 
 
 LIST, MAP = "[]", "{}"
@@ -129,16 +129,16 @@ REFUSED_PLACES: Mapping[str, Mapping[str, tuple[Pattern, ...]]] = {
 }
 
 
-# --- Say in CEL where the pods of an object are, and which requests of an API server are about such objects
+# --- Write in CEL where the pods of an object are, and which requests of an API server are about such objects
 #
-# Rule: kinds and paths are those of `kubernetes/pod_kinds.py`. An API server asks by resource, and of a
-# custom resource only the kind is known: so every resource of its group is asked for, and the kind decides.
+# Rule: kinds and paths come from `kubernetes/pod_kinds.py`. An API server matches resources, and of a custom resource
+# only the kind is known. So the rules match every resource of its group, and the kind decides.
 #
 #     kind                                    guarded
 #     the eight kinds of Kubernetes           yes
 #     of the catalogue or spec.podTemplates   yes, in every version
-#     refused by the catalogue                where `operations/guard_cel.py` knows the places of its classes
-#     with a path through two lists           not there: CC1370, as CEL cannot make one list of them
+#     refused by the catalogue                if `operations/guard_cel.py` has the places of its classes
+#     with a path through two lists           no: CC1370, as CEL cannot make one list of them
 
 
 Places = Mapping[str, tuple[Pattern, ...]]  # group/Kind -> paths from the object; () is the object itself
@@ -147,9 +147,9 @@ GROUPS = frozenset(entry[0].rpartition("/")[0] for entry in KINDS.values())  # o
 
 
 class Guarded(NamedTuple):
-    """The kinds that a guard knows. pods: paths of their pod templates.
+    """The kinds that a guard covers. pods: paths of their pod templates.
 
-    classes: of the kinds whose pods nobody seals, paths of the maps that have a runtimeClassName. reasons: why not.
+    classes: for kinds whose pods are never sealed, paths of the maps that have a runtimeClassName. reasons: why not.
     """
 
     pods: Places
@@ -159,12 +159,12 @@ class Guarded(NamedTuple):
 
 
 def find_guarded(kinds: Kinds) -> Guarded:
-    """Find the pods of all kinds that have some, and the refused places."""
+    """Find the pod templates of all kinds, and the refused places."""
     pods: dict[str, tuple[Pattern, ...]] = {
-        _key(place[0].rpartition("/")[0], kind): place[1:] for kind, place in KINDS.items()
+        _format_key(place[0].rpartition("/")[0], kind): place[1:] for kind, place in KINDS.items()
     }
     findings = []
-    for kind_of_pod in _sealed_kinds(kinds):
+    for kind_of_pod in _select_sealed_kinds(kinds):
         paths = tuple(
             dict.fromkeys(
                 tuple(step.replace("*", LIST) for step in template.path) for template in kind_of_pod.templates
@@ -172,71 +172,71 @@ def find_guarded(kinds: Kinds) -> Guarded:
         )
         deep = [path for path in paths if path.count(LIST) > 1]
         findings += [
-            finding("CC1370", kind=kind_of_pod.kind, group=kind_of_pod.group, place=_written(path)) for path in deep
+            finding("CC1370", kind=kind_of_pod.kind, group=kind_of_pod.group, place=_write_path(path)) for path in deep
         ]
         if shallow := tuple(path for path in paths if path not in deep):
-            pods[_key(kind_of_pod.group, kind_of_pod.kind)] = shallow
+            pods[_format_key(kind_of_pod.group, kind_of_pod.kind)] = shallow
     classes: dict[str, tuple[Pattern, ...]] = {}
     reasons: dict[str, str] = {}
     for group, of in REFUSED_PLACES.items():
         for kind, paths in of.items():
             refused = shipped(group, kind)
             if (group, kind) not in kinds.configured and refused is not None and refused.refused:
-                classes[_key(group, kind)] = paths
-                reasons[_key(group, kind)] = f"{refused.refused}; {refused.instead}"
+                classes[_format_key(group, kind)] = paths
+                reasons[_format_key(group, kind)] = f"{refused.refused}; {refused.instead}"
     return Guarded(pods, classes, reasons, tuple(findings))
 
 
-def _sealed_kinds(kinds: Kinds) -> list[PodKind]:
-    """Return the kinds of catalogue and configuration whose pods are sealed, in the order of their names."""
+def _select_sealed_kinds(kinds: Kinds) -> list[PodKind]:
+    """Return the kinds of catalogue and configuration whose pods are sealed, sorted by name."""
     groups = {group for groups in CATALOGUED.values() for group in groups}
     kinds_by_key = {key: pod_kind for group in groups for key, pod_kind in of_group(group).items()}
     kinds_by_key.update(kinds.configured)
     return [pod_kind for _, pod_kind in sorted(kinds_by_key.items()) if not pod_kind.refused]
 
 
-def _key(group: str, kind: str) -> str:
+def _format_key(group: str, kind: str) -> str:
     return f"{group}/{kind}"
 
 
-def _written(path: Pattern) -> str:
+def _write_path(path: Pattern) -> str:
     return ".".join(path).replace(f".{LIST}", "[*]")
 
 
 def maps_at(value: str, places: Places) -> str:
-    """Write the list of the maps at the places of an object, by its kind, the variable `kind`."""
+    """Write the list of the maps at the places of an object; the CEL variable `kind` chooses the places."""
     by_paths: dict[tuple[Pattern, ...], list[str]] = {}
     for key, paths in places.items():
         by_paths.setdefault(paths, []).append(key)
     cases = [
-        f"variables.kind in {texts(keys)} ? {listed(_maps(value, path) for path in paths)} : "
+        f"variables.kind in {texts(keys)} ? {listed(_write_maps(value, path) for path in paths)} : "
         for paths, keys in by_paths.items()
     ]
     return f"({''.join(cases)}[]).filter(p, type(p) == map)"
 
 
-def _maps(value: str, path: Pattern) -> str:
+def _write_maps(value: str, path: Pattern) -> str:
     if MAP in path:
-        of, below = _cut(value, path, MAP)
-        templates = f"m.map(k, {_at('m[k]', below)})"
+        of, below = _split_at(value, path, MAP)
+        templates = f"m.map(k, {_write_map('m[k]', below)})"
         return f"[{of}.orValue({{}})].map(m, type(m) == map ? {templates} : [])[0]"
     if LIST in path:
-        of, below = _cut(value, path, LIST)
-        return f"{a_list(of)}.map(e, {_at('e', below)})"
-    return f"[{_at(value, path)}]"
+        of, below = _split_at(value, path, LIST)
+        return f"{a_list(of)}.map(e, {_write_map('e', below)})"
+    return f"[{_write_map(value, path)}]"
 
 
-def _cut(value: str, path: Pattern, mark: str) -> tuple[str, Pattern]:
+def _split_at(value: str, path: Pattern, mark: str) -> tuple[str, Pattern]:
     size = path.index(mark)
     return field(value, path[:size]), path[size + 1 :]
 
 
-def _at(value: str, path: Pattern) -> str:
+def _write_map(value: str, path: Pattern) -> str:
     return f"{field(value, path)}.orValue({{}})" if path else value
 
 
 def rules(places: Iterable[str], scope: str = "Namespaced") -> list[Rule]:
-    """Return the rules by which an API server asks for objects of these kinds (group/Kind); of pods, new ones only."""
+    """Return the rules that match requests for objects of these kinds (group/Kind); of pods, new ones only."""
     by_version: dict[str, list[str]] = {}
     for kind, places_of_kind in KINDS.items():
         if kind != "Pod":
@@ -254,7 +254,7 @@ def rules(places: Iterable[str], scope: str = "Namespaced") -> list[Rule]:
 
 
 def ephemeral_containers() -> Rule:
-    """Return the rule for containers that are put into a pod that runs."""
+    """Return the rule for containers that are added to a running pod."""
     return _rule("", "v1", ["UPDATE"], ["pods/ephemeralcontainers"])
 
 
@@ -270,9 +270,8 @@ def _rule(group: str, version: str, operations: list[str], resources: list[str],
 
 # --- The form of a ValidatingAdmissionPolicy, and what all policies of a guard have in common
 #
-# Rule: an expression that fails refuses the request (`failurePolicy: Fail`), and so does one that costs
-# too much; where a message cannot be made, the plain sentence counts. Source:
-# docs/facts/kubernetes.md#validating-admission-policies.
+# Rule: an expression that fails refuses the request (`failurePolicy: Fail`), and so does one that costs too much; if a
+# message cannot be made, the plain sentence counts. Source: docs/facts/kubernetes.md#validating-admission-policies.
 
 
 Json = dict[str, Any]
@@ -286,7 +285,7 @@ CONDITIONS = {
 
 
 def pod_variables(guarded: Guarded) -> dict[str, str]:
-    """Return the variables about an object: its kind, its pods, those before, and whether they are judged."""
+    """Return the variables about an object: its kind, its pods, the earlier pods, and whether they are judged."""
     return {
         "it": "dyn(object)",
         "was": "dyn(oldObject)",
@@ -306,7 +305,7 @@ def refuse(offenders: str, plain: str, words: str, *values: str) -> Json:
 def policy(
     name: str, matched: Json, variables: Mapping[str, str], validations: Sequence[Json], parameters: Json | None = None
 ) -> Json:
-    """Return a policy. matched: which requests it is asked about. parameters: the kind of its parameters."""
+    """Return a policy. matched: the requests it judges. parameters: the kind of its parameters."""
     spec: Json = {
         "failurePolicy": "Fail",
         **({"paramKind": parameters} if parameters else {}),
@@ -320,7 +319,7 @@ def policy(
 
 
 def binding(of: Json, selector: Json | None, *, warn: bool) -> Json:
-    """Return the binding that puts a policy into force. selector: of its parameters. warn: nothing is refused."""
+    """Return the binding that puts a policy into force. selector: of its parameters. warn: it refuses nothing."""
     name = of["metadata"]["name"]
     spec: Json = {"policyName": name, "validationActions": ["Warn", "Audit"] if warn else ["Deny"]}
     if selector is not None:

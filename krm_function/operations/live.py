@@ -33,17 +33,17 @@ from krm_function.render.select import select
 from krm_function.render.unsealed import check_handler
 from krm_function.text.changes import ABSENT, Alike, differing_paths
 
-# --- Tell by what an object has in a cluster who applies it, since that decides what puts it right
+# --- Tell by the marks of an object in a cluster who applies it, since that decides how to repair it
 #
-# Rule: what the host itself writes counts, in the order of this table; what a chart or a package may write
-# does not. Sources: docs/facts/helm.md#objects, docs/facts/delivery.md#marks-of-hosts-in-objects.
+# Rule: only marks of the host itself count, in the order of this table; marks that a chart or a package may write do
+# not. Sources: docs/facts/helm.md#objects, docs/facts/delivery.md#marks-of-hosts-in-objects.
 #
 #     the live object has                                              it is applied by
 #     annotation argocd.argoproj.io/tracking-id                        gitops
 #     label kustomize.toolkit.fluxcd.io/name or helm.toolkit.…/name    gitops
 #     annotation config.k8s.io/owning-inventory                        kpt
 #     annotation meta.helm.sh/release-name                             helm
-#     nothing of that                                                  kubectl
+#     none of these                                                    kubectl
 
 
 Host = Literal["kubectl", "helm", "kpt", "gitops"]
@@ -63,14 +63,14 @@ def applied_by(live: Any) -> Host:
 
 
 def applied_together(objects: Iterable[Any]) -> Host:
-    """Return who applies what is not there yet: whoever applies the first of the others that has a mark."""
+    """Return who applies an object that is not there yet: the host of the first object with a mark."""
     return next((host for host in map(applied_by, objects) if host != "kubectl"), "kubectl")
 
 
-# --- Name the fields of an object that a cluster has otherwise or no longer: what it has in addition is not looked at
+# --- Name the fields of an object that differ or are missing in a cluster; additions there are ignored
 #
-# Rule: whatever the API server writes by itself is an addition, so this needs no list of defaults. What is
-# empty or false may be missing there, and an amount is its value: the server writes 1024Mi as 1Gi.
+# Rule: everything that the API server writes by itself is an addition, so this needs no list of defaults. An empty or
+# false field may be missing there, and amounts are compared by value: the server writes 1024Mi as 1Gi.
 
 
 AMOUNTS: dict[Path, Alike] = {
@@ -80,35 +80,35 @@ AMOUNTS: dict[Path, Alike] = {
 
 
 def changed_fields(ours: Any, theirs: Any) -> list[Path]:
-    """Return the deepest paths of ours at which theirs is otherwise; a list of another length is one as a whole."""
-    return differing_paths(ours, theirs, AMOUNTS, pairs=_of_one_length, equal=_kept)
+    """Return the deepest paths of ours at which theirs differs; a list of another length counts as a whole."""
+    return differing_paths(ours, theirs, AMOUNTS, pairs=_have_equal_length, equal=_is_kept)
 
 
-def _of_one_length(ours: list[Any], theirs: list[Any]) -> bool:
+def _have_equal_length(ours: list[Any], theirs: list[Any]) -> bool:
     return len(ours) == len(theirs)
 
 
-def _kept(ours: Any, theirs: Any) -> bool:
+def _is_kept(ours: Any, theirs: Any) -> bool:
     if ours is ABSENT or (not ours and theirs in (None, ABSENT)):
         return True
     return not isinstance(ours, dict | list) and type(ours) is type(theirs) and bool(ours == theirs)
 
 
-# --- Compare the RuntimeClasses of a cluster with those of a render, and ask what admission says of the pods then
+# --- Compare the RuntimeClasses of a cluster with those of a render, and check the pods as admission will
 #
-# Rule: pure. The API server merges the class that the cluster has into every pod, whatever the
-# configuration says, and an administrator may have patched it.
+# Rule: pure. The API server merges the cluster's class into every pod, regardless of the configuration, and an
+# administrator may have patched it.
 
 
 def differing_classes(
     workloads: Iterable[Workload], rendered: Mapping[str, RuntimeClass], live: Mapping[str, Any]
 ) -> Iterator[Finding]:
-    """Return the findings about the classes that some workloads name. rendered: as the render made them, if known.
+    """Return the findings about the classes that some workloads name. rendered: from the render, if known.
 
     live: the objects of the cluster by name.
     """
-    for name, users in _users(workloads).items():
-        ref, value = _ref(name), live.get(name)
+    for name, users in _group_by_class(workloads).items():
+        ref, value = _class_ref(name), live.get(name)
         if value is None:
             yield finding("CC1120.no-runtime-class", ref, names=_addresses(users))
             continue
@@ -117,23 +117,23 @@ def differing_classes(
         if name in rendered and (fields := differing_class_fields(rendered[name], live_class)):
             yield finding("CC1120.runtime-class", ref, fields=", ".join(fields))
         for workload in users:
-            yield from _admission(workload, live_class)
+            yield from _check_admission(workload, live_class)
 
 
 def differing_planned_classes(
     plan: Sequence[Workload], live: Mapping[str, Any], applied: Collection[str]
 ) -> tuple[dict[str, RuntimeClass], list[Finding]]:
-    """Return the classes of a cluster that admission will use, by name, and what is wrong with them.
+    """Return the classes of a cluster that admission will use, by name, and the problems with them.
 
-    applied: names of the classes that this deployment has itself.
+    applied: names of the deployment's own classes.
     """
     classes: dict[str, RuntimeClass] = {}
     findings: list[Finding] = []
     workloads = [workload for workload in plan if not workload.skipped]
-    for name, users in _users(workloads).items():
+    for name, users in _group_by_class(workloads).items():
         if name in applied:
             continue
-        ref, value = _ref(name), live.get(name)
+        ref, value = _class_ref(name), live.get(name)
         if value is None:
             findings.append(finding("CC0319.absent", ref, names=_addresses(users)))
             continue
@@ -143,7 +143,7 @@ def differing_planned_classes(
         if fields:
             findings.append(finding("CC0319.differs", ref, fields=", ".join(fields)))
         if fields or planned is None:
-            findings += [problem for workload in users for problem in _admission(workload, live_class)]
+            findings += [problem for workload in users for problem in _check_admission(workload, live_class)]
     return classes, findings
 
 
@@ -169,11 +169,11 @@ def _as_admission_reads(cls: RuntimeClass) -> dict[str, Any]:
     }
 
 
-def _admission(workload: Workload, cls: RuntimeClass) -> Iterator[Finding]:
+def _check_admission(workload: Workload, cls: RuntimeClass) -> Iterator[Finding]:
     yield from (*schedule(workload, cls).findings, *check_daemon_set(workload, cls))
 
 
-def _users(workloads: Iterable[Workload]) -> dict[str, list[Workload]]:
+def _group_by_class(workloads: Iterable[Workload]) -> dict[str, list[Workload]]:
     users: dict[str, list[Workload]] = {}
     for workload in workloads:
         if is_contrast_name(workload.runtime_class):
@@ -181,7 +181,7 @@ def _users(workloads: Iterable[Workload]) -> dict[str, list[Workload]]:
     return dict(sorted(users.items()))
 
 
-def _ref(name: str) -> Ref:
+def _class_ref(name: str) -> Ref:
     return Ref(API_VERSION, KIND, "", name)
 
 
@@ -189,10 +189,10 @@ def _addresses(workloads: Iterable[Workload]) -> str:
     return listed([f"{workload.ref.kind}/{workload.ref.name}" for workload in workloads])
 
 
-# --- Find what a cluster has left of an earlier render: pods, and workloads that would make some
+# --- Find pods of an earlier render that a cluster still has, and workloads that would make some
 #
-# Rule: pure; what has ended does not count, nor a ReplicaSet that makes no pods. An initdata that
-# cannot be read counts as left.
+# Rule: pure; ended pods and jobs do not count, nor does a ReplicaSet that makes no pods. An unreadable initdata counts
+# as left.
 
 
 ENDED = ("Succeeded", "Failed")  # phases of a pod
@@ -200,7 +200,7 @@ OVER = ("Complete", "Failed")  # conditions of a Job
 
 
 def earlier(objects: Iterable[Any], old: Collection[str], classes: Collection[str]) -> list[Ref]:
-    """Return what has one of the old policies, or one of Contrast's classes that is none of these.
+    """Return the objects that have an old policy, or a class of Contrast's that this render does not have.
 
     old: digests. classes: names of the RuntimeClasses of this render.
     """
@@ -245,22 +245,22 @@ def _has_ended(kind: str, value: Any) -> bool:
 
 # --- Compare the Contrast workloads, the manifest and the RuntimeClasses of rendered output with those of a cluster
 #
-# Rule: pure; the objects of the cluster come in as plain data. Policies are compared by their digests, and
-# where these differ, the fields are named; no value is shown. What the cluster has beside this output counts only if
-# Contrast runs it and no manifest knows it, so that another release beside this one is no difference.
+# Rule: pure; the objects of the cluster come in as plain data. Policies are compared by their digests; if these differ,
+# the fields are named and no value is shown. Other objects of the cluster count only if Contrast runs them and no
+# manifest has their policy, so that another release is not a difference.
 
 
 SHORT = 16  # digits of a digest in a sentence
 PODS = "CC1103"  # a field of a pod is not as its policy describes
 
-# the hints of CC1120 by who applies an object: how what is missing gets there
+# the hints of CC1120 by who applies an object: how a missing object gets there
 APPLY = {
     "kubectl": "apply this output",
     "helm": "run helm upgrade with this chart and these values, in Helm 4 with --force-conflicts",
     "kpt": "run kpt live apply",
     "gitops": "commit this output, and let Argo CD or Flux sync it",
 }
-# ... and how what somebody changed is put right, without an end of what serves
+# ... and how to undo a change without stopping a running service
 REPAIR = {
     "kubectl": ("restore this output with kubectl apply; remove additions with kubectl rollout undo or kubectl edit"),
     "helm": (
@@ -276,7 +276,7 @@ REPAIR = {
 
 
 class Rendered(NamedTuple):
-    """What rendered output has. manifests: its objects that carry one. classes: as the render made them, by name.
+    """The parts of rendered output. manifests: its objects that carry one. classes: from the render, by name.
 
     kinds: those with pod templates.
     """
@@ -288,18 +288,18 @@ class Rendered(NamedTuple):
 
     @property
     def namespaces(self) -> list[str]:
-        """Where the cluster has the workloads and manifests; `default` if no object names one."""
+        """The namespaces of the workloads and manifests in the cluster; `default` if no object names one."""
         refs = [*(workload.ref for workload in self.workloads), *self.manifests]
         return sorted({ref.namespace for ref in refs if ref.namespace}) or ["default"]
 
     @property
     def refs(self) -> frozenset[Ref]:
-        """What its workloads and manifests may be in the cluster."""
+        """The possible references of its workloads and manifests in the cluster."""
         refs = (*(workload.ref for workload in self.workloads), *self.manifests)
         return frozenset(possible for ref in refs for possible in self.placed(ref))
 
     def placed(self, ref: Ref) -> list[Ref]:
-        """Return what an object of the output may be in the cluster: without a namespace, it may be in each."""
+        """Return the possible references of an object in the cluster: without a namespace, one in each."""
         names = [ref.namespace] if ref.namespace else self.namespaces
         return [ref._replace(namespace=name, part="") for name in names]
 
@@ -331,19 +331,19 @@ def compare_live(
     for workload in output.workloads:
         value = there(workload.ref)
         if value is not None or not _is_local(workload.object):
-            findings += _workload(workload, value, references, host)
+            findings += _compare_workload(workload, value, references, host)
     for ref, value in output.manifests.items():
         if (copy := there(ref)) is not None or not _is_local(value):
-            findings += _manifest(ref, str(read_emitted_manifest(value)), copy, host)
+            findings += _compare_manifest(ref, str(read_emitted_manifest(value)), copy, host)
     differing = {ref for problem in findings if problem.ref is not None for ref in output.placed(problem.ref)}
-    findings += _beside(output, [*objects, *pods.strays.values()], pods, differing)
+    findings += _find_unknown(output, [*objects, *pods.strays.values()], pods, differing)
     reported = {ref for problem in findings if problem.ref is not None for ref in output.placed(problem.ref)}
     findings += pods.findings(output.refs, reported)
     return [*findings, *(differing_classes(output.workloads, output.classes, classes) if classes is not None else ())]
 
 
 def described(output: Rendered, context: str, *, classes: bool, pods: int = 0, beside: int = 0) -> str:
-    """Return the line that says what was compared. classes: whether RuntimeClasses were. pods: how many were judged.
+    """Return the line on what was compared. classes: whether RuntimeClasses were. pods: how many were judged.
 
     beside: policies of the manifest whose workloads only the cluster has.
     """
@@ -365,7 +365,7 @@ def described(output: Rendered, context: str, *, classes: bool, pods: int = 0, b
 def sealed_in_the_cluster(objects: Iterable[Any], kinds: Kinds) -> set[str]:
     """Return the digests of the policies of all Contrast workloads among some objects of a cluster.
 
-    What a controller made of one of them is none of its own: an old ReplicaSet has the policy of an earlier render.
+    Objects that a controller made do not count: an old ReplicaSet has the policy of an earlier render.
     """
     values = list(objects)
     by_owner = index_controllers(values, kinds)
@@ -376,7 +376,7 @@ def sealed_in_the_cluster(objects: Iterable[Any], kinds: Kinds) -> set[str]:
 
 
 def _is_local(value: Any) -> bool:
-    """Tell whether an object is a file of a package, which no host applies (docs/facts/krm-functions.md)."""
+    """Tell whether an object is a file of a package, which hosts do not apply (docs/facts/krm-functions.md)."""
     return dig(value, ("metadata", "annotations", LOCAL_CONFIG)) not in (None, "false")
 
 
@@ -384,7 +384,7 @@ def _short_digest(text: str) -> str:
     return sha256(text.encode("utf-8")).hexdigest()[:SHORT]
 
 
-def _workload(workload: Workload, value: Any, references: References, other_host: Host) -> list[Finding]:
+def _compare_workload(workload: Workload, value: Any, references: References, other_host: Host) -> list[Finding]:
     ref, wanted_class = workload.ref, workload.runtime_class
     if value is None:
         return [finding("CC1120.absent", ref, apply=APPLY[other_host])]
@@ -402,7 +402,7 @@ def _workload(workload: Workload, value: Any, references: References, other_host
             return [finding("CC1120.no-policy", ref, wanted=digest(ours_toml)[:SHORT], repair=repair)]
         theirs_toml = from_annotation(str(theirs))
         if ours_toml == theirs_toml:
-            return _changed(workload, live, digest(ours_toml)[:SHORT], references, repair)
+            return _compare_pods(workload, live, digest(ours_toml)[:SHORT], references, repair)
         data = [read_policy_data(decode_toml(toml).data[POLICY]) for toml in (ours_toml, theirs_toml)]
         fields = ", ".join(compare_policies(data[0], data[1])) or "parts outside of its containers"
     except (ValueError, KeyError):
@@ -411,14 +411,14 @@ def _workload(workload: Workload, value: Any, references: References, other_host
     return [finding("CC1120.policy", ref, wanted=digests[0], found=digests[1], fields=fields, apply=APPLY[host])]
 
 
-def _changed(ours: Workload, live: Workload, policy: str, references: References, repair: str) -> list[Finding]:
-    """Return what was changed in a pod that still has this output's policy, as one finding; and what else is wrong.
+def _compare_pods(ours: Workload, live: Workload, policy: str, references: References, repair: str) -> list[Finding]:
+    """Return the changes to a pod that still has this output's policy, as one finding; and the other problems.
 
-    Its own policy shows what somebody added. Only this output shows what was taken away, and other numbers of vCPUs.
+    Its own policy shows additions. Only this output shows removals, and another number of vCPUs.
     """
     checked = check_workload(live, references)
     fields = list(checked.changed)
-    if not fields and (paths := changed_fields(_template(ours), _template(live))):
+    if not fields and (paths := changed_fields(_mask_initdata(ours), _mask_initdata(live))):
         fields = [format_paths(paths)]
     counts = [vcpus(side) for side in (ours, live)]
     if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
@@ -432,13 +432,13 @@ def _changed(ours: Workload, live: Workload, policy: str, references: References
     return [change, *problems]
 
 
-def _template(workload: Workload) -> Any:
-    """Return the pod template without its initdata, which is compared by what is packed in it."""
+def _mask_initdata(workload: Workload) -> Any:
+    """Return the pod template without its initdata, whose content is compared apart."""
     metadata = {**workload.pod_metadata, "annotations": {**workload.annotations, INITDATA: ""}}
     return {"metadata": metadata, "spec": workload.pod_spec}
 
 
-def _manifest(ref: Ref, ours: str, value: Any, host: Host) -> Iterator[Finding]:
+def _compare_manifest(ref: Ref, ours: str, value: Any, host: Host) -> Iterator[Finding]:
     if value is None:
         yield finding("CC1120.absent", ref, apply=APPLY[host])
     elif (theirs := read_emitted_manifest(value) or "") != ours:
@@ -448,18 +448,18 @@ def _manifest(ref: Ref, ours: str, value: Any, host: Host) -> Iterator[Finding]:
         yield finding("CC1120.manifest", ref, wanted=our_digest, found=their_digest, fields=fields, apply=apply)
 
 
-def _beside(
+def _find_unknown(
     output: Rendered, objects: Sequence[Any], pods: RunningPods, differing: Collection[Ref]
 ) -> Iterator[Finding]:
     """Yield Contrast workloads of the namespaces that belong neither to this output nor to another release.
 
-    A workload is of another release if its policy stands in a manifest: one of the cluster, or one that this output has
-    as its base. Policies that this output seals do not count, they are of no other release. What a controller made of a
-    workload that is there is no workload of its own, whatever policy it has: of this render, or of an earlier one.
-    differing: workloads with a finding already, which is about all that their controllers made, too.
+    A workload is of another release if its policy is in a manifest: one of the cluster, or the base of this output.
+    Policies that this output seals do not count as another release's. An object that the controller of an existing
+    workload made is not a workload of its own, whatever policy it has: of this render, or of an earlier one. differing:
+    workloads that have a finding already, which covers the objects of their controllers, too.
     """
     texts = [read_emitted_manifest(value) for value in (*objects, *output.manifests.values())]
-    elsewhere = {digest for text in texts if text is not None for digest in _policies(text)}
+    elsewhere = {digest for text in texts if text is not None for digest in _read_digests(text)}
     elsewhere -= set(map(read_sealed_digest, output.workloads))
     for value, copy in zip(objects, find_copies(objects, output.kinds, pods.controllers), strict=True):
         if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None:
@@ -472,7 +472,7 @@ def _beside(
                 yield finding("CC1120.unknown", workload.ref, found=workload.runtime_class)
 
 
-def _policies(text: str) -> Iterable[str]:
+def _read_digests(text: str) -> Iterable[str]:
     try:
         return list(mapping(decode(text.encode("utf-8")).get("Policies")))
     except ManifestError:

@@ -1,9 +1,8 @@
 """Objects of a live cluster, read through the `kubernetes` client: an optional extra, for the options `--cluster`.
 
-Rule of this file: each list is read once, the pods last and one by one, since there may be more of them than memory;
-nothing is stored there, no retry storm; and nothing of a kubeconfig but the name of its context ever reaches a message.
-Secrets are never asked for. What the cluster answers is believed in nothing: api_server.py bounds it and looks at its
-shape.
+Rule of this file: it reads each list once, the pods last and one by one, since there may be more of them than memory.
+It stores nothing in the cluster and makes no retry storm. Of a kubeconfig only the name of the context ever reaches a
+message. It never asks for Secrets. It trusts no answer of the cluster: api_server.py bounds it and checks its shape.
 """
 
 import logging
@@ -23,16 +22,16 @@ CONFIG_MAP = ("v1", "ConfigMap")
 
 
 class TakesPods(Protocol):
-    """What is given one pod after another."""
+    """Receives one pod after another."""
 
     def add(self, pod: Any) -> None:
-        """Take one pod, which is not kept."""
+        """Take one pod, without keeping it."""
 
 
 class ClusterObjects(NamedTuple):
     """objects: the workloads and ConfigMaps of some namespaces as plain data; None if the cluster does not answer.
 
-    pods: what took their pods. context: the name of the kubeconfig context. server: to ask for more.
+    pods: the receiver of their pods. context: the name of the kubeconfig context. server: for further requests.
     """
 
     objects: tuple[Any, ...] | None = None
@@ -55,7 +54,7 @@ def read_cluster_objects(
     names, custom_kinds = list(namespaces), list(custom)
 
     def read(lists: Lists) -> tuple[tuple[Any, ...], TakesPods, ClusterClasses]:
-        objects = tuple(_objects(lists, names, custom_kinds))
+        objects = tuple(_list_objects(lists, names, custom_kinds))
         pods = taker(objects)
         for name in names:
             for pod in lists.objects(listing_of("v1", "Pod", name)):
@@ -67,8 +66,8 @@ def read_cluster_objects(
     return ClusterObjects(objects, pods, classes, asked.context, asked.findings, asked.server)
 
 
-def _objects(lists: Lists, namespaces: Iterable[str], custom: Iterable[tuple[str, str]]) -> Iterator[Any]:
-    """Yield each object but the pods as `kubectl get -o yaml` has it."""
+def _list_objects(lists: Lists, namespaces: Iterable[str], custom: Iterable[tuple[str, str]]) -> Iterator[Any]:
+    """Yield each object except the pods, as `kubectl get -o yaml` prints it."""
     kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
     for namespace in namespaces:
         for version, kind in (*kinds, *custom, CONFIG_MAP):
@@ -76,12 +75,12 @@ def _objects(lists: Lists, namespaces: Iterable[str], custom: Iterable[tuple[str
 
 
 def listing_of(version: str, kind: str, namespace: str) -> Listing:
-    """Return what lists a kind in a namespace."""
+    """Return the listing of a kind in a namespace."""
     return Listing(version, kind, f"the {kind}s of namespace {namespace}", namespace)
 
 
 def runtime_classes(lists: Lists) -> ClusterClasses:
-    """Return the RuntimeClasses; without the right to list them, which fewer users have, None and a finding."""
+    """Return the RuntimeClasses; None and a finding without the right to list them, which fewer users have."""
     classes = Listing("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
     try:
         return ClusterClasses({value["metadata"]["name"]: value for value in lists.objects(classes)})
@@ -92,7 +91,7 @@ def runtime_classes(lists: Lists) -> ClusterClasses:
 
 
 class Asked(NamedTuple):
-    """answer: None if there is none, and why in `findings`."""
+    """answer: None if there is none; then `findings` has the reason."""
 
     answer: Any = None
     context: str = ""
@@ -101,26 +100,26 @@ class Asked(NamedTuple):
 
 
 def ask_cluster(ask: Callable[[Lists], Any]) -> Asked:
-    """Return the answer and the name of the context; or a finding. ask: is given what lists objects."""
+    """Return the answer and the name of the context, or a finding. ask: gets the lists of the cluster."""
     from kubernetes import client, config  # the heaviest of all, and it reads KUBECONFIG as it is loaded
 
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
     configuration = client.Configuration()
     try:
-        context = _context(config, configuration)
+        context = _load_context(config, configuration)
         server = ApiServer(client.ApiClient(configuration))
     except config.ConfigException:
-        return _unanswered("CC1003.no-context")
+        return _refuse("CC1003.no-context")
     except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
-        return _unanswered("CC1003.kubeconfig", error=type(problem).__name__)
+        return _refuse("CC1003.kubeconfig", error=type(problem).__name__)
     try:
         return Asked(ask(Lists(server)), context, (), server)
     except RefusalError as problem:
-        return _unanswered(problem.code, **problem.values)
+        return _refuse(problem.code, **problem.values)
 
 
-def _context(config: Any, configuration: Any) -> str:
-    """Configure the client; the name of the context. The client's own `load_config` would print to standard output."""
+def _load_context(config: Any, configuration: Any) -> str:
+    """Configure the client and return the name of the context. Its own `load_config` prints to standard output."""
     try:
         config.load_kube_config(client_configuration=configuration)
     except config.ConfigException:
@@ -130,14 +129,14 @@ def _context(config: Any, configuration: Any) -> str:
     return str(active["name"])
 
 
-def _unanswered(code: str, **values: Any) -> Asked:
+def _refuse(code: str, **values: Any) -> Asked:
     return Asked(findings=(finding(code, **values),))
 
 
-# --- Everything of one namespace of a live cluster that says why a pod does not start
+# --- All objects of one namespace of a live cluster that may show why a pod does not start
 #
-# Rule: a kind that the role does not show is left out. Custom resources are listed of the kinds that own something
-# here, by their ownerReferences.
+# Rule: a kind that the role may not list is left out. Of custom resources, it lists the kinds that own an object here,
+# by ownerReferences.
 
 
 POD = ("v1", "Pod")
@@ -151,12 +150,12 @@ def read_namespaces(namespaces: Sequence[str], custom: Collection[tuple[str, str
     custom: apiVersion and kind of further custom resources.
     """
     asked = ask_cluster(
-        lambda lists: tuple(value for name in namespaces for value in _namespace_objects(lists, name, custom))
+        lambda lists: tuple(value for name in namespaces for value in _list_namespace(lists, name, custom))
     )
     return ClusterObjects(asked.answer, context=asked.context, findings=asked.findings)
 
 
-def _namespace_objects(lists: Lists, namespace: str, custom: Collection[tuple[str, str]]) -> Iterator[Any]:
+def _list_namespace(lists: Lists, namespace: str, custom: Collection[tuple[str, str]]) -> Iterator[Any]:
     def listed(version: str, kind: str) -> Iterator[Any]:
         try:
             yield from lists.objects(listing_of(version, kind, namespace))
@@ -168,7 +167,7 @@ def _namespace_objects(lists: Lists, namespace: str, custom: Collection[tuple[st
     kinds_of_owners = set(custom)
     for version, kind in (POD, *kinds, *BESIDE):
         for value in listed(version, kind):
-            kinds_of_owners |= _custom_owners(value)
+            kinds_of_owners |= _find_custom_owners(value)
             yield value
     for version, kind in sorted(kinds_of_owners):
         yield from listed(version, kind)
@@ -181,7 +180,7 @@ def _namespace_objects(lists: Lists, namespace: str, custom: Collection[tuple[st
                 raise
 
 
-def _custom_owners(value: Any) -> set[tuple[str, str]]:
+def _find_custom_owners(value: Any) -> set[tuple[str, str]]:
     owners = maps(dig(value, ("metadata", OWNERS)))
     owner_kinds = {(str(owner.get("apiVersion") or ""), str(owner.get("kind") or "")) for owner in owners}
     return {

@@ -1,12 +1,12 @@
-"""The Rego engine on this machine that `policy replay` asks: OPA's command line, or that of regorus.
+"""The Rego engine on this machine for `policy replay`: the command line of OPA or of regorus.
 
     opa eval --data policy.rego … --input request.json QUERY       https://www.openpolicyagent.org/docs/cli
     regorus eval --data policy.rego … --input request.json QUERY   the example of its crate, `cargo install --example`
 
-Rule of this file: it is started without a shell and with a reduced environment, in a directory of its own that only the
-owner can read and that is gone at the end. OPA gets no builtin that the agent's engine lacks, so none that reaches a
-network or a clock. Of what an engine says on standard error only its own first sentence is told: it also prints lines
-of the policy.
+Rule of this file: it starts the engine without a shell and with a reduced environment, in a directory of its own that
+only the owner can read and that is removed at the end. OPA gets no builtin that the agent's engine lacks, so none that
+reaches a network or a clock. Of an engine's standard error only its first sentence is shown: the rest may have lines of
+the policy.
 """
 
 import json
@@ -48,7 +48,7 @@ FAMILIES = frozenset(
 
 
 class Engine(NamedTuple):
-    """An engine that was found. name: as messages have it."""
+    """An engine of this machine. name: as messages have it."""
 
     kind: Kind
     program: str
@@ -57,11 +57,11 @@ class Engine(NamedTuple):
 
 @contextmanager
 def rego_engine(wish: str, policy: str, data: Any) -> Iterator[tuple[Ask | None, str, tuple[Finding, ...]]]:
-    """Yield how to ask a policy, what the engine is called, and what is wrong. It works inside the block.
+    """Yield how to ask a policy, the engine's name, and the problems. It works inside the block.
 
-    wish: `opa`, `regorus`, a path, or "" for the first that is on PATH. data: the policy_data of the policy.
+    wish: `opa`, `regorus`, a path, or "" for the first one on PATH. data: the policy_data of the policy.
     """
-    program = _found(wish)
+    program = _find_engine(wish)
     if isinstance(program, Finding):
         yield None, "", (program,)
         return
@@ -76,7 +76,7 @@ def rego_engine(wish: str, policy: str, data: Any) -> Iterator[tuple[Ask | None,
         yield engine.ask, program.kind, ()
 
 
-def _found(wish: str) -> Engine | Finding:
+def _find_engine(wish: str) -> Engine | Finding:
     if os.sep in wish:
         if not os.path.isfile(wish):
             return finding("CC0909.engine-file", option="--engine", program=wish)
@@ -99,18 +99,18 @@ class _Evaluation:
         self._options: list[str] = []
 
     def load(self, policy: str, data: Any) -> None:
-        """Write the policy. Raises Unanswered for an OPA that does not tell its builtins."""
+        """Write the policy. Raises Unanswered for an OPA that does not list its builtins."""
         if self._engine.kind == "opa":
             told = self._run(["capabilities", "--current"])
-            self._options = ["--capabilities", self._write("capabilities.json", _capabilities(told))]
+            self._options = ["--capabilities", self._write("capabilities.json", _limit_capabilities(told))]
         elif max(map(len, policy.encode().split(b"\n"))) >= COLUMNS:
-            # the same rules and data; only where the engine reads the data from is another place
+            # the same rules and data; only the engine's path of the data differs
             policy = f"{rules_of(policy)}\n{HEAD}data.contrast_krm_policy_data\n"
             self._files.append(self._write("data.json", json.dumps({"contrast_krm_policy_data": data})))
         self._files.append(self._write("policy.rego", policy))
 
     def ask(self, question: Question) -> list[list[Any]]:
-        """Ask for the value of each term, none where it is undefined. Raises Unanswered."""
+        """Return the values of each term, none if it is undefined. Raises Unanswered."""
         document = {"pstate": question.state, "contrast_krm_requests": question.requests}
         files = [*self._files, self._write("state.json", json.dumps(document))]
         if question.module:
@@ -160,12 +160,12 @@ class _Evaluation:
         if len(text) > OUTPUT_LIMIT:
             raise Unanswered("it prints too much")
         if done.returncode != 0:
-            raise Unanswered(_message(text, errors) or f"exit status {done.returncode}")
+            raise Unanswered(_read_error(text, errors) or f"exit status {done.returncode}")
         return text
 
 
-def _message(text: bytes, errors: bytes) -> str:
-    """Return what is wrong in an engine's words, OPA's first error or regorus' line `error: …`; "" for neither."""
+def _read_error(text: bytes, errors: bytes) -> str:
+    """Return the engine's error message, OPA's first error or regorus' line `error: …`; "" for neither."""
     try:
         message = str(json.loads(text)["errors"][0]["message"])
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
@@ -174,15 +174,15 @@ def _message(text: bytes, errors: bytes) -> str:
     return " ".join(message.split())[:SAID]
 
 
-def _capabilities(told: bytes) -> str:
+def _limit_capabilities(told: bytes) -> str:
     try:
         capabilities = json.loads(told)
-        permitted = [builtin for builtin in capabilities["builtins"] if _permitted(builtin["name"])]
+        permitted = [builtin for builtin in capabilities["builtins"] if _is_permitted(builtin["name"])]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unanswered("it does not list its capabilities") from None
     return json.dumps({**capabilities, "builtins": permitted, "allow_net": []})
 
 
-def _permitted(name: str) -> bool:
+def _is_permitted(name: str) -> bool:
     family, dot, _ = name.partition(".")
     return family in FAMILIES if dot else name in WITHOUT_DOT

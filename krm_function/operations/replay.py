@@ -1,4 +1,4 @@
-"""Put the requests of a log to the sealed policy, and say which conditions a denied one does not meet."""
+"""Evaluate the requests of a log by the sealed policy, and explain which conditions a denied one does not meet."""
 
 import json
 import re
@@ -44,18 +44,17 @@ from krm_function.operations.rule_conditions import PREAMBLE as HEAD
 from krm_function.record import NamedTuple
 from krm_function.report.findings import on_one_line
 
-# --- The state that the agent keeps: JSON Patches of allowed requests, applied to data (docs/facts/kata-
-# rules.md#state)
+# --- The state that the agent keeps: JSON Patches of allowed requests, applied to data (docs/facts/kata-rules.md#state)
 #
-# Rule: a verdict is a boolean, or an object with `allowed` and `ops`; anything else is a denial, and so is
-# a patch that does not apply. Nothing is changed in place.
+# Rule: a verdict is a boolean, or an object with `allowed` and `ops`; anything else is a denial, and so is a patch that
+# does not apply. Nothing is changed in place.
 
 
 ROOT = "pstate"
 
 
 class Verdict(NamedTuple):
-    """What an engine said of a request. problem: of its patch, "" if there is none. changed: the state did."""
+    """An engine's verdict on a request. problem: of its patch, "" if there is none. changed: the state did."""
 
     allowed: bool
     state: dict[str, Any]
@@ -64,7 +63,7 @@ class Verdict(NamedTuple):
 
 
 def judge(values: list[Any], state: dict[str, Any]) -> Verdict:
-    """Judge by an answer: the verdict, and the state after it. values: none where the answer is undefined."""
+    """Return the verdict of an answer, and the state after it. values: empty if the answer is undefined."""
     if len(values) != 1:
         return Verdict(False, state)
     (value,) = values
@@ -89,18 +88,18 @@ def applied(state: dict[str, Any], ops: Any) -> dict[str, Any]:
         if not isinstance(path, str) or not path.startswith(f"/{ROOT}/"):
             raise ValueError("an operation is not one on the state")
         steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[2:]]
-        state = _applied(state, steps, op)
+        state = _apply(state, steps, op)
     return state
 
 
-def _applied(value: Any, steps: list[str], op: dict[str, Any]) -> dict[str, Any]:
+def _apply(value: Any, steps: list[str], op: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError("an operation does not apply to the state")  # noqa: TRY004 - an answer, no bug
+        raise ValueError("an operation does not apply to the state")  # noqa: TRY004 - an answer, not a bug
     key, rest = steps[0], steps[1:]
     present = key in value
     match op.get("op"):
         case _ if rest and present:
-            return {**value, key: _applied(value[key], rest, op)}
+            return {**value, key: _apply(value[key], rest, op)}
         case "add" if not rest and "value" in op:
             return {**value, key: op["value"]}
         case "replace" if not rest and present and "value" in op:
@@ -111,15 +110,15 @@ def _applied(value: Any, steps: list[str], op: dict[str, Any]) -> dict[str, Any]
             raise ValueError("an operation does not apply to the state")
 
 
-# --- Put the requests of one pod to the sealed policy, in their order, with the state that the allowed ones leave
-# behind
+# --- Evaluate the requests of one pod by the sealed policy, in their order, each with the state that the allowed ones
+# left
 #
-# Rule: the verdict is the engine's. Several requests are asked in one evaluation with the state before the
-# first of them; what is said behind the first one that changes the state is thrown away and asked again.
+# Rule: the verdict is the engine's. One evaluation takes several requests with the state before the first; the answers
+# after the first one that changes the state are thrown away and asked again.
 
 
 AT_ONCE = 200  # requests of one evaluation
-EXPLAINED = 50  # denials of a pod of which the conditions are asked; each is an evaluation of its own
+EXPLAINED = 50  # denials of a pod that are explained; each is an evaluation of its own
 
 Explain = Callable[[Request, dict[str, Any], str], tuple[Reason, ...]]  # denied request, state, problem of its patch
 
@@ -130,7 +129,7 @@ def replay(requests: tuple[Request, ...], ask: Ask, explain: Explain) -> Iterato
     position = explained = 0
     while position < len(requests):
         several = requests[position : position + AT_ONCE]
-        for request, verdict in zip(several, _verdicts(several, state, ask), strict=False):
+        for request, verdict in zip(several, _judge_together(several, state, ask), strict=False):
             position += 1
             reasons: tuple[Reason, ...] = ()
             if not verdict.allowed:
@@ -144,13 +143,13 @@ def replay(requests: tuple[Request, ...], ask: Ask, explain: Explain) -> Iterato
 
 
 CHOSEN, VALUE = f"{PREFIX}request", f"{PREFIX}answer"
-ECHO = f"{HEAD}\n{PREFIX}input := input\n"  # an engine that does not take the requests as they are shows it here
+ECHO = f"{HEAD}\n{PREFIX}input := input\n"  # an engine that does not take requests in this form shows it here
 NOT_ASKED = Reason("", f"not looked into: the conditions of the first {EXPLAINED} denials of a pod are")
 
 
-def _verdicts(requests: tuple[Request, ...], state: dict[str, Any], ask: Ask) -> Iterator[Verdict]:
+def _judge_together(requests: tuple[Request, ...], state: dict[str, Any], ask: Ask) -> Iterator[Verdict]:
     inputs = tuple(request.input for request in requests)
-    # OPA takes `with input as data.…` for no input in a comprehension of a query; with a variable it does not
+    # OPA takes `with input as data.…` as no input in a comprehension of a query; with a variable it works
     chosen = [f"{CHOSEN} := data.{PREFIX}requests[{n}]" for n in range(len(requests))]
     terms = tuple(
         f"[{VALUE} | {choose}; {VALUE} := {PACKAGE}{request.kind} with input as {CHOSEN}]"
@@ -160,25 +159,25 @@ def _verdicts(requests: tuple[Request, ...], state: dict[str, Any], ask: Ask) ->
     try:
         *answers, echo = ask(Question((*terms, last), state, requests=inputs, module=ECHO))
         together: list[list[Any]] | None = [answer[0] for answer in answers] if echo == [[inputs[-1]]] else None
-    except Unanswered:  # an error of one is an error of all
+    except Unanswered:  # an error in one request is an error of all
         together = None
     if together is None:
-        yield from (judge(_alone(request, state, ask), state) for request in requests)
+        yield from (judge(_ask_alone(request, state, ask), state) for request in requests)
     else:
         yield from (judge(values, state) for values in together)
 
 
-def _alone(request: Request, state: dict[str, Any], ask: Ask) -> list[Any]:
-    """Return the answer to one request; an error of the evaluation is a denial (docs/facts/kata-rules.md#verdicts)."""
+def _ask_alone(request: Request, state: dict[str, Any], ask: Ask) -> list[Any]:
+    """Return the answer to one request; an evaluation error is a denial (docs/facts/kata-rules.md#verdicts)."""
     try:
         return ask(Question((PACKAGE + request.kind,), state, request.input))[0]
     except Unanswered:
         return []
 
 
-# --- Numbers, texts and lists of a request as a sentence has them
+# --- Numbers, texts and lists of a request for a sentence
 #
-# Rule: a text is cut off after LONGEST characters, and of a variable there is the name alone.
+# Rule: a text is cut off after LONGEST characters, and a variable is shown by its name alone.
 
 
 LONGEST = 200  # characters of a path, a reference or a list
@@ -192,7 +191,7 @@ def at(value: Any, path: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Write a number, a boolean or a text; of anything else, say what it is."""
+    """Write a number, a boolean or a text; describe anything else."""
     if isinstance(value, str):
         return short(value) if value else "nothing"
     if value is None:
@@ -207,7 +206,7 @@ def listed(value: Any) -> str:
 
 
 def variable_name(text: Any) -> str:
-    """Return what stands before the first `=`; nothing of a text without one, as it may be a value."""
+    """Return the text before the first `=`; nothing of a text without one, as it may be a value."""
     name, equals, _ = text.partition("=") if isinstance(text, str) else ("", "", "")
     return short(name) if equals and name else "without a name"
 
@@ -218,10 +217,10 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-# --- Say in words what a condition refuses in a request: `a mount at /x that the policy does not have`
+# --- Describe the part of a request that a condition refuses: `a mount at /x that the policy does not have`
 #
-# Rule: never a value of a variable or annotation, and never an argument. Said are names, numbers, users,
-# groups, paths, options of mounts, drivers, images and their digests, and of arguments how many and how long they are.
+# Rule: never a value of a variable or annotation, and never an argument. It shows names, numbers, users, groups, paths,
+# options of mounts, drivers, images and their digests; of arguments only their number and lengths.
 
 
 PULLED = "image_guest_pull"
@@ -229,7 +228,7 @@ TOKENS = ("$(default_caps)", "$(privileged_caps)")
 
 
 class Compared(NamedTuple):
-    """What a condition looks at. input: the request. sealed: its container in policy_data. keys: what does not hold."""
+    """The inputs of a condition. input: the request. sealed: its container in policy_data. keys: what does not hold."""
 
     input: Any
     sealed: Any
@@ -258,7 +257,7 @@ def differences(row: Condition, compared: Compared) -> Iterator[str]:  # noqa: C
         case "arguments":
             sentences = _arguments(asked, sealed, compared)
         case "mounts":
-            sentences = (_mount(mount, maps(sealed)) for mount in _chosen(asked, compared.keys))
+            sentences = (_mount(mount, maps(sealed)) for mount in _select(asked, compared.keys))
         case "used":
             sentences = ["two mounts of the request are the same one of the policy"]
         case "storages":
@@ -330,7 +329,7 @@ def _storages(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
     if compared.statement.startswith("count"):
         yield f"the node sends {len(given_all)} storages (image and volumes); the pod was sealed with {len(wanted_all)}"
     missing = compared.statement.startswith("every wanted")
-    for storage in _chosen(sealed if missing else asked, compared.keys):
+    for storage in _select(sealed if missing else asked, compared.keys):
         driver = dig(storage, ("driver",))
         if missing:
             missing_part = (
@@ -388,7 +387,7 @@ def _required(row: Condition, asked: Any, sealed: Any, compared: Compared) -> It
 
 def _state(row: Condition, asked: Any, compared: Compared) -> str:
     if row.field == "container_id":
-        return _life(row, asked, compared.state.get(asked) if isinstance(asked, str) else None)
+        return _describe_life(row, asked, compared.state.get(asked) if isinstance(asked, str) else None)
     earlier = compared.state.get(row.policy)
     if row.policy == "network_namespace":
         paths = [entry.get("Path") for entry in maps(asked) if entry.get("Type") == "network"]
@@ -396,8 +395,8 @@ def _state(row: Condition, asked: Any, compared: Compared) -> str:
     return f"the node says {shown(asked)}; an earlier request said {shown(earlier)}"
 
 
-def _life(row: Condition, asked: Any, container: Any) -> str:
-    """Return what the state knows of a container's id: the number of the container, or that and a phase of its life."""
+def _describe_life(row: Condition, asked: Any, container: Any) -> str:
+    """Describe the state of a container's id: never seen, its number, or its number and a phase of its life."""
     name = f"the container id {shown(asked)}"
     phase = container.get("phase") if isinstance(container, dict) else None
     if row.function in ("CreateContainerRequest", "complete"):
@@ -423,7 +422,7 @@ def _capabilities(value: Any, common: Any) -> list[str]:
     return [name.removeprefix("CAP_") for name in names if isinstance(name, str)]
 
 
-def _chosen(value: Any, keys: tuple[Any, ...]) -> list[Any]:
+def _select(value: Any, keys: tuple[Any, ...]) -> list[Any]:
     return [dig(value, (key,)) for key in keys if isinstance(key, int)]
 
 
@@ -435,11 +434,10 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-# --- Say which conditions of a sealed policy a denied request does not meet, and which fields of the pod they are
-# about
+# --- Find which conditions of a sealed policy a denied request does not meet, and the fields of the pod they are about
 #
-# Rule: what does not hold is what the engine says does not hold, of the policy's own conditions; fields
-# and sentences come from the table of conditions.py. What cannot be told is said to be so.
+# Rule: the engine decides which of the policy's own conditions do not hold; fields and sentences come from the table in
+# rule_conditions.py. If the reason cannot be found, the text states that.
 
 
 MOST = 20  # reasons of one request
@@ -465,7 +463,7 @@ class _Failed(NamedTuple):
 
 
 def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], problem: str) -> tuple[Reason, ...]:
-    """Say why a request was denied, at least one reason. problem: of its patch of the state, "" if that applies."""
+    """Return why a request was denied, at least one reason. problem: of its state patch, "" if that applies."""
     kind = request.kind
     field, remedy = KINDS.get(kind, ("", ""))
     remedy = remedy.format(kind=kind)
@@ -485,43 +483,43 @@ def explain(sealed: Sealed, ask: Ask, request: Request, state: dict[str, Any], p
     if kind == CREATE:
         if len(rules.get(CONTAINER, ())) != 1:
             return (Reason("", UNTOLD, remedy=OTHER_RULES),)
-        index = _container(request, sealed.data)
+        index = _find_container(request, sealed.data)
         if index is None:
-            return (_no_container(request),)
+            return (_report_no_container(request),)
     elif kind == EXEC:
-        index = _created(state, dig(request.input, ("container_id",)))
-    tried = [_failed(body, rules, request, state, index, ask) for body in candidates]
+        index = _find_created(state, dig(request.input, ("container_id",)))
+    tried = [_find_failed(body, rules, request, state, index, ask) for body in candidates]
     told = [failed for failed in tried if failed]
     if not told:
         why = "every condition holds by itself" if [] in tried else "the engine does not answer for single conditions"
         return (Reason(field, f"{UNTOLD}: {why}", remedy=remedy),)
     best = min((failed for failed in told), key=len)
-    reasons = list(_reasons(best, sealed, request, state, index, (field, remedy)))
+    reasons = list(_list_reasons(best, sealed, request, state, index, (field, remedy)))
     rest = [Reason("", f"and {len(reasons) - MOST} more")] if len(reasons) > MOST else []
     return (*reasons[:MOST], *rest)
 
 
-def _failed(
+def _find_failed(
     body: Body, rules: Mapping[str, tuple[Body, ...]], request: Request, state: dict[str, Any], index: Any, ask: Ask
 ) -> list[_Failed] | None:
-    """Return what does not hold of one body; None if the engine does not answer."""
+    """Return the conditions of one body that do not hold; None if the engine does not answer."""
     probes = probes_of(body, rules, index if request.kind == CREATE else None)
     try:
         answers = ask(Question(terms(probes.probes), state, request.input, module=probes.module))
     except Unanswered:
         return None
-    return _walked(probes.probes, iter(answers))
+    return _walk(probes.probes, iter(answers))
 
 
-def _walked(probes: tuple[Probe, ...], answers: Iterator[list[Any]], calls: tuple[Probe, ...] = ()) -> list[_Failed]:
+def _walk(probes: tuple[Probe, ...], answers: Iterator[list[Any]], calls: tuple[Probe, ...] = ()) -> list[_Failed]:
     """Return the deepest conditions that do not hold, without those that only follow from another."""
     deepest: list[_Failed] = []
     failed: set[int] = set()
     for number, probe in enumerate(probes):
         values = next(answers)
-        inner = _walked(probe.inner, answers, (*calls, probe))
+        inner = _walk(probe.inner, answers, (*calls, probe))
         holds = bool(values) and (values[0] == [] if probe.keys else values[0] is True)
-        assigned = f"; {CONTAINER}(" in probe.statement  # a list of the containers that fit, which may be empty
+        assigned = f"; {CONTAINER}(" in probe.statement  # a list of the matching containers, which may be empty
         if holds and not (assigned and inner):
             continue
         if not failed.intersection(probe.needs):
@@ -531,7 +529,7 @@ def _walked(probes: tuple[Probe, ...], answers: Iterator[list[Any]], calls: tupl
     return deepest
 
 
-def _reasons(
+def _list_reasons(
     failed: list[_Failed],
     sealed: Sealed,
     request: Request,
@@ -558,7 +556,7 @@ def _reasons(
             row = row._replace(field=place[1])
         field = row.field.replace("OCI.Process", "process") if request.kind == EXEC else row.field
         compared = Compared(
-            _as_created(request) if request.kind == EXEC else request.input,
+            _adapt_exec(request) if request.kind == EXEC else request.input,
             sealed_container,
             state,
             common,
@@ -569,11 +567,11 @@ def _reasons(
             if (field, text) in yielded:
                 continue
             yielded.add((field, text))
-            yield Reason(field, text, _pod(row, sealed.workload, sealed_container), row.remedy)
+            yield Reason(field, text, _find_pod_field(row, sealed.workload, sealed_container), row.remedy)
 
 
 def row_of(calls: tuple[Probe, ...]) -> Condition | None:
-    """Return the row of a condition, or that of the closest call which leads to it."""
+    """Return the row of a condition, or that of the closest call that leads to it."""
     rows = (condition_of(probe.function, probe.statement) for probe in reversed(calls))
     return next((row for row in rows if row), None)
 
@@ -583,13 +581,13 @@ def _numbers(keys: tuple[Any, ...]) -> str:
     return f" for number {', '.join(numbers)}" if numbers else ""
 
 
-def _as_created(request: Request) -> Any:
+def _adapt_exec(request: Request) -> Any:
     if not isinstance(request.input, dict):
         return request.input
     return {**request.input, "OCI": {"Process": request.input.get("process")}}
 
 
-def _container(request: Request, data: Mapping[str, Any]) -> int | None:
+def _find_container(request: Request, data: Mapping[str, Any]) -> int | None:
     for index, container in enumerate(maps(data.get("containers"))):
         notes = dig(container, ("OCI", "Annotations"))
         if all(
@@ -600,14 +598,14 @@ def _container(request: Request, data: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _created(state: dict[str, Any], identity: Any) -> int | None:
-    """Return the container of policy_data that an id stands for: the state has its number, or a map with it."""
+def _find_created(state: dict[str, Any], identity: Any) -> int | None:
+    """Return the container of policy_data for an id: the state has its number, or a map with it."""
     container = state.get(identity) if isinstance(identity, str) else None
     number = container.get("container") if isinstance(container, dict) else container
     return number if isinstance(number, int) else None
 
 
-def _no_container(request: Request) -> Reason:
+def _report_no_container(request: Request) -> Reason:
     field = f'OCI.Annotations["{ANNOTATION}container-name"]'
     name = note(request, "container-name")
     if not name:
@@ -617,8 +615,8 @@ def _no_container(request: Request) -> Reason:
     return Reason(field, text, "spec.containers", remedy + "`kubectl debug` are never allowed")
 
 
-def _pod(row: Condition, workload: Workload, sealed_container: Any) -> str:
-    """Return where in the workload the field is, "" for what no pod decides."""
+def _find_pod_field(row: Condition, workload: Workload, sealed_container: Any) -> str:
+    """Return the path of the field in the workload, "" if no pod decides it."""
     if not row.pod:
         return ""
     if row.pod in ("metadata.name", "metadata.namespace"):
@@ -632,7 +630,7 @@ def _pod(row: Condition, workload: Workload, sealed_container: Any) -> str:
     return f"{dotted(workload.template_path)}.{below}" if workload.template_path else below
 
 
-# --- A replay as text and JSON: a block for each request that was denied, and what was counted
+# --- A replay as text and JSON: a block for each denied request, and the counts
 #
 #     pod shop/web-7c5ddbdf54-x2v9k: 9 requests, 1 denied
 #
@@ -641,11 +639,11 @@ def _pod(row: Condition, workload: Workload, sealed_container: Any) -> str:
 #         in the pod: spec.template.spec.containers[name=web].env
 #         remedy: if an admission webhook or a controller adds it, put it into the input and render again
 #
-# Rule: names come from the log and the input, so their control characters are made visible; values of
-# variables and arguments are in none of the records that are printed here.
+# Rule: names come from the log and the input, so their control characters are made visible; the records printed here
+# hold no values of variables and arguments.
 
 
-NUMBERS = 10  # of lines that are named
+NUMBERS = 10  # of line numbers in a list
 NOT_HELD = "the log has the denial and not the request, so which field it is cannot be told"
 CONTRADICTED = "the agent denied it, and this policy allows the request before it: the VM has another policy"
 COMPARE = "replay the output that was applied, or apply this one; contrast-krm check --cluster compares them"
@@ -675,7 +673,7 @@ def replay_text(replay: Replay) -> str:
     lines = [f"{replay.ref.kind} {replay.ref}, policy {replay.digest[:8]}{engine}"]
     for pod in replay.pods:
         denied = [request for request in pod.judged if not request.allowed]
-        lines += ["", f"pod {name_of(pod.pod)}: {_many(len(pod.judged), 'request')}, {len(denied)} denied"]
+        lines += ["", f"pod {name_of(pod.pod)}: {_count(len(pod.judged), 'request')}, {len(denied)} denied"]
         for request in denied:
             lines += ["", *_block(request)]
     if replay.denials:
@@ -711,7 +709,7 @@ def replay_json(replay: Replay) -> str:
 
 
 def name_of(pod: Pod) -> str:
-    """Return `shop/web-0`; what a pod without a name is called."""
+    """Return `shop/web-0`, or a description of a pod without a name."""
     return f"{pod.namespace}/{pod.name}" if pod.name else "of which the log has no container's name"
 
 
@@ -752,17 +750,17 @@ def _by_kind(denials: tuple[Denial, ...]) -> Iterator[str]:
 def _counts(replay: Replay) -> Iterator[str]:
     asked = sum(len(pod.judged) for pod in replay.pods)
     parts = [
-        _many(replay.log.lines, "line"),
-        f"{_many(asked, 'request')} of this workload's pods" if asked else "no request",
+        _count(replay.log.lines, "line"),
+        f"{_count(asked, 'request')} of this workload's pods" if asked else "no request",
     ]
     if replay.other_pods:
-        parts.append(f"{_many(replay.other_pods, 'request')} of other pods, not looked at")
+        parts.append(f"{_count(replay.other_pods, 'request')} of other pods, not looked at")
     if replay.unknown:
-        parts.append(f"{_many(replay.unknown, 'request')} of a pod that the log does not tell, not looked at")
+        parts.append(f"{_count(replay.unknown, 'request')} of a pod that the log does not tell, not looked at")
     yield f"log: {'; '.join(parts)}"
     for problem, count in Counter(problem for _, problem in replay.log.unreadable).items():
         numbers = [line for line, reason in replay.log.unreadable if reason == problem]
-        yield f"not readable: {_many(count, 'request')}, {problem}: {_lines(numbers)}"
+        yield f"not readable: {_count(count, 'request')}, {problem}: {_lines(numbers)}"
 
 
 def _lines(numbers: list[int]) -> str:
@@ -771,7 +769,7 @@ def _lines(numbers: list[int]) -> str:
     return f"line{'s' * (len(numbers) > 1)} {shown}{rest}"
 
 
-def _many(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 

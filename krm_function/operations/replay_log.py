@@ -1,4 +1,4 @@
-"""Requests and denials out of a log, each with the pod that it is about."""
+"""Requests and denials from a log, each with its pod."""
 
 import json
 import re
@@ -9,9 +9,9 @@ from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
 
-# --- Records of a replay: what a log holds, what an engine is asked, and what is said of each request
+# --- Records of a replay: the content of a log, the questions to an engine, and the reasons for each request
 #
-# Rule: values of variables and arguments stand in requests alone, so every other record may be printed.
+# Rule: only requests hold values of variables and arguments, so every other record may be printed.
 
 
 CREATE = "CreateContainerRequest"
@@ -37,7 +37,7 @@ class Denial(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What was read. unreadable: the lines that begin a request which cannot be read, and why."""
+    """The content of a log. unreadable: the lines with a request that cannot be read, and why."""
 
     lines: int
     requests: tuple[Request, ...]
@@ -46,7 +46,7 @@ class Log(NamedTuple):
 
 
 class Pod(NamedTuple):
-    """The requests of one sandbox, in order. name, namespace: of the first container that says them, "" if none."""
+    """The requests of one sandbox, in order. name, namespace: of the first container that has them, "" if none."""
 
     namespace: str
     name: str
@@ -64,7 +64,7 @@ class Question(NamedTuple):
 
 
 class Unanswered(Exception):
-    """The engine gave no answer to a question as a whole; the text is one line of its own."""
+    """The engine gave no answer to a question; the message is one line."""
 
 
 # the values of each term: one, or none where it is undefined. Raises Unanswered
@@ -95,20 +95,18 @@ class Replayed(NamedTuple):
     judged: tuple[Judged, ...]
 
 
-# --- Read the requests and the denials out of a log: the agent's own file, a journal, what kubectl or containerd
-# print
+# --- Read the requests and the denials from a log: the agent's own file, a journal, output of kubectl or containerd
 #
 # Forms, of a line each, in any text around them:
 #
 #     {"kind": "CreateContainerRequest", "request": {…}}       the agent at debug level, in /tmp/policy.jsonl of its VM
-#     … msg="{\"kind\": \"CreateContainerRequest\", …}"         the same, quoted by whoever passes it on
+#     … msg="{\"kind\": \"CreateContainerRequest\", …}"         the same, quoted by a program that passes it on
 #     … CreateContainerRequest is blocked by policy: …         a denial, without the request
 #
 # Sources: docs/facts/kata-rules.md#requests, docs/facts/kata-rules.md#verdicts.
 #
-# Rule: the log is anybody's. What begins like a request is read completely or counted as not readable, and
-# of the text around a request, or behind "blocked by policy", nothing is kept: the rules of some generators print
-# values there.
+# Rule: the log is untrusted. A text that begins like a request is read completely or counted as unreadable. Of the text
+# around a request, or after "blocked by policy", nothing is kept: the rules of some generators print values there.
 
 
 LONGEST = 64 << 20  # bytes of a log, as of every input
@@ -140,7 +138,7 @@ def read_log(data: bytes) -> Log:
         lines.pop()
     for number, line in enumerate(lines, 1):
         time = match[0] if (match := TIME.search(line[:200])) else ""
-        read = list(_requests(line))
+        read = list(_read_requests(line))
         mark = SANDBOX.search(line) if read else None
         for request in read:
             if isinstance(request, str):
@@ -152,7 +150,7 @@ def read_log(data: bytes) -> Log:
     return Log(len(lines), tuple(requests), tuple(denials), tuple(unreadable))
 
 
-def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
+def _read_requests(line: str) -> Iterator[tuple[str, Any] | str]:
     position = 0
     while start := START.search(line, position):
         depth = DEPTHS.get(len(start[1]))
@@ -160,27 +158,27 @@ def _requests(line: str) -> Iterator[tuple[str, Any] | str]:
             yield f"quoted more than {DEEPEST} times"
             return
         if depth == 0:
-            request, position = _object(line, start.start())
+            request, position = _read_object(line, start.start())
             yield request
             if not position:
-                return  # behind a request that was cut off nothing is at a known place
+                return  # after a request that was cut off nothing is at a known place
             continue
         text = line[start.start() :]
         for _ in range(depth):
-            text = _unquoted(text)
-        yield _object(text, 0)[0]
-        return  # nor behind one that is quoted
+            text = _unquote(text)
+        yield _read_object(text, 0)[0]
+        return  # nor after a quoted one
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     inside = QUOTED.match(text)
-    text_inside = ESCAPE.sub(_character, inside[0] if inside else "")
+    text_inside = ESCAPE.sub(_unescape, inside[0] if inside else "")
     if SURROGATE.search(text_inside):  # JSON writes a character as two of them
         text_inside = text_inside.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text_inside
 
 
-def _character(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     escape = match[1]
     if len(escape) > 1:
         number = int(escape[1:], 16)
@@ -188,8 +186,8 @@ def _character(match: re.Match[str]) -> str:
     return ESCAPED.get(escape, escape)
 
 
-def _object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
-    """Read what begins at a place of a text, and return it and where it ends; 0 if it cannot be read."""
+def _read_object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
+    """Return the request at this position and its end; or the problem and 0."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except _TwiceError as problem:
@@ -199,7 +197,7 @@ def _object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
     kind = value.get("kind")
     if set(value) != {"kind", "request"} or not isinstance(kind, str) or not KIND.fullmatch(kind):
         return "not of the form {kind, request}", 0
-    if _too_deep(value["request"]):
+    if _is_too_deep(value["request"]):
         return f"nested more than {NESTING} levels deep", 0
     if text.find("\ufffd", start, end) >= 0 or SURROGATE.search(json.dumps(value, ensure_ascii=False)):
         return "not UTF-8", 0
@@ -207,31 +205,33 @@ def _object(text: str, start: int) -> tuple[tuple[str, Any] | str, int]:
 
 
 class _TwiceError(ValueError):
-    """A member that is there twice."""
+    """A duplicate member."""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise _TwiceError("a member appears twice")
     return members
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")  # NaN, Infinity
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if number - number != 0:
         raise ValueError("no number")
     return number
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_float=_parse_finite
+)
 
 
-def _too_deep(value: Any) -> bool:
+def _is_too_deep(value: Any) -> bool:
     level = [value]
     for _ in range(NESTING):
         level = [
@@ -245,14 +245,14 @@ def _too_deep(value: Any) -> bool:
     return True
 
 
-# --- Which requests of a log belong to which pod: those of one sandbox, which is one VM with one policy and one state
+# --- Assign the requests of a log to pods: a sandbox is one VM with one policy and one state
 #
-# Rule: a request belongs to the sandbox that its line names, or its own fields, or an earlier request
-# about the same container. In a log of one sandbox all belong to it; elsewhere the rest is counted and not guessed.
+# Rule: a request belongs to the sandbox that its line names, or its own fields, or an earlier request about the same
+# container. In a log of one sandbox all belong to it; otherwise the rest is counted and not guessed.
 
 
 class Sorted(NamedTuple):
-    """The pods of a log in the order in which they appear, and the requests of which the log does not say whose."""
+    """The pods of a log in order of appearance, and the requests without a known pod."""
 
     pods: tuple[Pod, ...]
     unknown: tuple[Request, ...]
@@ -271,12 +271,12 @@ def pods_of(log: Log) -> Sorted:
         by_sandbox.setdefault(sandbox, []).append(request)
     unknown = by_sandbox.pop("", [])
     if len(by_sandbox) < 2:
-        return Sorted((_pod(list(log.requests)),) if log.requests else (), ())
-    return Sorted(tuple(_pod(requests) for requests in by_sandbox.values()), tuple(unknown))
+        return Sorted((_make_pod(list(log.requests)),) if log.requests else (), ())
+    return Sorted(tuple(_make_pod(requests) for requests in by_sandbox.values()), tuple(unknown))
 
 
 def meant(pods: tuple[Pod, ...], workload: Workload, name: str = "") -> tuple[Pod, ...]:
-    """Return the pods that NAME or NAMESPACE/NAME means; without it those named like the workload, or the only one."""
+    """Return the pods for NAME or NAMESPACE/NAME; without a name, those named like the workload, or the only one."""
     if name:
         return tuple(pod for pod in pods if name in (pod.name, f"{pod.namespace}/{pod.name}"))
     if len(pods) == 1:
@@ -299,7 +299,7 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _pod(requests: list[Request]) -> Pod:
+def _make_pod(requests: list[Request]) -> Pod:
     first = next((request for request in requests if note(request, "sandbox-name")), None)
     namespace, name = (note(first, "sandbox-namespace"), note(first, "sandbox-name")) if first else ("", "")
     return Pod(namespace, name, tuple(requests))

@@ -1,4 +1,4 @@
-"""The conditions of sealed rules: as text, as questions to an engine, and what each is about."""
+"""The conditions of sealed rules: as text, as questions to an engine, and with the field that each is about."""
 
 import re
 from collections import Counter
@@ -9,8 +9,8 @@ from krm_function.record import NamedTuple
 
 # --- The definitions and conditions of sealed rules, as they are written
 #
-# Rule: an explanation asks the conditions that the policy itself has. So they are cut out of its text and
-# never written a second time. Rules in another layout than that of `opa fmt` are not found: only the verdict is known.
+# Rule: an explanation asks the conditions of the policy itself. So they are cut out of its text and never written a
+# second time. Rules in another layout than that of `opa fmt` are not found: then only the verdict is known.
 
 
 # a line that begins a definition with a condition: `name(parameters) if {`, `Name := {…} if {`, or all of it
@@ -25,9 +25,9 @@ OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 class Body(NamedTuple):
-    """A definition with conditions. parameters: names, each `_` with a number behind it.
+    """A definition with conditions. parameters: names, each `_` with a number appended.
 
-    The last of the statements is its value, if that is another one than true, as it may be undefined.
+    The last statement is its value if that is not true, as it may be undefined.
     """
 
     name: str
@@ -36,9 +36,9 @@ class Body(NamedTuple):
 
 
 def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
-    """Return the definitions with conditions by their name; none of a name that has others, its default aside."""
+    """Return by name the definitions with conditions; none for a name that also has others, its default aside."""
     by_name: dict[str, list[Body]] = {}
-    for head, block in _blocks(rules):
+    for head, block in _find_blocks(rules):
         names = [name.strip() for name in (head[2] or "").split(",") if name.strip()]
         parameters = tuple(f"unused_{index}" if name == "_" else name for index, name in enumerate(names))
         value = [] if head[3] in (None, "true") else [f"{VALUE} := {head[3]}"]
@@ -47,7 +47,7 @@ def bodies(rules: str) -> Mapping[str, tuple[Body, ...]]:
     return {name: tuple(several) for name, several in by_name.items() if len(several) == counted[name]}
 
 
-def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
+def _find_blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
     head, held = None, [""]
     for line in rules.split("\n"):
         if head and line == "}":
@@ -63,7 +63,7 @@ def _blocks(rules: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def definitions(rules: str) -> Counter[str]:
-    """Return how many definitions each name has; of one that has a default alone there are none."""
+    """Return the number of definitions of each name, defaults aside."""
     counted: Counter[str] = Counter()
     for line in rules.split("\n"):
         if match := ANY.fullmatch(line):
@@ -79,7 +79,7 @@ def statements(block: str) -> Iterator[str]:
         if line.strip().startswith("#") or not line.strip():
             continue
         held.append(line.strip())
-        depth += _opened(line)
+        depth += _count_open(line)
         if depth <= 0:
             yield "\n".join(held)
             held, depth = [], 0
@@ -99,9 +99,9 @@ def arguments(text: str) -> list[str]:
 
 
 def is_balanced(text: str) -> bool:
-    """Tell whether no bracket closes that was not opened in the text."""
+    """Tell whether the text closes no bracket that it has not opened."""
     depth = 0
-    for character in _unquoted(text):
+    for character in _empty_quotes(text):
         depth += (character in OPENING) - (character in CLOSING)
         if depth < 0:
             return False
@@ -109,30 +109,29 @@ def is_balanced(text: str) -> bool:
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the names in a text, those in quotes aside."""
-    return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", _unquoted(text)))
+    """Return the names in a text, except for those in quotes."""
+    return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", _empty_quotes(text)))
 
 
-def _opened(line: str) -> int:
-    bare = _unquoted(line)
+def _count_open(line: str) -> int:
+    bare = _empty_quotes(line)
     return sum((character in OPENING) - (character in CLOSING) for character in bare)
 
 
-def _unquoted(line: str) -> str:
+def _empty_quotes(line: str) -> str:
     return re.sub(r'"(?:[^"\\]|\\.)*"|`[^`]*`', '""', line)
 
 
-# --- The table of conditions: which field of a request one is about, what it compares, and which field of the pod
-# decides
+# --- The table of conditions: the field of a request, how it is compared, and the field of the pod that decides it
 #
-# Rule: a row is found by the function of the rules and the beginning of its condition, as the sealed
-# policy has it; the table explains conditions and never judges by them. A condition without a row is told by its own
-# text. New rules need a row here, and tests/replay/test_conditions.py names those that have none.
+# Rule: a row is found by the function of the rules and the beginning of its condition, as the sealed policy has it; the
+# table explains conditions and never judges by them. A condition without a row is shown as its own text. New rules need
+# a row here; tests/replay/test_conditions.py lists the conditions that have none.
 #
 # Source of the conditions: docs/facts/kata-rules.md#create-container, docs/facts/contrast-node.md#rules.
 
 
-# how a difference is told: operations/replay.py
+# how to describe a difference: operations/replay.py
 Says = Literal[
     "arguments", "capabilities", "devices", "elements", "mounts", "none", "paths", "plain", "required",
     "role", "state", "storages", "used", "value", "values",
@@ -147,8 +146,8 @@ STARTED = "the state of the VM: an earlier request has set it; nothing in the po
 class Condition(NamedTuple):
     """One row. field, policy: dotted, of the request and of its container in policy_data. pod: below the pod template.
 
-    In `pod`, {container} is the container of the request, as `spec.containers[name=app]`. follows: it is not told where
-    an earlier condition of the same function does not hold either, which says the same more closely.
+    In `pod`, {container} is the container of the request, as `spec.containers[name=app]`. follows: it is left out if an
+    earlier condition of the same function does not hold either, which is more precise.
     """
 
     function: str
@@ -318,7 +317,7 @@ CONDITIONS = (
 
 SETTINGS = "the settings of the policy decide it: spec.policy.settings, request_defaults.{kind}"
 
-# requests of which more is known than their conditions say: field, remedy
+# requests with more to explain than their conditions: field, remedy
 KINDS = {
     "CopyFileRequest": ("path", "a file that the host puts into the VM: " + NODE),
     "UpdateInterfaceRequest": ("interface", "a network interface: " + NODE),
@@ -336,18 +335,18 @@ KINDS = {
 
 
 def condition_of(function: str, statement: str) -> Condition | None:
-    """Return the row of a condition, None if the table has no such row."""
+    """Return the row of a condition, None if the table has none."""
     return next((row for row in CONDITIONS if row.function == function and statement.startswith(row.statement)), None)
 
 
-# --- Make questions of the conditions of sealed rules: rules of the same package that hold where one condition holds
+# --- Turn the conditions of sealed rules into questions: rules of the same package that hold if one condition holds
 #
 #   process_permitted(p, process, …) if {            probe_3(p, process, …) if { p.Cwd == process.Cwd }
 #       p.Cwd == process.Cwd                    ->    probe_4(p, process, …) := [key | some key, variable in process.Env
 #       every variable in process.Env { … }               not probe_5(p, process, …, variable)]
 #
-# Rule: a condition is asked as it is written, with the assignments before it that it needs. A call of a
-# function with one body is asked as a whole and taken apart, so that nothing which it refuses stays without a reason.
+# Rule: a condition is asked as it is written, with the earlier assignments that it needs. A call of a function with one
+# body is asked as a whole and taken apart, so that every refusal inside it has a reason.
 
 
 PACKAGE = "data.agent_policy."
@@ -360,10 +359,10 @@ CONTAINER = "container_permitted"
 
 
 class Probe(NamedTuple):
-    """One condition. term: what is asked. keys: whether the answer lists the elements that it does not hold for.
+    """One condition. term: the question. keys: whether the answer lists the elements that it does not hold for.
 
-    needs: numbers, among the probes beside it, of those without which it cannot hold. inner: the conditions of the
-    function that it calls.
+    needs: indexes of the sibling probes without which it cannot hold. inner: the conditions of the function that it
+    calls.
     """
 
     function: str
@@ -382,23 +381,23 @@ class Probes(NamedTuple):
 
 
 def probes_of(body: Body, rules: Mapping[str, tuple[Body, ...]], container: int | None = None) -> Probes:
-    """Return the conditions of an entry point. container: the one of policy_data that a request is about, if any."""
+    """Return the conditions of an entry point. container: the index in policy_data of the request's, if any."""
     maker = _Maker(rules, container)
     probes = maker.of(body, 0)
-    return Probes(PREAMBLE + "".join(maker.rules), tuple(_qualified(probe) for probe in probes))
+    return Probes(PREAMBLE + "".join(maker.rules), tuple(_qualify(probe) for probe in probes))
 
 
 def terms(probes: Iterable[Probe]) -> tuple[str, ...]:
-    """Return what is asked, in the order of the tree."""
+    """Return the questions, in the order of the tree."""
     return tuple(term for probe in probes for term in (probe.term, *terms(probe.inner)))
 
 
-def _qualified(probe: Probe) -> Probe:
-    return probe._replace(term=PACKAGE + probe.term, inner=tuple(_qualified(condition) for condition in probe.inner))
+def _qualify(probe: Probe) -> Probe:
+    return probe._replace(term=PACKAGE + probe.term, inner=tuple(_qualify(condition) for condition in probe.inner))
 
 
 class _Maker:
-    """Writes the rules; the names of each are its own."""
+    """Writes the rules, each under its own names."""
 
     def __init__(self, rules: Mapping[str, tuple[Body, ...]], container: int | None) -> None:
         self.rules: list[str] = []
@@ -411,14 +410,18 @@ class _Maker:
         earlier: list[tuple[int, str, frozenset[str]]] = []  # number, statement, the names that it gives a value
         chosen: set[str] = set()  # names of `some`
         for number, statement in enumerate(body.statements):
-            needed = _needed(statement, earlier)
+            needed = _find_needed(statement, earlier)
             prelude = [text for _, text, _ in needed]
             needs = tuple(index for index, _, _ in needed)
             if quantifier := EVERY.fullmatch(statement):
-                probe = Probe(body.name, statement, self._every(body, prelude, quantifier.groups()), True, needs, ())
+                probe = Probe(
+                    body.name, statement, self._list_failing(body, prelude, quantifier.groups()), True, needs, ()
+                )
             else:
-                term = self._rule(body, [*prelude, statement])
-                probe = Probe(body.name, statement, term, False, needs, self._inner(body, prelude, statement, depth))
+                term = self._write_rule(body, [*prelude, statement])
+                probe = Probe(
+                    body.name, statement, term, False, needs, self._take_apart(body, prelude, statement, depth)
+                )
             probes.append(probe)
             if assigned := ASSIGNED.fullmatch(statement):
                 earlier.append((number, statement, frozenset((assigned[1],))))
@@ -430,19 +433,19 @@ class _Maker:
                 earlier.append((number, statement, words(statement) & chosen))
         return tuple(probes)
 
-    def _inner(self, body: Body, prelude: list[str], statement: str, depth: int) -> tuple[Probe, ...]:
-        """Return the conditions of the one body that a statement calls, as calls with the parameters of `body`."""
-        call = self._called(statement)
+    def _take_apart(self, body: Body, prelude: list[str], statement: str, depth: int) -> tuple[Probe, ...]:
+        """Return the conditions of the only body that a statement calls, as calls with the parameters of `body`."""
+        call = self._parse_call(statement)
         chosen = sum(text.startswith("some ") for text in prelude)
         if call is None or depth == DEEPEST or chosen * 2 > len(prelude):
-            return ()  # of values that nothing chooses between, a rule would have several
+            return ()  # without a choice between values, a rule would have several
         name, values = call
         (callee,) = self._known[name]
         if len(values) != len(callee.parameters):
             return ()
-        return tuple(self._wrapped(body, prelude, probe, values) for probe in self.of(callee, depth + 1))
+        return tuple(self._wrap(body, prelude, probe, values) for probe in self.of(callee, depth + 1))
 
-    def _called(self, statement: str) -> tuple[str, list[str]] | None:
+    def _parse_call(self, statement: str) -> tuple[str, list[str]] | None:
         if self._container is not None and f"; {CONTAINER}(" in statement and len(self._known.get(CONTAINER, ())) == 1:
             inside = statement.split(f"; {CONTAINER}(", 1)[1]
             values = arguments(inside[: inside.rindex(")")])
@@ -451,25 +454,27 @@ class _Maker:
         name, values = (call[1], arguments(call[2])) if call and is_balanced(call[2]) else (statement, [])
         return (name, values) if len(self._known.get(name, ())) == 1 else None
 
-    def _wrapped(self, body: Body, prelude: list[str], probe: Probe, values: list[str]) -> Probe:
+    def _wrap(self, body: Body, prelude: list[str], probe: Probe, values: list[str]) -> Probe:
         name = probe.term.partition("(")[0]
         called = f"{name}({', '.join(values)})" if values else name
-        term = self._rule(body, [*prelude, f"{PREFIX}found := {called}"], f"{PREFIX}found")
-        inner = tuple(self._wrapped(body, prelude, condition, values) for condition in probe.inner)
+        term = self._write_rule(body, [*prelude, f"{PREFIX}found := {called}"], f"{PREFIX}found")
+        inner = tuple(self._wrap(body, prelude, condition, values) for condition in probe.inner)
         return probe._replace(term=term, inner=inner)
 
-    def _every(self, body: Body, prelude: list[str], parts: tuple[str, ...]) -> str:
+    def _list_failing(self, body: Body, prelude: list[str], parts: tuple[str, ...]) -> str:
         first, second, domain, block = parts
         key, value = (first, second) if second else ("_", first)
         key = f"{PREFIX}key" if key == "_" else key
-        holds = self._rule(body._replace(parameters=(*body.parameters, key, value)), [*prelude, *block.split("\n")])
+        holds = self._write_rule(
+            body._replace(parameters=(*body.parameters, key, value)), [*prelude, *block.split("\n")]
+        )
         listed = f"[{key} | some {key}, {value} in {domain}; not {holds}]"
-        # a list that is not there is no empty one: then the condition is undefined as well
+        # the condition is undefined for an absent list as well, which is not an empty one
         exists = f"{PREFIX}domain := {domain}"
-        return self._rule(body, [*prelude, exists, f"{PREFIX}found := {listed}"], f"{PREFIX}found")
+        return self._write_rule(body, [*prelude, exists, f"{PREFIX}found := {listed}"], f"{PREFIX}found")
 
-    def _rule(self, body: Body, lines: list[str], value: str = "") -> str:
-        """Write a rule with the parameters of a body; how it is called with them."""
+    def _write_rule(self, body: Body, lines: list[str], value: str = "") -> str:
+        """Write a rule with the parameters of a body, and return its call."""
         called = f"{PREFIX}{len(self.rules)}"
         if body.parameters:
             called += f"({', '.join(body.parameters)})"
@@ -478,8 +483,10 @@ class _Maker:
         return called
 
 
-def _needed(statement: str, earlier: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, str, frozenset[str]]]:
-    """Return the statements before one whose values it needs, in their order."""
+def _find_needed(
+    statement: str, earlier: list[tuple[int, str, frozenset[str]]]
+) -> list[tuple[int, str, frozenset[str]]]:
+    """Return the earlier statements whose values a statement needs, in their order."""
     names_used, seen = set(words(statement)), 0
     while len(names_used) > seen:
         seen = len(names_used)

@@ -1,4 +1,4 @@
-"""From the present Contrast release to another one, as a plan of waves."""
+"""An upgrade from the present Contrast release to another one, as a plan of waves."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from krm_function.report.findings import on_one_line
 
 
 class PlatformChange(NamedTuple):
-    """One platform that workloads are on. old, new: its handlers. measured: its reference values are others."""
+    """One platform of the workloads. old, new: its handlers. measured: its reference values change."""
 
     name: str
     old: str
@@ -31,10 +31,10 @@ class PlatformChange(NamedTuple):
 
 
 class Change(NamedTuple):
-    """From one release to another. images: names in the image map whose image is another one.
+    """From one release to another. images: names in the image map whose image changes.
 
-    coordinator: the one of this deployment, None if another deployment has it. profiles: of the policies, before and
-    after, "" where a release names none that is known.
+    coordinator: None if another deployment has it. profiles: of the old and new policies, "" if a release names no
+    known one.
     """
 
     old: str
@@ -47,7 +47,7 @@ class Change(NamedTuple):
 
     @property
     def handlers(self) -> Mapping[str, str]:
-        """The handlers of the present release, with those that take their place."""
+        """The handlers of the present release, with their successors."""
         return {platform.old: platform.new for platform in self.platforms if platform.old != platform.new}
 
 
@@ -104,10 +104,10 @@ def _other_images(old: Release, new: Release) -> Iterator[str]:
             yield name
 
 
-# --- The commands by which each host renders and applies, as texts with places to fill in
+# --- The commands that render and apply, for each host, as texts with places to fill in
 #
-# Rule: one row for each host, and nothing that holds for all of them. `alone` applies the coordinator
-# before the workloads; where a host cannot, it is empty, and `note` says what then happens.
+# Rule: one row for each host, and nothing that holds for all of them. `alone` applies the coordinator before the
+# workloads; if a host cannot, it is empty, and `note` describes the consequence.
 
 
 HostName = Literal["kubectl", "kustomize", "helm3", "helm4", "kpt", "argo-cd", "flux"]
@@ -127,10 +127,10 @@ TOGETHER = (
 
 
 class Host(NamedTuple):
-    """A host. render: to the file {out}, of the input as it is. lock: looks up images that are new.
+    """A host. render: to the file {out}, of the unchanged input. lock: looks up new images.
 
-    publish: what the host applies from, if that is not the file. apply: everything. alone: the coordinator. by_label:
-    whether that takes a label. note: about `alone`.
+    publish: the source that the host applies from, if not the file. apply: everything. alone: the coordinator.
+    by_label: whether that takes a label. note: about `alone`.
     """
 
     title: str
@@ -195,7 +195,7 @@ HOSTS: dict[HostName, Host] = {
 }
 
 
-# --- The waves of an upgrade: what each does, its commands for each host, and what has to be said before the next one
+# --- The waves of an upgrade: each with its effect, its commands for each host, and the gate before the next one
 #
 #     wave           what is new after it                           why not earlier
 #     render         files; the earlier policies stay in the        -
@@ -203,11 +203,11 @@ HOSTS: dict[HostName, Host] = {
 #     runtime        the handlers on the nodes, beside the old ones  the release's file is one of wave `render`'s
 #     classes        the RuntimeClasses                              a class without its handler takes pods that fail
 #     manifest       what the coordinator accepts: both              -
-#     coordinator    its pod                                         the manifest has to know it
+#     coordinator    its pod                                         the manifest must have its policy
 #     workloads      all other pods                                  their coordinator has to be ready
-#     prune          the manifest: no earlier policies               no pod of them may be left
+#     prune          the manifest: no earlier policies               no earlier pod may be left
 #
-# Rule: texts with the places of a call filled in; nothing is run. Source of what `contrast set` counts:
+# Rule: texts with the places of a call filled in; nothing is run. Source for the rules of `contrast set`:
 # docs/facts/contrast-manifest.md#set-and-verify.
 
 
@@ -219,7 +219,7 @@ NO_NOTES: Mapping[HostName, str] = MappingProxyType({})
 
 
 class Gate(NamedTuple):
-    """What is asked before the next wave, and what it has to answer."""
+    """The question before the next wave, and the answer that it needs."""
 
     command: str
     answer: str
@@ -238,9 +238,9 @@ class Wave(NamedTuple):
 class Places(NamedTuple):
     """The words of the call for the commands. Words in capitals are the reader's to replace.
 
-    paths: the input. config: the options --config. configured: the paths of these. generate, release, lock: files of
-    the configuration. next_release: the file of --to. earlier: that of --from. coordinator_file: where the coordinator
-    stands. label: of the coordinator's own object, "" if others have it too. emits: the output has RuntimeClasses.
+    paths: the input. config: the options --config. configured: their paths. generate, release, lock: files of the
+    configuration. next_release: the file of --to. earlier: the file of --from. coordinator_file: the coordinator's
+    file. label: of the coordinator's own object, "" if others have it too. emits: the output has RuntimeClasses.
     """
 
     paths: str
@@ -358,7 +358,9 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
         "roll out the workloads; pods of both releases are attested, and may restart at any moment",
         {
             name: [
-                *_commands(host, ("apply",) if _alone(host, change, places) else ("publish", "apply"), change, places)
+                *_commands(
+                    host, ("apply",) if _applies_alone(host, change, places) else ("publish", "apply"), change, places
+                )
             ]
             for name, host in hosts.items()
         },
@@ -378,11 +380,11 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
             "publish",
             "apply",
         ),
-        (verify, Gate(check, f"exit code 0, no CC0731. {_left(change)}")),
+        (verify, Gate(check, f"exit code 0, no CC0731. {_describe_leftovers(change)}")),
     )
 
 
-def _alone(host: Host, change: Change, places: Places) -> bool:
+def _applies_alone(host: Host, change: Change, places: Places) -> bool:
     return change.coordinator is not None and bool(host.alone) and (bool(places.label) or not host.by_label)
 
 
@@ -394,10 +396,10 @@ def _coordinator(change: Change, places: Places, hosts: Mapping[HostName, Host],
     commands: dict[HostName, Sequence[str]] = {}
     notes: dict[HostName, str] = {}
     for name, host in hosts.items():
-        alone = _alone(host, change, places)
+        alone = _applies_alone(host, change, places)
         commands[name] = [*_commands(host, ("publish", "alone", (ready,)), change, places)] if alone else ()
         if host.note:
-            notes[name] = _filled(host.note, change, places)
+            notes[name] = _fill(host.note, change, places)
         elif not alone:
             notes[name] = "its objects have no label of their own; kubectl applies it with the workloads"
     return Wave(
@@ -424,7 +426,7 @@ def _classes(places: Places, files: Sequence[str]) -> str:
     )
 
 
-def _left(change: Change) -> str:
+def _describe_leftovers(change: Change) -> str:
     old = ", ".join(change.handlers)
     return (
         f"When no pod of the cluster names {old} any more, its class and its node installer can go"
@@ -438,15 +440,15 @@ def _commands(host: Host, parts: Sequence[Sequence[str] | str], change: Change, 
         if isinstance(part, str):
             field = getattr(host, part)
             for text in (field,) if isinstance(field, str) else field:
-                yield _filled(text, change, places)
+                yield _fill(text, change, places)
         elif part and part[0] == "render":
             for text in host.render:
-                yield _filled(text, change, places, out=part[1])
+                yield _fill(text, change, places, out=part[1])
         else:
             yield from part
 
 
-def _filled(text: str, change: Change, places: Places, out: str = "") -> str:
+def _fill(text: str, change: Change, places: Places, out: str = "") -> str:
     coordinator = change.coordinator
     return text.format(
         paths=places.paths,
@@ -464,18 +466,18 @@ def _filled(text: str, change: Change, places: Places, out: str = "") -> str:
     )
 
 
-# --- How far an upgrade is, by what a cluster shows
+# --- The progress of an upgrade, as a cluster shows it
 #
 #     wave          done                                              open
 #     runtime       each node with an old handler has the new one     one has not
 #     classes       each new class is there                           one is not
 #     coordinator   its template has the new class, all pods run it   otherwise
-#     workloads     the same of all the others                        otherwise
+#     workloads     the same for all the others                       otherwise
 #
-# `render`, `manifest` and `prune` leave nothing in a cluster by which they could be told: "unknown". So is what the
-# cluster does not show.
+# `render`, `manifest` and `prune` leave no trace in a cluster: "unknown". So is everything that the cluster does not
+# show.
 #
-# Rule: pure, and by handlers alone; policies are what `check --cluster` compares.
+# Rule: pure, and by handlers alone; `check --cluster` compares policies.
 
 
 State = Literal["done", "open", "unknown"]
@@ -502,22 +504,22 @@ class ClusterState(NamedTuple):
 
 
 def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], list[Finding]]:
-    """Return the state of the waves by their names, and a finding for a wave that has begun too early."""
+    """Return the state of the waves by their names, and a finding for a wave that began too early."""
     if not change.handlers or (cluster.nodes is None and cluster.classes is None and cluster.objects is None):
         return {}, []
-    runs = _runs(change, cluster.objects, cluster.namespace) if cluster.objects is not None else None
+    runs = _count_handlers(change, cluster.objects, cluster.namespace) if cluster.objects is not None else None
     coordinator = {change.coordinator} if change.coordinator else set()
     seen = {
-        "runtime": _runtime(change, cluster.nodes),
-        "classes": _there(change, cluster.classes),
-        "coordinator": _rolled_out(runs, coordinator),
-        "workloads": _rolled_out(runs, {*change.workloads} - coordinator),
+        "runtime": _check_runtime(change, cluster.nodes),
+        "classes": _check_classes(change, cluster.classes),
+        "coordinator": _check_rollout(runs, coordinator),
+        "workloads": _check_rollout(runs, {*change.workloads} - coordinator),
     }
     begun = [ref for ref, (_, new) in (runs or {}).items() if new]
     if not begun:
         return seen, []
     handlers = set(change.handlers.values())
-    nowhere = [] if cluster.nodes is None else sorted(handlers - _known(cluster.nodes))
+    nowhere = [] if cluster.nodes is None else sorted(handlers - _collect_handlers(cluster.nodes))
     early = []
     if nowhere and seen["runtime"].state == "open":
         early.append(finding("CC1379.runtime", begun[0], after=change.new, names=listed(nowhere)))
@@ -527,11 +529,11 @@ def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], li
     return seen, early
 
 
-def _known(nodes: Sequence[Node]) -> set[str]:
+def _collect_handlers(nodes: Sequence[Node]) -> set[str]:
     return {handler for node in nodes for handler in node.handlers or ()}
 
 
-def _runtime(change: Change, nodes: Sequence[Node] | None) -> Seen:
+def _check_runtime(change: Change, nodes: Sequence[Node] | None) -> Seen:
     told = [node for node in nodes or () if node.handlers is not None]
     if not told:
         return Seen("unknown", "no node says which handlers it has")
@@ -548,7 +550,7 @@ def _runtime(change: Change, nodes: Sequence[Node] | None) -> Seen:
     return Seen("done", f"on {listed(having)}")
 
 
-def _there(change: Change, classes: Iterable[str] | None) -> Seen:
+def _check_classes(change: Change, classes: Iterable[str] | None) -> Seen:
     if classes is None:
         return Seen("unknown", "the cluster does not show its RuntimeClasses")
     lacking = sorted(set(change.handlers.values()) - set(classes))
@@ -557,7 +559,7 @@ def _there(change: Change, classes: Iterable[str] | None) -> Seen:
     )
 
 
-def _runs(change: Change, objects: Sequence[Any], namespace: str) -> dict[Ref, tuple[int, int]]:
+def _count_handlers(change: Change, objects: Sequence[Any], namespace: str) -> dict[Ref, tuple[int, int]]:
     """Return how many templates and pods of each workload have an old handler, and how many a new one."""
     old, new = change.handlers.keys(), set(change.handlers.values())
     runs: dict[Ref, tuple[int, int]] = {}
@@ -582,7 +584,7 @@ def _is_over(kind: str, value: Any) -> bool:
     return kind == "Pod" and str(dig(value, ("status", "phase"))) in ENDED
 
 
-def _rolled_out(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> Seen:
+def _check_rollout(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> Seen:
     if runs is None or not of:
         return Seen("unknown", "the cluster does not show it" if of else "")
     present = {ref: runs[ref] for ref in of if ref in runs}
@@ -608,12 +610,12 @@ def _rolled_out(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> See
 #       before wave 2:
 #         contrast-krm check rendered.yaml -> exit code 0
 #
-# Rule: what is the same for all hosts stands once. The JSON form is versioned; version 1 only ever gains
-# fields. Names come from the input, so their control characters are made visible.
+# Rule: text that is the same for all hosts appears once. The JSON form is versioned; version 1 only ever gains fields.
+# Names come from the input, so their control characters are made visible.
 
 
 def upgrade_text(change: Change, planned: Sequence[Wave], seen: Mapping[str, Seen], again: str) -> str:
-    """Write what changes, and each wave with its commands. again: the command that says how far it is."""
+    """Write the changes, and each wave with its commands. again: the command that shows the progress."""
     lines = [_heading(change), "", *_platforms(change)]
     if change.images:
         lines.append(f"images of the release that are others: {len(change.images)}")
