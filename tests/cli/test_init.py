@@ -301,7 +301,7 @@ def test_something_after_the_function_is_a_warning(name: str, text: str, here: D
     run = here.init()
     assert run.code == 0
     assert "warning CC1312" in run.stderr
-    assert "hint: put it last" in run.stderr
+    assert "hint: move it to the end" in run.stderr
 
 
 @pytest.mark.parametrize(
