@@ -432,4 +432,4 @@ def _check_owner(workload: Workload) -> Iterator[Finding]:
 def _describe_copy(copy: Copy) -> str:
     ref = reference(copy.origin)
     state = {"": "with the same policy", "earlier": "of an earlier template"}.get(copy.retired, "and runs no pod")
-    return f"made by {ref.kind} {ref.name}, {state}"
+    return f"created by {ref.kind} {ref.name}, {state}"

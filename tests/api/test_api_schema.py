@@ -162,7 +162,7 @@ LEAVES = [spec for table in TABLES.values() for spec in leaves(table, {})]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", [spec for spec in LEAVES if isinstance(spec, Text)], ids=lambda spec: spec.what)
+@pytest.mark.parametrize("spec", [spec for spec in LEAVES if isinstance(spec, Text)], ids=lambda spec: spec.meaning)
 def test_a_text_is_accepted_by_schema_and_parser_alike(spec: Text) -> None:
     bare = spec._replace(check=None)
     check = Validator(schema_of(bare))
