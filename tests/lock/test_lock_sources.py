@@ -140,7 +140,8 @@ def test_a_compressed_archive(lock: Locking) -> None:
     with tarfile.open(fileobj=out, mode="w:gz"):
         pass
     (lock.directory / "image.tar.gz").write_bytes(out.getvalue())
-    assert "is not an uncompressed tar archive" in refused(lock, "oci:image.tar.gz", "CC1254", f"{NAME}@{digest(b'')}", exit=3)
+    name = f"{NAME}@{digest(b'')}"
+    assert "is not an uncompressed tar archive" in refused(lock, "oci:image.tar.gz", "CC1254", name, exit=3)
 
 
 # --- docker archives
