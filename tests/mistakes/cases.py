@@ -62,7 +62,7 @@ def add_to_lock(world: World, hint: str) -> None:
     world["lock"]["spec"]["images"][OTHER_IMAGE] = entry | {"digest": OTHER_IMAGE.partition("@")[2]}
 
 
-@mistake("An image that was never locked", f"image: {OTHER_IMAGE}", "CC0504", add_to_lock)
+@mistake("An image that is not locked", f"image: {OTHER_IMAGE}", "CC0504", add_to_lock)
 def _(world: World) -> None:
     del world["lock"]["spec"]["images"][OTHER_IMAGE]
     world.container["image"] = OTHER_IMAGE
@@ -210,7 +210,7 @@ def remove_key(world: World, hint: str) -> None:
     del world.pod["nodeSelector"]["hardware"]
 
 
-@mistake("A node selector against the platform's", "hardware: tdx", "CC0304", remove_key)
+@mistake("A node selector that contradicts the platform", "hardware: tdx", "CC0304", remove_key)
 def _(world: World) -> None:
     world.pod["nodeSelector"] = {"hardware": "tdx"}
 
@@ -264,7 +264,7 @@ NOT_RUN = Mistake(
     lambda _, hint: None,  # tests/mistakes/test_mistakes.py runs kustomize with the flags that the hint names
 )
 EDITED = Mistake(
-    "A pod that was edited after it was sealed",
+    "A pod edited after it was sealed",
     "value: edited after the render",
     "CC1103",
     lambda world: world.container["env"][0].update(value="edited after the render"),

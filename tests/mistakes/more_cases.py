@@ -24,7 +24,7 @@ def remove_one(world: World, hint: str) -> None:
     del world.documents["copy"]
 
 
-@mistake("A file that was copied and not changed", "", "CC0118", remove_one)
+@mistake("A file copied but not changed", "", "CC0118", remove_one)
 def _(world: World) -> None:
     world["copy"] = copy.deepcopy(world["web"])
 
@@ -36,7 +36,7 @@ def set_runtime_class(world: World, hint: str) -> None:
 
 
 @mistake(
-    "Names in the manifest for a pod of another runtime class",
+    "Names in the manifest for a pod with another runtime class",
     "runtimeClassName: kata-qemu-snp",
     "CC0708",
     set_runtime_class,
@@ -61,7 +61,7 @@ def quote_template(world: World, hint: str) -> None:
     world["more"] = world["more"].replace("{{ name }}", '"{{ name }}"')
 
 
-@mistake("A text for another program's templates, without quotes", "greeting: {{ name }}", "CC0119", quote_template)
+@mistake("An unquoted template of another program", "greeting: {{ name }}", "CC0119", quote_template)
 def _(world: World) -> None:
     world["more"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata:\n  greeting: {{ name }}\n"
 
@@ -71,7 +71,7 @@ def leave_template_out(world: World, hint: str) -> None:
     del world.documents["more"]
 
 
-@mistake("A template of Helm among the resources", "{{- if .Values.more }}", "CC0119", leave_template_out)
+@mistake("A Helm template among the resources", "{{- if .Values.more }}", "CC0119", leave_template_out)
 def _(world: World) -> None:
     world["more"] = (
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: more\n{{- if .Values.more }}\ndata: {}\n{{- end }}\n"
@@ -83,12 +83,12 @@ def write_reference(world: World, hint: str) -> None:
     world.container["image"] = WEB_IMAGE
 
 
-@mistake("An image as a template in quotes", "image: '{{ .Values.image }}'", "CC0503", write_reference)
+@mistake("An image that is a quoted template", "image: '{{ .Values.image }}'", "CC0503", write_reference)
 def _(world: World) -> None:
     world.container["image"] = "{{ .Values.image }}"
 
 
-@mistake("A digest that was cut while it was copied", f"image: {WEB_IMAGE[:-1]}", "CC0503", write_reference)
+@mistake("A truncated digest", f"image: {WEB_IMAGE[:-1]}", "CC0503", write_reference)
 def _(world: World) -> None:
     world.container["image"] = WEB_IMAGE[:-1]
 
@@ -98,7 +98,7 @@ def write_integer(world: World, hint: str) -> None:
     world.container["securityContext"]["runAsUser"] = 1000
 
 
-@mistake("An integer in quotes", "runAsUser: '1000'", "CC0207", write_integer)
+@mistake("A quoted integer", "runAsUser: '1000'", "CC0207", write_integer)
 def _(world: World) -> None:
     world.container["securityContext"] = {"runAsUser": "1000"}
 
@@ -108,7 +108,7 @@ def lock_again(world: World, hint: str) -> None:
     world["lock"] = World()["lock"]
 
 
-@mistake("A lock of an older image under the new digest", "", "CC0505", lock_again)
+@mistake("A lock entry of an older image under the new digest", "", "CC0505", lock_again)
 def _(world: World) -> None:
     world["lock"]["spec"]["images"][WEB_IMAGE]["digest"] = "sha256:" + "9" * 64
 
@@ -118,7 +118,7 @@ def say_that_there_is_none(world: World, hint: str) -> None:
     world["lock"]["spec"]["images"][WEB_IMAGE]["passwd"] = ""
 
 
-@mistake("A lock that was written by hand without passwd", "", "CC0508", say_that_there_is_none)
+@mistake("A lock entry written by hand without passwd", "", "CC0508", say_that_there_is_none)
 def _(world: World) -> None:
     del world["lock"]["spec"]["images"][WEB_IMAGE]["passwd"]
 
@@ -128,7 +128,7 @@ def rename_container(world: World, hint: str) -> None:
     world.pod["containers"][1]["name"] = "second"
 
 
-@mistake("Two containers of one name", "", "CC0208", rename_container)
+@mistake("Two containers with the same name", "", "CC0208", rename_container)
 def _(world: World) -> None:
     world.pod["containers"].append(copy.deepcopy(world.container))
 
@@ -148,7 +148,7 @@ def remove_annotation(world: World, hint: str) -> None:
     del world.notes[f"{NOTE}servicemesh-egress"]
 
 
-@mistake("An egress annotation with nothing in it", f"{NOTE}servicemesh-egress: ''", "CC0205", remove_annotation)
+@mistake("An empty egress annotation", f"{NOTE}servicemesh-egress: ''", "CC0205", remove_annotation)
 def _(world: World) -> None:
     world.notes[f"{NOTE}servicemesh-egress"] = ""
 
@@ -158,7 +158,7 @@ def keep_one(world: World, hint: str) -> None:
     del world.documents["second"]
 
 
-@mistake("Two ContrastGenerate", "name: other", "CC0904", keep_one)
+@mistake("Two ContrastGenerate objects", "name: other", "CC0904", keep_one)
 def _(world: World) -> None:
     world["second"] = copy.deepcopy(world["options"])
     world["second"]["metadata"]["name"] = "other"
@@ -168,7 +168,7 @@ def use_version(world: World, hint: str) -> None:
     world["options"]["apiVersion"] = quoted(r"use (\S+)", hint)
 
 
-@mistake("A version of the API that there is not", "apiVersion: contrast-krm.dev/v1", "CC0907", use_version)
+@mistake("An API version that does not exist", "apiVersion: contrast-krm.dev/v1", "CC0907", use_version)
 def _(world: World) -> None:
     world["options"]["apiVersion"] = "contrast-krm.dev/v1"
 
@@ -187,7 +187,7 @@ def use_public_key(world: World, hint: str) -> None:
     world.spec["manifest"]["workloadOwnerKeys"] = World().spec["manifest"]["workloadOwnerKeys"]
 
 
-@mistake("The private key in the place of the public one", "workloadOwnerKeys:", "CC0901", use_public_key)
+@mistake("A private key in place of the public key", "workloadOwnerKeys:", "CC0901", use_public_key)
 def _(world: World) -> None:
     world.spec["manifest"]["workloadOwnerKeys"] = [PRIVATE_KEY]
 
@@ -197,7 +197,7 @@ def use_other_name(world: World, hint: str) -> None:
     world.spec["manifest"]["name"] = "contrast-manifest"
 
 
-@mistake("A manifest with the name of a ConfigMap that is there", "name: settings", "CC0710", use_other_name)
+@mistake("A manifest named like an existing ConfigMap", "name: settings", "CC0710", use_other_name)
 def _(world: World) -> None:
     world.spec["manifest"]["name"] = "settings"
 
@@ -207,7 +207,7 @@ def write_a_port(world: World, hint: str) -> None:
     world.container["ports"][0]["containerPort"] = 80
 
 
-@mistake("A port in quotes", "containerPort: '80'", "CC0207", write_a_port)
+@mistake("A quoted port", "containerPort: '80'", "CC0207", write_a_port)
 def _(world: World) -> None:
     world.container["ports"] = [{"containerPort": "80"}]
 
@@ -217,7 +217,7 @@ def write_seconds(world: World, hint: str) -> None:
     world.pod["terminationGracePeriodSeconds"] = 30
 
 
-@mistake("Seconds in quotes", "terminationGracePeriodSeconds: '30'", "CC0207", write_seconds)
+@mistake("A quoted number of seconds", "terminationGracePeriodSeconds: '30'", "CC0207", write_seconds)
 def _(world: World) -> None:
     world.pod["terminationGracePeriodSeconds"] = "30"
 
@@ -230,7 +230,7 @@ def write_rule(world: World, hint: str) -> None:
     world.spec["volumes"] = {"splitSubPaths": True}
 
 
-@mistake("One emptyDir, of which each path shows a part", "subPath: conf", "CC0604", write_rule)
+@mistake("One emptyDir mounted with several subPaths", "subPath: conf", "CC0604", write_rule)
 def _(world: World) -> None:
     parts_of_empty_dir(world, "conf", "tmp")
 
@@ -248,7 +248,7 @@ def divide_limit(world: World, hint: str) -> None:
     world.spec["volumes"] = {"splitSubPaths": rule}
 
 
-@mistake("A sizeLimit for all parts of an emptyDir", "sizeLimit: 1Gi", "CC0836", divide_limit)
+@mistake("A sizeLimit on an emptyDir that is split", "sizeLimit: 1Gi", "CC0836", divide_limit)
 def _(world: World) -> None:
     parts_of_empty_dir(world, "conf", "tmp", sizeLimit="1Gi")
     world.spec["volumes"] = {"splitSubPaths": True}
@@ -259,7 +259,7 @@ def mount_one(world: World, hint: str) -> None:
     world.container["volumeMounts"] = [one for one in world.container["volumeMounts"] if one["subPath"] == part]
 
 
-@mistake("A part of an emptyDir that is in another one", "subPath: conf/d", "CC0836", mount_one)
+@mistake("A subPath inside another subPath", "subPath: conf/d", "CC0836", mount_one)
 def _(world: World) -> None:
     parts_of_empty_dir(world, "conf", "conf/d")
     world.spec["volumes"] = {"splitSubPaths": True}
@@ -282,7 +282,7 @@ def claimed(world: World) -> None:
     }
 
 
-@mistake("A claim of secure-pv that is a file system", "claimName: web-data", "CC0830", set_block)
+@mistake("A secure-pv claim that is a file system", "claimName: web-data", "CC0830", set_block)
 def _(world: World) -> None:
     claimed(world)
     world.container["volumeMounts"] = [{"name": "share", "mountPath": "/data", "mountPropagation": "HostToContainer"}]
@@ -294,7 +294,7 @@ def correct_claim(world: World, hint: str) -> None:
     world.spec["volumes"]["securePV"]["claims"] = ["web-data"]
 
 
-@mistake("The name of a claim that nobody has", "web-dat", "CC0840", correct_claim)
+@mistake("A claim name that no pod uses", "web-dat", "CC0840", correct_claim)
 def _(world: World) -> None:
     claimed(world)
     world.spec["volumes"] = {"securePV": {"claims": ["web-data", "web-dat"]}}
@@ -305,7 +305,7 @@ def remove_read_only(world: World, hint: str) -> None:
     del world.pod["volumes"][0]["persistentVolumeClaim"]["readOnly"]
 
 
-@mistake("An encrypted volume that is only read", "readOnly: true", "CC0837", remove_read_only)
+@mistake("A read-only encrypted volume", "readOnly: true", "CC0837", remove_read_only)
 def _(world: World) -> None:
     claimed(world)
     world.pod["volumes"][0]["persistentVolumeClaim"]["readOnly"] = True
@@ -316,7 +316,7 @@ def write_as_image(world: World, hint: str) -> None:
     world.container["volumeMounts"][0]["mountPath"] = quoted(remedy("CC0839", place="(\\S+)"), hint)
 
 
-@mistake("A VOLUME of an image in another spelling", "mountPath: /data", "CC0839", write_as_image)
+@mistake("A VOLUME spelled differently in the mountPath", "mountPath: /data", "CC0839", write_as_image)
 def _(world: World) -> None:
     world["lock"]["spec"]["images"][WEB_IMAGE]["config"]["Volumes"] = {"/data/": {}}
     world.mount("data", {"emptyDir": {}})
@@ -328,7 +328,7 @@ def correct_path(world: World, hint: str) -> None:
     world.spec["volumes"]["hostPathCaches"]["paths"] = ["/models"]
 
 
-@mistake("The path of a cache that nobody mounts", "/model", "CC0840", correct_path)
+@mistake("A cache path that no pod mounts", "/model", "CC0840", correct_path)
 def _(world: World) -> None:
     world.mount("models", {"hostPath": {"path": "/models", "type": "DirectoryOrCreate"}})
     world.spec["volumes"] = {"hostPathCaches": {"paths": ["/models", "/model"]}}
