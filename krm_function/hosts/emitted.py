@@ -12,14 +12,14 @@ from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.runtime_classes import KIND
 from krm_function.kubernetes.workload import EMITTED, ORIGINAL
 
-# --- Bookkeeping on emitted objects: whether a line end was added before them, or a separator line behind them
+# --- Bookkeeping on emitted objects: a line end that was added before them, or a separator line after them
 #
-# Rule: these annotation values count only if nothing but emitted objects follows, or stands before;
+# Rule: these annotation values count only if only emitted objects follow, or come before;
 # otherwise a host has moved objects since, and what was added stays.
 
 
 AFTER_NEWLINE = "after-newline"  # value of EMITTED: a line end was added before this object
-BEFORE_SEPARATOR = "before-separator"  # value of EMITTED: a separator line was added behind this object
+BEFORE_SEPARATOR = "before-separator"  # value of EMITTED: a separator line was added after this object
 
 
 def annotated(value: Mapping[str, Any], key: str, text: str) -> dict[str, Any]:
@@ -35,13 +35,13 @@ def after_newline(value: Any) -> Any:
 
 
 def before_separator(value: Any) -> Any:
-    """Record in an emitted object that a separator line was added behind it; return any other object as it is."""
+    """Record in an emitted object that a separator line was added after it; return any other object as it is."""
     unmarked = dig(value, ("metadata", "annotations", EMITTED)) is None
     return value if unmarked else annotated(value, EMITTED, BEFORE_SEPARATOR)
 
 
 def without_added_separator(resources: Sequence[Resource]) -> list[Resource]:
-    """Remove such a separator line from the first text that is left. Parameters as in `without_added_line_end`."""
+    """Remove a recorded separator line from the first remaining text. Parameters as in `without_added_line_end`."""
     result = list(resources)
     marked = False
     for index, resource in enumerate(result):
@@ -49,25 +49,25 @@ def without_added_separator(resources: Sequence[Resource]) -> list[Resource]:
             if marked:
                 result[index] = resource._replace(rendered=re.sub(r"\A---\r?\n", "", text))
             break
-        marked = marked or _mark(resource) == BEFORE_SEPARATOR
+        marked = marked or _emitted_mark(resource) == BEFORE_SEPARATOR
     return result
 
 
 def without_added_line_end(data: bytes, resources: Sequence[Resource]) -> bytes:
-    """Remove such a line end from a stream or list whose emitted objects were removed.
+    """Remove a recorded line end from a stream or list whose emitted objects were removed.
 
-    resources: all of them, with those that were removed.
+    resources: including the removed ones.
     """
     for resource in reversed(resources):
         if resource.output is not None:
             break
-        if _mark(resource) == AFTER_NEWLINE:
+        if _emitted_mark(resource) == AFTER_NEWLINE:
             return data.removesuffix(b"\n").removesuffix(b"\r")
     return data
 
 
-def _mark(resource: Resource) -> Any:
-    """Return the value of EMITTED of an object that an earlier render added, None for any other resource."""
+def _emitted_mark(resource: Resource) -> Any:
+    """Return None for a resource that no earlier render added."""
     return dig(resource.value, ("metadata", "annotations", EMITTED)) if resource.state == "added" else None
 
 
@@ -103,11 +103,11 @@ def no_addition(value: Any) -> str:
         return "CC0116.original"
     if hook_of(root):
         return "CC0116.hook"
-    return _no_runtime_class(root, ref.name) if ref.kind == KIND else _no_manifest(root)
+    return _check_runtime_class(root, ref.name) if ref.kind == KIND else _check_manifest(root)
 
 
-def _no_runtime_class(root: dict[str, Any], name: str) -> str:
-    """Return why a RuntimeClass is not Contrast's. A host may have given its name a prefix or suffix."""
+def _check_runtime_class(root: dict[str, Any], name: str) -> str:
+    """Return why a RuntimeClass is not Contrast's. A host may have added a prefix or suffix to its name."""
     handler = root.get("handler")
     if not isinstance(handler, str) or not is_handler(handler) or handler not in name:
         return "CC0116.handler"
@@ -119,7 +119,7 @@ def _no_runtime_class(root: dict[str, Any], name: str) -> str:
     return ""
 
 
-def _no_manifest(root: dict[str, Any]) -> str:
+def _check_manifest(root: dict[str, Any]) -> str:
     """Return why a ConfigMap does not hold a manifest and nothing else."""
     text = dig(root, ("data", FILE))
     if not isinstance(text, str) or len(mapping(root.get("data"))) != 1:

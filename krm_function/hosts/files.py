@@ -1,6 +1,6 @@
 """Find and read files; hosts/write_files.py writes them.
 
-Rule of this file: a path is never taken from the input, and what somebody else put into a directory leads nowhere else.
+Rule of this file: a path is never taken from the input, and the content of a directory leads nowhere outside of it.
 Nothing that writes is imported, so a command that only reads does not load it.
 
     a file                       may be
@@ -32,11 +32,11 @@ class FileProblem(OSError):
 
 
 class PlaceProblem(FileProblem):
-    """A file below a directory that is none, or is not in that directory."""
+    """A path below a directory that is not a regular file, or leads out of that directory."""
 
 
 class FoundFile(NamedTuple):
-    """A file to read. root: the directory below which it was found, "" for a path that was named itself."""
+    """A file to read. root: the directory that it was found below, "" for a path that was named itself."""
 
     path: str
     root: str = ""
@@ -50,7 +50,7 @@ class EmptyProblem(FileProblem):
 
 
 def blank(data: bytes) -> bool:
-    """Tell whether an input is nothing but white space, as after a command of a shell pipe that has failed."""
+    """Tell whether an input is only white space, as after a failed command of a shell pipe."""
     rest = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
     return not rest or rest.isspace()
 
@@ -58,9 +58,9 @@ def blank(data: bytes) -> bool:
 def find_files(paths: Sequence[str]) -> list[FoundFile]:
     """Find all .yaml/.yml files below the paths, sorted, each once; a path that is a file is taken whatever its name.
 
-    A .json file is one of them if it holds an object, which `kubectl apply -f` would apply too
-    (docs/facts/kubernetes.md#files); other JSON, such as a manifest, is not. Links to directories are not followed.
-    Hidden directories are walked like others, as Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
+    A .json file counts if it holds an object, as for `kubectl apply -f` (docs/facts/kubernetes.md#files); other JSON,
+    such as a manifest, does not. Links to directories are not followed. Hidden directories are walked like others, as
+    Contrast does (docs/facts/contrast.md#selection). Raises FileProblem.
     """
     files: dict[str, FoundFile] = {}
     for path in paths:
@@ -83,7 +83,7 @@ def find_files(paths: Sequence[str]) -> list[FoundFile]:
 
 
 def _holds_object(path: str, root: str) -> bool:
-    """Tell whether a file of JSON holds an object of Kubernetes, or what may be one and cannot be read as JSON.
+    """Tell whether a .json file holds an object of Kubernetes, or may hold one and is not valid JSON.
 
     Raises FileProblem.
     """
@@ -100,7 +100,7 @@ def _holds_object(path: str, root: str) -> bool:
 def read_file(path: str, root: str = "", most: int = -1) -> bytes:
     """Read one file. Raises FileProblem, also for more than MOST bytes.
 
-    root: the directory in which it has to be, "" for a path of the command line. most: read its first bytes only.
+    root: the directory that it must be in, "" for a path of the command line. most: read its first bytes only.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | (os.O_NONBLOCK if root else 0))
@@ -118,9 +118,9 @@ def read_file(path: str, root: str = "", most: int = -1) -> bytes:
 
 
 def _must_be_inside(path: str, root: str, descriptor: int) -> None:
-    """Raise PlaceProblem unless what was opened is a regular file, and is found at a place below the root.
+    """Raise PlaceProblem unless the open file is regular and is found below the root.
 
-    It is asked after opening: whoever exchanges a link in between has another file there than the one that is open.
+    Call it after opening: if a link is exchanged in between, its file is another one than the open one.
     """
     opened = os.fstat(descriptor)
     if not S_ISREG(opened.st_mode):

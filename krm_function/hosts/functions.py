@@ -25,21 +25,21 @@ from krm_function.text.split import split_items
 
 
 def without_own_results(source: Source) -> Source:
-    """Return the list without the results of an earlier render; the identical text if there are none."""
+    """Return the list without the results of an earlier render; the identical text without such results."""
     if "results" not in source.text or "CC" not in source.text:
         return source
     try:
         split = split_items(source.text)
         if split is None or split.results is None:
             return source
-        results = _list(parse(split.results.of(source.text)))
+        results = _items_or_entries(parse(split.results.of(source.text)))
         foreign = [result for result in results if not _is_own(result)]
         if len(foreign) == len(results):
             return source
         if foreign:
             texts = [item.of(source.text) for item in split.items]
             return source._replace(text=replace_items(source.text, split, texts, (), foreign))
-        text = _cut(source.text, split)
+        text = _cut_results(source.text, split)
         rest = split_items(text)
     except YamlError:
         return source
@@ -53,13 +53,13 @@ def _is_own(result: Any) -> bool:
     return isinstance(code, str) and is_code(code)
 
 
-def _list(document: Any) -> list[Any]:
+def _items_or_entries(document: Any) -> list[Any]:
     value = document.value if document.item is None else [document.value]  # a list of one reads like an item
     return value if isinstance(value, list) else []
 
 
-def _cut(text: str, split: ItemList) -> str:
-    """Return the text without the key `results`, which is where a render puts it: last."""
+def _cut_results(text: str, split: ItemList) -> str:
+    # A render puts the key `results` last
     assert split.results_span is not None  # noqa: S101 (the caller has looked)
     start, end = text.rfind("results", 0, split.results_span[0]), split.results_span[1]
     if split.root_style == "flow":
@@ -77,13 +77,13 @@ def _cut(text: str, split: ItemList) -> str:
 #
 #     every item has                             and none has                   results are
 #     the id of a call, and one of kpt's notes   kustomize's id of the item     shown by kpt
-#     anything else                              anything else                  perhaps seen by nobody
+#     anything else                              anything else                  perhaps not shown
 #
 # `kpt fn source | contrast-krm | kpt fn sink` and `kustomize fn run` have paths too, but no ids, or no notes of kpt.
 # Source: docs/facts/krm-functions.md#who-calls.
 #
 # Rule: the notes are annotations, which an author can write, too. Where one item lacks them, findings go
-# to standard error as well: said twice is better than not at all. An author cannot take kustomize's ids away.
+# to standard error, too: twice is better than not at all. An author cannot take kustomize's ids away.
 
 
 OF_KUSTOMIZE = "kustomize.config.k8s.io/id"
@@ -117,13 +117,13 @@ class DecodedList(NamedTuple):
 def cut_list(text: Source) -> DecodedList:
     """Read a ResourceList, without the results of an earlier render. Raises NotAResourceListError and YamlError."""
     source = ResourceList.parse(without_own_results(text))
-    resources = tuple(map(_resource, source.items))
+    resources = tuple(map(_make_resource, source.items))
     config = source.function_config
     return DecodedList(source, resources, ConfigDocument(config.document.value, "", config.line) if config else None)
 
 
-def _resource(item: KubeObject) -> Resource:
-    """Make the resource of an item, with its identity as far as that is known without parsing it."""
+def _make_resource(item: KubeObject) -> Resource:
+    """Set its identity as far as that is known without parsing the item."""
     header = (item.api_version, item.kind, item.name) if item.certain else item.header
     return Resource(item.text, item.line, "", *header, item.certain)
 

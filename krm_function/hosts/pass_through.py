@@ -1,6 +1,6 @@
 """Early exit for post-render: detect a stream without Contrast workloads before importing the pipeline.
 
-Rule of this file: the answer is that of the pipeline, only earlier. `True` means that a render whose configuration
+Rule of this file: the answer is the pipeline's, only earlier. `True` means that a render whose configuration
 has no errors would have no findings and return the same bytes; whatever is not certain is `False`, and the pipeline
 decides. The tests compare both.
 """
@@ -24,7 +24,7 @@ _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 
 
 def passes_through(data: bytes) -> bool:
-    """Tell whether nothing in a stream can be Contrast's and all of it can be read."""
+    """Tell whether a stream can be read and has nothing that can be Contrast's."""
     if not data or len(data) > LARGEST or b"contrast" in data or b"\r" in data or data.startswith(b"\xef\xbb\xbf"):
         return False
     try:
@@ -33,15 +33,15 @@ def passes_through(data: bytes) -> bool:
             return False
         pull = CParser(text).get_event
         while (kind := type(pull())) is not StreamEndEvent:
-            if kind is DocumentStartEvent and not _is_unrelated(plain_value(pull(), pull, _DEEP, _typed)):
+            if kind is DocumentStartEvent and not _is_unrelated(plain_value(pull(), pull, _DEEP, _plain_scalar)):
                 return False
     except (YAMLError, ValueError, NotPlain):
         return False
     return True
 
 
-def _typed(text: str) -> str | bool | None:
-    """Return a plain scalar that is surely a string, None for nothing, False for what may be of another type."""
+def _plain_scalar(text: str) -> str | bool | None:
+    """Return a plain scalar that is surely a string, None for an empty one, False for another type."""
     if not text:
         return None
     return text if text[0] in _LETTERS and text.lower() not in _WORDS else False
@@ -64,7 +64,7 @@ def _is_unrelated(document: Any) -> bool:
 
 
 def _may_name_class(document: Any, template: tuple[str | int, ...]) -> bool:
-    """Tell whether a pod template may name a runtime class: it does, or its pod spec is no map."""
+    """Tell whether a pod template may name a runtime class: it does, or its pod spec is not a map."""
     pod = document
     for part in (*template, "spec"):
         pod = pod.get(part, {}) if isinstance(pod, dict) else pod[part] if isinstance(part, int) else None

@@ -54,8 +54,8 @@ def cut_stream(source: Source, file: str = "") -> Stream:
 def encode_stream(stream: Stream, texts: Sequence[str | None], added: Iterable[Any] = (), source: str = "") -> bytes:
     """Encode the stream with `texts` in place of the resources' own, and the added objects.
 
-    texts: None leaves the resource out. source: Helm 3's template directory, for the `# Source:` line by which
-    `helm template --show-only` finds a document; "" elsewhere.
+    texts: None leaves the resource out. source: Helm 3's template directory, for the `# Source:` line, where
+    `helm template --show-only` looks for a document; "" elsewhere.
     """
     return b"".join(stream_pieces(stream, texts, added, source))
 
@@ -65,7 +65,7 @@ def stream_pieces(
 ) -> Iterator[bytes]:
     """Do as `encode_stream`, but yield the pieces, so that a large stream is not copied once more."""
     body = [text for text in texts if text]
-    newline = _newline(body)
+    newline = _detect_newline(body)
     first: list[Any] = []
     last: list[Any] = []
     may_lead = bool(body) and not body[0].lstrip().startswith(("%", "..."))  # directives belong to the start
@@ -78,20 +78,19 @@ def stream_pieces(
     if last and body and not body[-1].endswith("\n"):
         body.append(newline)
         last[0] = after_newline(last[0])
-    above, below = ([_document(value, source, newline) for value in part] for part in (first, last))
+    above, below = ([_make_document(value, source, newline) for value in part] for part in (first, last))
     yield encode("", stream.bom)
     yield from map(encode, (*above, *body, *below))
 
 
-def _newline(texts: Iterable[str]) -> str:
-    """Return the line end of a stream, by its first 4096 characters."""
+def _detect_newline(texts: Iterable[str]) -> str:
+    """Look at the first 4096 characters."""
     head = ""
     for text in texts:
         head += text[: 4096 - len(head)]
     return "\r\n" if "\r\n" in head else "\n"
 
 
-def _document(value: Any, source: str, newline: str) -> str:
-    """Make a new document with its separator line."""
+def _make_document(value: Any, source: str, newline: str) -> str:
     comment = f"{HELM_SOURCE}{source}/{value['metadata']['name']}.yaml\n" if source else ""
     return f"---\n{comment}{dump(value)}".replace("\n", newline)

@@ -54,7 +54,7 @@ def deferred_signals() -> Iterator[Callable[[], None]]:
             signal.raise_signal(came)
 
 
-# --- Outputs that are named like files and are none: descriptors, such as /dev/stdout, and devices, such as /dev/null
+# --- Outputs that are named like files: descriptors, such as /dev/stdout, and devices, such as /dev/null
 #
 # Rule: only paths that stand for a descriptor of this process, and character devices, count; a shell's
 # `>(command)` is such a path. They are written to and never replaced, renamed or read. Any other pipe is no output: to
@@ -66,7 +66,7 @@ DIRECTORIES = ("/dev/fd", "/proc/self/fd")
 
 
 def is_stream(path: str) -> bool:
-    """Tell whether an output of this path is written to as it is."""
+    """Tell whether an output of this path is written to without a temporary file."""
     return _descriptor(path) is not None or _is_device(path)
 
 
@@ -84,7 +84,6 @@ def write_stream(path: str, data: bytes) -> None:
 
 
 def _descriptor(path: str) -> int | None:
-    """Return the number of the descriptor that a path stands for."""
     directory, _, name = path.rpartition("/")
     if directory in DIRECTORIES and name.isascii() and name.isdecimal() and len(name) < 10:
         return int(name)
@@ -163,14 +162,14 @@ def sweep(paths: Iterable[str]) -> None:
         directory, name = os.path.split(path)
         stems.setdefault(directory, set()).add(_stem(name))
     for directory, targets in stems.items():
-        for name, stem in _left_in(directory):
+        for name, stem in _find_leftovers(directory):
             if stem in targets:
                 _remove(os.path.join(directory, name))
 
 
 def sweep_directory(directory: str) -> None:
     """Remove what killed runs have left for any target in a directory that holds only files of contrast-krm."""
-    for name, _ in _left_in(directory):
+    for name, _ in _find_leftovers(directory):
         _remove(os.path.join(directory, name))
 
 
@@ -178,8 +177,8 @@ def _stem(name: str) -> str:
     return "." + os.fsdecode(os.fsencode(name)[:LONGEST])
 
 
-def _left_in(directory: str) -> Iterator[tuple[str, str]]:
-    """Yield the temporary names in a directory, each with the part of its target's name that it holds."""
+def _find_leftovers(directory: str) -> Iterator[tuple[str, str]]:
+    """Yield each temporary name in a directory with the kept part of its target's name."""
     try:
         names = os.listdir(directory or ".")
     except OSError:
@@ -220,8 +219,8 @@ def _remove(path: str) -> None:
 #
 # Nothing else of an old file is kept: no ACL, no extended attribute, no second name.
 #
-# The directory is opened once, and all names are names in it: whoever exchanges it meanwhile, for a link or another
-# one, gets neither the file nor a temporary one into the other, and the write fails.
+# The directory is opened once, and all names are names in it: if it is exchanged meanwhile, for a link or another
+# directory, no file goes there and the write fails.
 
 
 class NewFile(NamedTuple):
@@ -234,7 +233,7 @@ class NewFile(NamedTuple):
 
 
 class Staged(NamedTuple):
-    """A file that is complete under a temporary name. backup: another name of the old one, "" if there is none.
+    """A file that is complete under a temporary name. backup: another name of the old file, or "".
 
     Both are names in `directory`.
     """
@@ -243,7 +242,7 @@ class Staged(NamedTuple):
     temporary: str
     descriptor: int
     replaces: bool
-    directory: int  # of all names: the descriptor of the one that the target was in at first
+    directory: int  # of all names: a descriptor of the target's first directory
     backup: str = ""
     kept_descriptor: int = -1
 
@@ -253,8 +252,8 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
     directory = -1
     try:
         directory = os.open(os.path.dirname(file.path) or ".", os.O_RDONLY | os.O_DIRECTORY)
-        old = _old(file, directory)
-        temporary, descriptor = _open(file.path, directory)
+        old = _status_of_old(file, directory)
+        temporary, descriptor = _open_temporary(file.path, directory)
     except OSError as problem:
         if directory >= 0:
             os.close(directory)
@@ -262,14 +261,14 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
     staged_file = Staged(file, temporary, descriptor, old is not None, directory)
     try:
         if old is not None:
-            _as_before(descriptor, old)
+            _copy_rights(descriptor, old)
         rest = memoryview(file.data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
         if old is None:
-            os.fchmod(descriptor, file.mode if file.new else file.mode & ~_umask())
+            os.fchmod(descriptor, file.mode if file.new else file.mode & ~_read_umask())
         os.fsync(descriptor)
-        return staged_file if alone or old is None else _with_old(staged_file)
+        return staged_file if alone or old is None else _link_old(staged_file)
     except OSError as problem:
         drop(staged_file)
         raise unwritable(file, problem) from problem
@@ -281,13 +280,13 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
 def must_be_regular(path: str) -> None:
     """Raise FileProblem early for a target that cannot be replaced, such as a pipe, whose reading would block."""
     try:
-        _old(NewFile(path, b""))
+        _status_of_old(NewFile(path, b""))
     except OSError as problem:
         raise unwritable(NewFile(path, b""), problem) from problem
 
 
-def _old(file: NewFile, directory: int | None = None) -> os.stat_result | None:
-    """Return the status of the old file, None without one. Raises FileProblem if it is not regular or must be new."""
+def _status_of_old(file: NewFile, directory: int | None = None) -> os.stat_result | None:
+    """Return None without an old file. Raises FileProblem if it is not regular or must be new."""
     name = file.path if directory is None else os.path.basename(file.path)
     try:
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
@@ -300,8 +299,8 @@ def _old(file: NewFile, directory: int | None = None) -> os.stat_result | None:
     return status
 
 
-def _open(path: str, directory: int) -> tuple[str, int]:
-    """Make a new temporary file, for its owner alone; returns its name and descriptor."""
+def _open_temporary(path: str, directory: int) -> tuple[str, int]:
+    """Return name and descriptor of a new temporary file, for its owner alone."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     while True:
         temporary = os.path.basename(temporary_name(path))
@@ -323,8 +322,8 @@ def must_be_in_place(staged_file: Staged) -> None:
         raise FileProblem(staged_file.file.path, "its directory was exchanged while it was written", writing=True)
 
 
-def _as_before(descriptor: int, old: os.stat_result) -> None:
-    """Set owner, group and bits to those of the old file, as far as the system allows."""
+def _copy_rights(descriptor: int, old: os.stat_result) -> None:
+    """Set owner, group and bits of the old file, as far as the system allows."""
     mode = old.st_mode & 0o777
     mine = os.fstat(descriptor)
     if old.st_uid != mine.st_uid:
@@ -334,19 +333,19 @@ def _as_before(descriptor: int, old: os.stat_result) -> None:
         try:
             os.fchown(descriptor, -1, old.st_gid)
         except OSError:
-            mode = mode & 0o707 | (mode & 0o007) << 3  # the rights of the old group are not for another one
+            mode = mode & 0o707 | (mode & 0o007) << 3  # another group does not get the old group's rights
     os.fchmod(descriptor, mode)
 
 
-def _umask() -> int:
-    """Return the umask; it can only be read by setting it."""
+def _read_umask() -> int:
+    # The umask can only be read by setting it
     umask = os.umask(0o077)
     os.umask(umask)
     return umask
 
 
-def _with_old(staged_file: Staged) -> Staged:
-    """Add a second name of the old file, by which a rename can be undone; none where the system has no links."""
+def _link_old(staged_file: Staged) -> Staged:
+    """Add a second name of the old file, to undo a rename; do nothing on a system without links."""
     backup, name = (os.path.basename(path) for path in (temporary_name(staged_file.file.path), staged_file.file.path))
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=staged_file.directory)
@@ -362,7 +361,7 @@ def _with_old(staged_file: Staged) -> Staged:
 
 
 def drop(staged_file: Staged) -> None:
-    """Remove the names that are not needed any more, then the locks."""
+    """Remove the unneeded names, then the locks."""
     for name in filter(None, (staged_file.temporary, staged_file.backup)):
         with suppress(OSError):  # it was renamed
             os.unlink(name, dir_fd=staged_file.directory)
@@ -430,7 +429,7 @@ def staged(files: Iterable[NewFile]) -> Iterator[Callable[[], None]]:
                 stop()
                 ready.append(stage(file, alone=len(regular) == 1))
             stop()
-        yield partial(_put, ready, streams)
+        yield partial(_rename_all, ready, streams)
     finally:
         with deferred_signals():
             for staged_file in ready:
@@ -450,10 +449,10 @@ def _make_room(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard < 0 else min(needed, hard), hard))
 
 
-def _put(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
+def _rename_all(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
     """Write the streams, then rename all, or none: undo the renames before one that fails.
 
-    Raises FileProblem, and BrokenPipeError for a stream that nobody reads.
+    Raises FileProblem, and BrokenPipeError for a stream without a reader.
     """
     for file in streams:
         try:
@@ -492,7 +491,7 @@ def _place(staged_file: Staged) -> None:
 
 
 def _undo_renames(done: Sequence[Staged]) -> list[str]:
-    """Undo renames, the last one first; returns the paths where that failed."""
+    """Undo the last rename first; return the paths where that failed."""
     remaining = []
     for staged_file in reversed(done):
         name, directory = os.path.basename(staged_file.file.path), staged_file.directory
@@ -509,7 +508,7 @@ def _undo_renames(done: Sequence[Staged]) -> list[str]:
 
 
 def _sync(directory: str) -> None:
-    """Make renames durable where the file system can; without that, the new files are in place all the same."""
+    """Make renames durable where the file system can; the new files are in place in any case."""
     descriptor = -1
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

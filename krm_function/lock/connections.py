@@ -48,11 +48,11 @@ from krm_function.record import NamedTuple
 
 MOST_ADDRESSES = 4
 SLICE = 0.5  # seconds after which a read looks whether the run is over
-HEAD = 1 << 20  # bytes of a head, with all that is said before it
+HEAD = 1 << 20  # bytes of a head and everything before it
 
 
 class Pace(NamedTuple):
-    """What a server has to keep up with. connect, quiet: seconds; least: bytes; wait: seconds before a second try."""
+    """The least pace of a server. connect, quiet: seconds; least: bytes; wait: seconds before a second try."""
 
     connect: float = 15.0
     quiet: float = 60.0
@@ -86,7 +86,7 @@ class Wire:
         return min(self._pace.connect, self._budget.left)
 
     def read(self, sock: Any, receive: Any) -> int:
-        """Read once, waiting as long as the answer may. Raises WireError, and Problem when time is up."""
+        """Read once, waiting as long as the answer may take. Raises WireError, and LockProblem when time is up."""
         count: int | None = None
         while count is None:
             sock.settimeout(max(min(self._pace.quiet - self._waited, self._budget.left, SLICE), 0.001))
@@ -127,7 +127,7 @@ class _Tls(ssl.SSLSocket):
 
 class _HTTPConnection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
-        """Connect to the first address that takes a connection, out of a few."""
+        """Try a few addresses, one after the other."""
         try:
             addresses = socket.getaddrinfo(self._dns_host.strip("[]"), self.port, 0, socket.SOCK_STREAM)
         except (OSError, UnicodeError) as problem:
@@ -171,19 +171,19 @@ POOLS = {"http": _HTTPPool, "https": _HTTPSPool}
 
 
 def tls() -> ssl.SSLContext:
-    """Make the context that urllib3 would: certificates are checked, by the system's authorities or SSL_CERT_FILE."""
+    """Make urllib3's context: certificates are checked with the system's authorities or SSL_CERT_FILE."""
     context = create_urllib3_context()
     context.load_default_certs()
     return secured(context)
 
 
 def secured(context: ssl.SSLContext) -> ssl.SSLContext:
-    """Let the connections of a context count what they read."""
+    """Let the connections of a context count the bytes that they read."""
     context.sslsocket_class = _Tls
     return context
 
 
-# --- Turn failures of the network into problems: which may pass, and their codes
+# --- Turn failures of the network into problems: temporary ones, and codes
 #
 # Rule: of the library's texts only the reasons of OpenSSL are passed on; others quote URLs, and with them
 # credentials.
@@ -193,7 +193,7 @@ UNREACHABLE = (NewConnectionError, NameResolutionError, ConnectTimeoutError, Rea
 
 
 class AgainError(Exception):
-    """A failure that may pass. wait: seconds that the server asked for, 0 if it did not."""
+    """A temporary failure. wait: seconds that the server asked for, 0 if it did not."""
 
     def __init__(self, problem: LockProblem, wait: float = 0, unreachable: str = "") -> None:
         """Keep the problem to report if no retry succeeds. unreachable: the host, if it did not answer at all."""
@@ -209,7 +209,7 @@ def trouble(code: str, registry: str, **values: Any) -> LockProblem:
 
 
 def network_trouble(problem: Exception, registry: str) -> LockProblem:
-    """Turn an exception of the library into the problem that it stands for."""
+    """Turn an exception of the library into a problem."""
     match problem:
         case NameResolutionError():
             return trouble("CC1250.name", registry)
@@ -218,13 +218,13 @@ def network_trouble(problem: Exception, registry: str) -> LockProblem:
         case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():
             return trouble("CC1250.silent", registry)
         case SSLError() | ssl.SSLError():
-            return trouble("CC1250.tls", registry, error=_tls(problem))
+            return trouble("CC1250.tls", registry, error=_openssl_reason(problem))
         case _:
             return trouble("CC1250.broken", registry)
 
 
-def _tls(problem: Exception) -> str:
-    """Return the reason in the words of OpenSSL, which name no URL."""
+def _openssl_reason(problem: Exception) -> str:
+    """OpenSSL's own text has no URL."""
     inner: object = problem
     while isinstance(inner, SSLError) and inner.args:
         inner = inner.args[0]
@@ -247,38 +247,43 @@ LONGEST_HOST = 255
 
 def is_url(text: str) -> bool:
     """Tell whether a text is an absolute URL that all parsers read alike: no login, nothing to be escaped."""
-    parsed = _parsed(text)
+    parsed = _parse_url_or_empty(text)
     host = parsed.netloc or ""
-    return _is_plain(text) and parsed.scheme in ("http", "https") and 0 < len(host) <= LONGEST_HOST and not parsed.auth
+    return (
+        _is_plain_text(text)
+        and parsed.scheme in ("http", "https")
+        and 0 < len(host) <= LONGEST_HOST
+        and not parsed.auth
+    )
 
 
 def redirected(url: str, location: str) -> str:
-    """Return where a redirect leads, "" for what is no URL; of other schemes than HTTP's the URL as it is."""
+    """Return the URL that a redirect leads to, unchanged for a scheme other than HTTP's; "" if it is not a URL."""
     try:
         target = urljoin(url, location)
     except ValueError:
         return ""
     web = target[:5].lower() in ("http:", "https")
-    return target if location and _is_plain(target) and (is_url(target) or not web) else ""
+    return target if location and _is_plain_text(target) and (is_url(target) or not web) else ""
 
 
 def origin(url: str) -> tuple[str, str, int]:
     """Return scheme, host and port of a URL."""
-    parsed = _parsed(url)
+    parsed = _parse_url_or_empty(url)
     scheme = parsed.scheme or ""
     return scheme, parsed.host or "", parsed.port or (443 if scheme == "https" else 80)
 
 
 def host_of(url: str) -> str:
     """Write `host` or `host:port`, as a reference writes it: no user, no path."""
-    return _parsed(url).netloc or ""
+    return _parse_url_or_empty(url).netloc or ""
 
 
-def _is_plain(text: str) -> bool:
+def _is_plain_text(text: str) -> bool:
     return len(text) <= LONGEST and bool(re.fullmatch(r"""(?![^"<>\\]*["<>\\])[!-~]+""", text))
 
 
-def _parsed(url: str) -> Url:
+def _parse_url_or_empty(url: str) -> Url:
     try:
         return parse_url(url)
     except (HTTPError, ValueError):
@@ -295,7 +300,7 @@ CHUNK = 1 << 16
 
 
 class Reply(NamedTuple):
-    """An answer, its body unread, and its URL: after redirects, another than that of the request."""
+    """An answer with its body unread. url: after redirects, another than the request's."""
 
     url: str
     raw: urllib3.BaseHTTPResponse
@@ -320,7 +325,7 @@ class Reply(NamedTuple):
 
 
 def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
-    """Yield the body as it arrives. Raises AgainError when the connection breaks, Problem when time is up."""
+    """Yield the body as it arrives. Raises AgainError when the connection breaks, LockProblem when time is up."""
     try:
         while True:
             budget.check()
@@ -370,7 +375,7 @@ class Transport:
     """Connections to all registries of a run."""
 
     def __init__(self, plain_http: Collection[str], workers: int, pace: Pace = Pace()) -> None:  # noqa: B008 (immutable)
-        """plain_http: the hosts (`host` or `host:port`) that are spoken to without TLS, and no others."""
+        """Use TLS except for the hosts in plain_http (`host` or `host:port`)."""
         self._plain = frozenset(plain_http)
         self._workers = workers
         self._pace = pace
@@ -379,7 +384,7 @@ class Transport:
         self._unreachable: dict[str, LockProblem] = {}
 
     def retried(self, action: Callable[[], T], budget: Budget) -> T:
-        """Call `action` in as many tries as it takes and we have, and return its answer. Raises LockProblem."""
+        """Call `action` until a try succeeds, and return its answer. Raises LockProblem after the last try."""
         number = 0
         while True:
             try:
@@ -396,7 +401,7 @@ class Transport:
                 budget.wait(again.wait or backoff)
 
     def scheme(self, host: str) -> str:
-        """Return how a host is spoken to."""
+        """Return the URL scheme for a host."""
         return "http" if host in self._plain else "https"
 
     def get(self, url: str, headers: Mapping[str, str], budget: Budget, body: int) -> Reply:
@@ -451,19 +456,19 @@ class Transport:
         reply = Reply(url, raw, wire)
         if reply.status in PASSING:
             reply.close()
-            raise AgainError(trouble("CC1250.status-again", place, status=reply.status), _asked_to_wait(reply))
+            raise AgainError(trouble("CC1250.status-again", place, status=reply.status), _retry_after(reply))
         return reply
 
     def _manager(self, url: str) -> urllib3.PoolManager:
-        """Return the connections for a URL: direct, or through the proxy of the environment."""
+        """Connect directly, or through the proxy of the environment."""
         scheme, host, _ = origin(url)
         proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "")
         with self._lock:
             if proxy not in self._managers:
-                self._managers[proxy] = self._made(proxy)
+                self._managers[proxy] = self._make_pools(proxy)
             return self._managers[proxy]
 
-    def _made(self, proxy: str) -> urllib3.PoolManager:
+    def _make_pools(self, proxy: str) -> urllib3.PoolManager:
         pools: urllib3.PoolManager
         if not proxy:
             pools = urllib3.PoolManager(maxsize=self._workers, ssl_context=tls())
@@ -477,8 +482,8 @@ class Transport:
         return pools
 
 
-def _asked_to_wait(reply: Reply) -> float:
-    """Return seconds of a Retry-After header; 0 without one that can be read."""
+def _retry_after(reply: Reply) -> float:
+    """Return seconds, 0 without a valid header."""
     value = reply.header("Retry-After")
     try:
         return urllib3.Retry().parse_retry_after(value) if value else 0

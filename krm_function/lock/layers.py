@@ -33,19 +33,19 @@ def decompressed(data: Iterable[bytes]) -> Iterator[bytes]:
         if len(head) >= LONGEST_MAGIC:
             break
     if head.startswith(GZIP):
-        return _gzip(_behind(head, chunks))
+        return _decompress_gzip(_chain_head(head, chunks))
     if head.startswith(ZSTD) or (head[1:4] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50):  # or a skippable frame
-        return _zstd(_behind(head, chunks))
-    return _behind(head, chunks)
+        return _decompress_zstd(_chain_head(head, chunks))
+    return _chain_head(head, chunks)
 
 
-def _behind(head: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _chain_head(head: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
     if head:
         yield head
     yield from chunks
 
 
-def _gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _decompress_gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield all members of a gzip stream, as Go reads them: nothing else may follow."""
     stream = zlib.decompressobj(wbits=31)
     try:
@@ -66,7 +66,7 @@ def _gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
         raise malformed("CC1204.gzip-end", "a layer")
 
 
-def _zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _decompress_zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield all frames of a zstd stream, skippable ones left out."""
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdDecompressor, ZstdError
@@ -109,7 +109,7 @@ MOST_TEXT = 64 << 20  # characters of all links of a layer together
 
 
 class Links:
-    """A tree of names: a text is a link and its target, a map what is below a directory that has links."""
+    """A tree of names. A text is the target of a link; a map is a directory with links in or below it."""
 
     def __init__(self) -> None:
         self._tree: dict[str, Any] = {}
@@ -136,7 +136,7 @@ class Links:
         raise malformed("CC1204.circle", LAYER)
 
     def target(self, parts: Sequence[str]) -> str | None:
-        """Return the target of the link at a path that `real` gave, None when there is none."""
+        """Return the target of the link at a path that `real` gave, None without a link."""
         entry = self._at(parts)
         return entry if isinstance(entry, str) else None
 
@@ -205,10 +205,10 @@ NO_WHITEOUTS = frozenset({".wh.", ".wh..", ".wh..."})  # of a directory itself, 
 
 
 class LayerEntry(NamedTuple):
-    """What a layer has at a path. text: a file's content, None when it is too long.
+    """The entry of a layer at a path. text: a file's content, None when it is too long.
 
-    target: where a symbolic link points; of a hard link, whose target was not watched, the path of that; "" for a hard
-    link to what the layer does not have.
+    target: where a symbolic link points; of a hard link, the path of its unwatched target, "" for a target that the
+    layer does not have.
     """
 
     kind: Literal["file", "directory", "symlink", "hardlink", "other"]
@@ -217,7 +217,7 @@ class LayerEntry(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """What a layer says: nodes and whiteouts by path (`etc/passwd`; the root is ""), its diffID and size in bytes."""
+    """One layer: nodes and whiteouts by path (`etc/passwd`; the root is ""), its diffID and size in bytes."""
 
     nodes: dict[str, LayerEntry]
     whiteouts: frozenset[str]
@@ -229,7 +229,7 @@ class Layer(NamedTuple):
 def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Budget) -> Layer:
     """Read an uncompressed layer to its end. watched: paths to remember; limit: of its size. Raises LockProblem."""
     file = TarStream(data, limit, budget)
-    entries = _Found(watched)
+    entries = _LayerReader(watched)
     for member in tar_members(file, budget):
         path = entries.take(member)
         if not path:
@@ -246,7 +246,7 @@ def scan(data: Iterable[bytes], watched: frozenset[str], limit: int, budget: Bud
     return Layer(entries.nodes, frozenset(entries.whiteouts), frozenset(entries.opaque), file.digest, file.size)
 
 
-class _Found:
+class _LayerReader:
     """The result of the entries so far."""
 
     def __init__(self, watched: frozenset[str]) -> None:
@@ -255,16 +255,16 @@ class _Found:
         self.opaque: set[str] = set()
         self._watched = watched
         self._links = Links()
-        self._opaqued: set[str] = set()  # directories with links that were looked at once: containerd does no more
+        self._opaqued: set[str] = set()  # directories with links, checked once as in containerd
 
     def take(self, member: TarMember) -> str:
-        """Take one entry; the path, if it is a file whose content is wanted."""
+        """Take one entry; return its path if it is a file whose content is needed."""
         written = parts_of(member.name)
         if not written:
             return ""  # the root itself
         parts = self._links.real(written)
         if parts is not written:
-            self._not_through(written, parts)
+            self._refuse_through_link(written, parts)
         name = parts[-1]
         if name.startswith(WHITEOUT):
             self._remove(parts, name)
@@ -274,11 +274,11 @@ class _Found:
             self._links.put(parts, member.link.decode("utf-8", "surrogateescape"))
         path = "/".join(parts)
         if member.sparse:
-            self._sparse(path, member)
+            self._add_sparse(path, member)
         elif member.kind == b"1":
-            self._hard_link(path, parts, member.link)
+            self._add_hard_link(path, parts, member.link)
         elif path in self._watched:
-            if member.kind == GLOBAL:  # containerd removes what has its name
+            if member.kind == GLOBAL:  # containerd removes the entry of that name
                 raise malformed("CC1204.global", LAYER)
             self._put(path, _node(member))
             return path if member.kind == b"0" else ""
@@ -290,8 +290,8 @@ class _Found:
             raise ambiguous("CC1208.two-kinds", path)
         self.nodes[path] = node
 
-    def _hard_link(self, path: str, parts: Sequence[str], link: bytes) -> None:
-        """Take a hard link for what its target is now, whatever becomes of that later."""
+    def _add_hard_link(self, path: str, parts: Sequence[str], link: bytes) -> None:
+        """Copy the present entry of the target; later changes of it do not count."""
         if link.endswith(b"/"):
             raise malformed("CC1204.hard-link-directory", LAYER)
         target_parts: Sequence[str] = parts_of(link)
@@ -308,7 +308,7 @@ class _Found:
                 raise malformed("CC1204.hard-link-directory", LAYER)
             self._put(path, entry or LayerEntry("hardlink", target="" if target in self._watched else target))
 
-    def _sparse(self, path: str, member: TarMember) -> None:
+    def _add_sparse(self, path: str, member: TarMember) -> None:
         """Count a sparse file as unreadable: under its name, and under its name for tools without sparse files."""
         other_path = self._links.real(parts_of(member.sparse_name) or [""])
         for name in (path, "/".join(other_path)):
@@ -318,7 +318,7 @@ class _Found:
             raise malformed("CC1204.sparse", LAYER)
 
     def _remove(self, parts: Sequence[str], name: str) -> None:
-        """Obey a whiteout."""
+        """Apply a whiteout."""
         if name in NO_WHITEOUTS:
             raise malformed("CC1204.whiteout", LAYER)
         if name != OPAQUE:
@@ -330,12 +330,12 @@ class _Found:
         if parent not in self._opaqued:
             if self._links.has_below(parts[:-1]):
                 self._opaqued.add(parent)
-            if self._implied(parts[:-1], parent):
+            if self._has_implied_directory(parts[:-1], parent):
                 raise malformed("CC1204.opaque", LAYER)
         self.opaque |= {parent} & (self._watched | {""})
 
-    def _implied(self, parts: Sequence[str], parent: str) -> bool:
-        """Tell whether there is something in a directory below this one that has no entry: tools differ on those."""
+    def _has_implied_directory(self, parts: Sequence[str], parent: str) -> bool:
+        """Tell whether a directory below this one has content and no entry of its own: tools differ on those."""
         if self._links.deep(parts):
             return True
         if parent and parent not in self._watched:
@@ -348,7 +348,7 @@ class _Found:
             for above in parents(path)
         )
 
-    def _not_through(self, written: Sequence[str], parts: Sequence[str]) -> None:
+    def _refuse_through_link(self, written: Sequence[str], parts: Sequence[str]) -> None:
         """Refuse an entry that goes through a link to or from a watched path: some tools replace the link."""
         name = written[-1]
         for above in (written[:-1], parts[:-1]):
@@ -358,7 +358,7 @@ class _Found:
 
 
 def ambiguous(code: str, path: str) -> LockProblem:
-    """Return the problem of a file with more than one reading, or with none. code: CC1208 with a variant."""
+    """Return the problem of a file that tools read differently or not at all. code: CC1208 with a variant."""
     return LockProblem(code, name=f"/{path}")
 
 
@@ -386,7 +386,7 @@ def _node(member: TarMember) -> LayerEntry:
 # followed inside of the image. Tools differ about an entry and a whiteout for the same path in one layer, and about an
 # entry below a link: both are refused.
 #
-#     the topmost layer that says something about a path   answer
+#     in the topmost layer with an entry for a path         answer
 #     a node there                                         that node
 #     a whiteout of it or of a directory above it          nothing
 #     an opaque directory above it                         nothing
@@ -438,7 +438,7 @@ class Rootfs:
             if rest:
                 self._nothing_below(asked, place, top, level)
             if node.kind == "symlink":
-                return self._read(asked, _target(place, node.target, rest), top, links - 1)
+                return self._read(asked, _resolve_target(place, node.target, rest), top, links - 1)
             if rest:
                 return None
             if node.kind == "hardlink":
@@ -470,7 +470,7 @@ class Rootfs:
         return len(self.layers), None
 
     def _nothing_below(self, asked: str, link: str, top: int, level: int) -> None:
-        """Refuse entries below what is a link or a file: some tools write them through it, others in its place."""
+        """Refuse entries below a link or a file: some tools write them through it, others in its place."""
         for layer in self.layers[top : level + 1]:
             paths = (*layer.nodes, *layer.whiteouts, *(f"{path}/" for path in layer.opaque))
             if any(path.startswith(f"{link}/") for path in paths):
@@ -482,7 +482,7 @@ def prefixes(paths: frozenset[str]) -> frozenset[str]:
     return paths | {above for path in paths for above in parents(path)}
 
 
-def _target(link: str, target: str, rest: list[str]) -> str:
+def _resolve_target(link: str, target: str, rest: list[str]) -> str:
     """Return where a link leads, from the root of the image, which `..` cannot leave."""
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(link), target, *rest)).lstrip("/")
 
@@ -491,7 +491,7 @@ def _target(link: str, target: str, rest: list[str]) -> str:
 #
 # Rule: layers are read top down, and no further than needed, unless the sizes of all are wanted; each
 # is read once for all images of a run that share it. A link that leads elsewhere means another round, with that path
-# watched as well.
+# watched, too.
 
 
 PASSWD, GROUP = "etc/passwd", "etc/group"
@@ -503,9 +503,9 @@ ReadLayer = Callable[[Descriptor, frozenset[str]], Layer]
 def accounts(
     layers: Sequence[Descriptor], diff_ids: Sequence[str], read: ReadLayer, *, read_all: bool = False
 ) -> tuple[str | None, str | None, Mapping[str, int]]:
-    """Find both files; None where there is none, and the uncompressed size of every layer that was read, by diffID.
+    """Return both files, None for a missing one, and the uncompressed size of each layer read, by diffID.
 
-    layers: lowest first, with their diffIDs. read_all: read them all. Raises LockProblem.
+    layers: lowest first. read_all: read every layer. Raises LockProblem.
     """
     paths = frozenset((PASSWD, GROUP))
     sizes: dict[str, int] = {}
@@ -515,7 +515,7 @@ def accounts(
         while True:
             rootfs.complete = not rest
             try:
-                files = _text(rootfs, PASSWD), _text(rootfs, GROUP), sizes
+                files = _read_text(rootfs, PASSWD), _read_text(rootfs, GROUP), sizes
                 if not read_all or not rest:
                     return files
             except MoreLayersError:
@@ -532,7 +532,7 @@ def accounts(
     raise ambiguous("CC1208.links", PASSWD)
 
 
-def _text(rootfs: Rootfs, path: str) -> str | None:
+def _read_text(rootfs: Rootfs, path: str) -> str | None:
     data = rootfs.read(path)
     try:
         return None if data is None else data.decode("utf-8")
@@ -548,7 +548,7 @@ class Shared:
         self._known: dict[tuple[str, frozenset[str]], Future[Layer]] = {}
 
     def read(self, digest: str, watched: frozenset[str], make: Callable[[], Layer]) -> Layer:
-        """Return the layer, which the first caller reads. A failure is raised for all who waited, and not kept."""
+        """Return the layer, which the first caller reads. A failure is raised for all waiting readers, and not kept."""
         key = (digest, watched)
         with self._lock:
             future = self._known.get(key)

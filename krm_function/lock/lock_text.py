@@ -1,6 +1,6 @@
-"""The text of an ImageLock: a new one, or an existing one with entries added, completed and taken away.
+"""The text of an ImageLock: a new one, or an existing one with entries added, completed and removed.
 
-Rule of this file: what a person wrote stays byte for byte (comments, order, quotes): the edits are spliced by the same
+Rule of this file: a person's text stays byte for byte (comments, order, quotes): the edits are spliced by the same
 code that edits workloads. New entries follow the old ones, sorted. An old entry gets the ACCOUNTS that it lacks, its
 layers where their sizes were unknown, loses `foundAs` once its tag was looked up, and is not touched otherwise.
 """
@@ -20,7 +20,7 @@ from krm_function.text.writer import dump
 
 ACCOUNTS = ("passwd", "group")
 LAYERS = "layers"
-FOUND_AS = "foundAs"  # the tag by which a digest is known, where it is another than that of the reference
+FOUND_AS = "foundAs"  # another tag of the digest than the reference's
 
 HEAD = """# What the policies have to know of each image, named as rendered pods name it.
 # Written by contrast-krm lock; review and commit it.
@@ -44,11 +44,9 @@ def silent(entry: Mapping[str, Any]) -> bool:
 
 
 def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: Iterable[str]) -> str:
-    """Add to a document the entries that it lacks, complete others and drop some.
+    """Add missing entries to a document, complete others and drop some.
 
-    The same text if there was nothing to do.
-
-    text: one document, an ImageLock. Raises YamlError if it cannot be edited.
+    Return the same text if nothing changes. text: one document, an ImageLock. Raises YamlError if it cannot be edited.
     """
     document = parse(text)
     spec = mapping(mapping(document.value).get("spec"))

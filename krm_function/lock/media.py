@@ -21,7 +21,7 @@ from krm_function.schema.table import read_value
 # library: those quote URLs and headers, and with them credentials.
 
 
-MISSING = "CC1202"  # the one problem after which the next source is asked
+MISSING = "CC1202"  # the only problem that lets the next source be asked
 MALFORMED = "CC1204"
 
 
@@ -40,7 +40,7 @@ class LockProblem(Exception):
 
     @property
     def about_registry(self) -> bool:
-        """Whether it is about a registry or the network, and so about every image there."""
+        """Whether it concerns a registry or the network, and so every image there."""
         return self.code >= "CC1250"
 
     @property
@@ -83,7 +83,7 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Seconds that are left; raises LockProblem when there are none."""
+        """The seconds that are left. Raises LockProblem when time is up."""
         seconds = self._end - time.monotonic()
         if seconds <= 0 or self._stop.is_set():
             raise self.over()
@@ -100,7 +100,7 @@ class Budget:
             raise LockProblem("CC1206", what="the image", limit=f"{MOST_ENTRIES} files and header records")
 
     def wait(self, seconds: float) -> None:
-        """Sleep, unless there is not that much time; then raise LockProblem at once."""
+        """Sleep, or raise LockProblem at once if too little time is left."""
         if seconds >= self.left:
             raise self.over()
         self._stop.wait(seconds)
@@ -130,12 +130,12 @@ LAYERS = frozenset(
     )
 )
 PLATFORM = "linux/amd64"
-ATTESTATION = "vnd.docker.reference.type"  # BuildKit's annotation on what stands in an index and is no image
+ATTESTATION = "vnd.docker.reference.type"  # BuildKit's annotation on entries of an index that are not images
 
 MOST_LAYERS = 512  # overlays take fewer
 NAMED_PLATFORMS = 8  # platforms that a finding names
 
-# What a policy or a person who reviews one looks at; labels and health checks are in no policy and change often.
+# Members that matter to a policy or its reviewer; labels and health checks are in no policy and change often.
 KEPT = ("User", "ExposedPorts", "Env", "Entrypoint", "Cmd", "Volumes", "WorkingDir", "StopSignal", "Tty")
 
 
@@ -159,9 +159,9 @@ Index = tuple[tuple[str, Descriptor], ...]
 
 
 def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
-    """Read a manifest or an index. media_type: as the registry said it. Raises LockProblem."""
+    """Read a manifest or an index. media_type: as the source gives it. Raises LockProblem."""
     part = "the manifest"
-    value = _object(data, part)
+    value = _load_object(data, part)
     claimed = value.get("mediaType") or media_type.partition(";")[0].strip()
     is_index, is_manifest = "manifests" in value, "config" in value or "layers" in value
     if value.get("schemaVersion") != 2 or "fsLayers" in value:
@@ -171,23 +171,25 @@ def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
     if claimed and claimed not in (*INDEXES, *MANIFESTS, "application/json", "text/plain", "application/octet-stream"):
         raise malformed("CC1204.media-type", part)
     if is_index:
-        return tuple(_entry(item) for item in _list(value, "manifests", part) if not _is_attestation(item))
-    config = _descriptor(value.get("config"), part)
+        return tuple(
+            _platform_entry(item) for item in _list_member(value, "manifests", part) if not _is_attestation(item)
+        )
+    config = _read_descriptor(value.get("config"), part)
     if config.media_type not in CONFIGS:
         raise malformed("CC1204.no-image", part)
-    rows = _list(value, "layers", part)
+    rows = _list_member(value, "layers", part)
     if len(rows) > MOST_LAYERS:
         raise LockProblem("CC1206", what=part, limit=f"{MOST_LAYERS} layers")
-    layers = tuple(_descriptor(item, part) for item in rows)
+    layers = tuple(_read_descriptor(item, part) for item in rows)
     if any(layer.media_type not in LAYERS for layer in layers):
         raise malformed("CC1204.layer-type", part)
     return Manifest(config, layers)
 
 
 def choose(index: Index) -> Descriptor:
-    """Choose the image for linux/amd64: the first, as containerd does. Raises LockProblem when there is none.
+    """Choose the image for linux/amd64: the first, as containerd does. Raises LockProblem without one.
 
-    An index with a single entry may say nothing about its platform; then the image's own configuration does.
+    An index with a single entry may lack its platform; then the image's own configuration has it.
     """
     for platform, descriptor in index:
         if platform in (PLATFORM, f"{PLATFORM}/v1"):
@@ -207,11 +209,11 @@ def image_config(data: bytes, layers: int) -> tuple[Mapping[str, Any], tuple[str
     layers: how many the manifest has. Raises LockProblem.
     """
     part = "the image configuration"
-    value = _object(data, part)
-    platform = f"{_word(value.get('os'))}/{_word(value.get('architecture'))}"
+    value = _load_object(data, part)
+    platform = f"{_make_printable(value.get('os'))}/{_make_printable(value.get('architecture'))}"
     if platform != PLATFORM:
         raise LockProblem("CC1205", found=platform)
-    diff_ids = _list(mapping(value.get("rootfs")), "diff_ids", part)
+    diff_ids = _list_member(mapping(value.get("rootfs")), "diff_ids", part)
     if len(diff_ids) != layers:
         raise malformed("CC1204.layer-count", part, count=len(diff_ids), layers=layers)
     config = value.get("config")
@@ -221,10 +223,10 @@ def image_config(data: bytes, layers: int) -> tuple[Mapping[str, Any], tuple[str
     settings, config_faults = read_value(CONFIG, fields)
     for fault in config_faults:
         raise malformed("CC1204.field", part, field=dotted(fault.path[:1]), error=fault.problem)
-    return settings, tuple(_digest(digest, part) for digest in diff_ids)
+    return settings, tuple(_check_digest(digest, part) for digest in diff_ids)
 
 
-def _object(data: bytes, part: str) -> dict[str, Any]:
+def _load_object(data: bytes, part: str) -> dict[str, Any]:
     try:
         return load_object(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -235,17 +237,17 @@ def _object(data: bytes, part: str) -> dict[str, Any]:
         raise malformed("CC1204.json", part, error=str(problem)) from None
 
 
-def _list(value: Mapping[str, Any], key: str, part: str) -> list[Any]:
+def _list_member(value: Mapping[str, Any], key: str, part: str) -> list[Any]:
     entries = value.get(key)
     if not isinstance(entries, list):
         raise malformed("CC1204.list", part, key=key)
     return entries
 
 
-def _entry(value: Any) -> tuple[str, Descriptor]:
-    descriptor = _descriptor(value, "the index")
+def _platform_entry(value: Any) -> tuple[str, Descriptor]:
+    descriptor = _read_descriptor(value, "the index")
     platform = mapping(value.get("platform"))
-    parts = [_word(platform.get(key)) for key in ("os", "architecture", "variant") if platform.get(key)]
+    parts = [_make_printable(platform.get(key)) for key in ("os", "architecture", "variant") if platform.get(key)]
     if descriptor.media_type in INDEXES:
         parts = ["a nested index"]
     return "/".join(parts), descriptor
@@ -255,22 +257,22 @@ def _is_attestation(value: Any) -> bool:
     return ATTESTATION in mapping(mapping(value).get("annotations"))
 
 
-def _descriptor(value: Any, part: str) -> Descriptor:
+def _read_descriptor(value: Any, part: str) -> Descriptor:
     entry = mapping(value)
     media_type, size = entry.get("mediaType"), entry.get("size")
     if not isinstance(media_type, str) or isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise malformed("CC1204.descriptor", part)
-    return Descriptor(media_type, _digest(entry.get("digest"), part), size)
+    return Descriptor(media_type, _check_digest(entry.get("digest"), part), size)
 
 
-def _digest(value: Any, part: str) -> str:
+def _check_digest(value: Any, part: str) -> str:
     if not isinstance(value, str) or not re.fullmatch(DIGEST, value):
         raise malformed("CC1204.digest", part)
     return value
 
 
-def _word(value: Any) -> str:
-    """Make the control characters of a name out of foreign data visible."""
+def _make_printable(value: Any) -> str:
+    """Make control characters of foreign data visible."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,32}", value) else "?"
 
 

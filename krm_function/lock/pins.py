@@ -21,7 +21,7 @@ from krm_function.text.within import replace_scalars
 class Pin(NamedTuple):
     """An image with a tag, as rendered pods name it, and the digest that the tag has now.
 
-    image: without a digest, or with the one that is to be replaced.
+    image: without a digest, or with the old one.
     """
 
     image: Image
@@ -34,26 +34,26 @@ class Pin(NamedTuple):
 
     @property
     def pinned(self) -> str:
-        """The reference with the digest that it has now."""
+        """The reference with its present digest."""
         return str(self.image._replace(digest=self.digest))
 
 
 class Pinned(NamedTuple):
-    """A file with pins. done: those that it holds now; unpinned: those that it cannot hold, each with the reason."""
+    """A file with pins. done: the pins that it holds now; unpinned: the others, each with the reason."""
 
     text: str
     done: tuple[Pin, ...] = ()
     unpinned: tuple[tuple[Pin, Cause], ...] = ()
 
 
-# --- The image fields of an object, wherever its pods stand in it
+# --- The image fields of an object, wherever its pods are
 #
 #     key of a list of maps                            image
 #     containers, initContainers, ephemeralContainers  image
 #     volumes                                          image.reference
 #
 # Rule: fields are found by the shape of a pod and not by the kind of its object, so those of a custom
-# resource are found too. A text that holds a manifest, as in a ConfigMap, is no pod.
+# resource are found too. A text that holds a manifest, as in a ConfigMap, is not a pod.
 
 
 CONTAINERS = ("containers", "initContainers")  # where kustomize writes, docs/facts/kustomize.md#images
@@ -75,7 +75,7 @@ def image_places(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
             yield from image_places(part, (*path, index))
 
 
-# --- Digests in a file of Helm values, behind the tags
+# --- Digests in a file of Helm values, after the tags
 #
 # Rule: a value changes only if it makes up exactly the image that a chart has rendered, and then only in
 # its tag: `tag: "1.2@sha256:..."` gives registry/name:1.2@sha256:... in a chart that writes name:tag. A value for
@@ -94,14 +94,14 @@ NAMES = ("repository", "image", "name")  # keys of a map that name an image with
 
 
 def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
-    """Pin images in values. Raises YamlError, and ValueError for a text that is no map."""
+    """Pin images in values. Raises YamlError, and ValueError for a text that is not a map."""
     document = parse(text)
     if not isinstance(document.value, dict | None):
         raise ValueError("it is not a map of values")  # noqa: TRY004 (what the file holds, not a misuse)
     pinned, unpinned = [], []
     changes: list[Change] = []
     for pin in pins:
-        of_pin = list(_changes(document.value, (), pin))
+        of_pin = list(_pin_value(document.value, (), pin))
         changes += of_pin
         if of_pin:
             pinned.append(pin)
@@ -110,23 +110,23 @@ def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
     return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned))
 
 
-def _changes(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
-    """Yield the changes that pin an image in a value and below it."""
+def _pin_value(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
+    """Yield the changes in a value and below it."""
     if isinstance(value, str) and value == str(pin.image):
         yield Change(path, "set", pin.pinned)
     elif isinstance(value, dict):
-        key = _key(value, pin)
+        key = _pinned_key(value, pin)
         if key:
             yield Change((*path, key), "set", f"{pin.image.tag}@{pin.digest}" if key == "tag" else pin.digest)
         for key, part in value.items():
-            yield from _changes(part, (*path, key), pin)
+            yield from _pin_value(part, (*path, key), pin)
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _changes(part, (*path, index), pin)
+            yield from _pin_value(part, (*path, index), pin)
 
 
-def _key(value: dict[str, Any], pin: Pin) -> str:
-    """Return the key of a map by which it makes up an image: tag, or digest; "" if it makes up another one."""
+def _pinned_key(value: dict[str, Any], pin: Pin) -> str:
+    """Return the key to change: tag or digest; "" if the map makes up another image."""
     names = [value[key] for key in NAMES if isinstance(value.get(key), str)]
     registry = value.get("registry")
     if not pin.image.tag or not any(pin.name in {name, f"{registry}/{name}"} for name in names):
@@ -157,9 +157,9 @@ IMAGES = "images"
 
 
 def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) -> Pinned:
-    """Pin images. used: all references of the build's output, of other workloads as well. Raises YamlError.
+    """Pin images. used: all references of the build's output, also of other workloads.
 
-    Raises ValueError for a text that is no kustomization.
+    Raises YamlError, and ValueError for a text that is not a kustomization.
     """
     document = parse(text)
     value = mapping(document.value)
@@ -173,16 +173,16 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
     changes: list[Change] = []
     new: list[dict[str, Any]] = []
     for pin in pins:
-        other_uses = _other_uses(pin, used)
+        other_uses = _find_other_uses(pin, used)
         if other_uses:
             unpinned.append((pin, Cause("CC1215.other", {"other": ", ".join(other_uses)})))
             continue
         pinned.append(pin)
-        index = _entry(entries, pin)
+        index = _last_entry(entries, pin)
         if index is None:
-            new.append({"name": pin.name, **_fields(pin)})
+            new.append({"name": pin.name, **_tag_and_digest(pin)})
         else:
-            fields = _joined(pin) if "@" in str(entries[index].get("newTag")) else _fields(pin)
+            fields = _joined_tag(pin) if "@" in str(entries[index].get("newTag")) else _tag_and_digest(pin)
             changes += [Change((IMAGES, index, key), "set", text) for key, text in fields.items()]
     if new and entries:
         changes += [Change((IMAGES, len(entries) + number), "insert", entry) for number, entry in enumerate(new)]
@@ -191,16 +191,16 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
     return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned))
 
 
-def _fields(pin: Pin) -> dict[str, str]:
+def _tag_and_digest(pin: Pin) -> dict[str, str]:
     return {**({"newTag": pin.image.tag} if pin.image.tag else {}), "digest": pin.digest}
 
 
-def _joined(pin: Pin) -> dict[str, str]:
+def _joined_tag(pin: Pin) -> dict[str, str]:
     return {"newTag": f"{pin.image.tag}@{pin.digest}"}
 
 
-def _entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
-    """Return the last entry that makes the image's name; None if there is none that can hold a tag and a digest.
+def _last_entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
+    """Return the last entry that makes the image's name; None if no entry can hold a tag and a digest.
 
     An entry that has this digest has no effect: if it matched an image, that image would be pinned already.
     """
@@ -211,8 +211,7 @@ def _entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
     return None
 
 
-def _other_uses(pin: Pin, used: Collection[str]) -> list[str]:
-    """Return the other references of the same name."""
+def _find_other_uses(pin: Pin, used: Collection[str]) -> list[str]:
     uses = []
     for text in sorted(used):
         image = parse_image(text)
@@ -246,5 +245,5 @@ def pin_in_file(text: str, pins: Sequence[Pin]) -> tuple[str, frozenset[Pin]]:
 
 
 def _may_name(text: str, names: Mapping[str, Pin]) -> bool:
-    """Tell whether a text may hold one of the names; only an escape of a quoted scalar can write one otherwise."""
+    # A text may hold a name as it is, or with an escape of a quoted scalar
     return "\\" in text or any(name in text for name in names)

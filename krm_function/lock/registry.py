@@ -37,14 +37,14 @@ from krm_function.record import NamedTuple
 
 
 HUB = "docker.io"
-HUB_KEY = "https://index.docker.io/v1/"  # what Docker Hub is called in config.json, for historical reasons
+HUB_KEY = "https://index.docker.io/v1/"  # Docker Hub's name in config.json, for historical reasons
 TOKEN_USER = "<token>"  # noqa: S105  a helper's way to say that the secret is an identity token
 HELPER_SECONDS = 60
 LONGEST_ANSWER = 1 << 16
 
 
 class Login(NamedTuple):
-    """A user name and password, or an identity token (then user is ""), or a registry token that is sent as it is."""
+    """A user name and password, or an identity token (then user is ""), or a registry token, sent unchanged."""
 
     user: str = ""
     password: str = ""
@@ -60,7 +60,7 @@ class Credentials:
     """The logins of one config.json."""
 
     def __init__(self, path: str = "") -> None:
-        """Name the file; it is read when a registry asks for a login. Default: `$DOCKER_CONFIG`, else `~/.docker`."""
+        """Read the file when a registry asks for a login. Default: `$DOCKER_CONFIG`, else `~/.docker`."""
         directory = os.environ.get("DOCKER_CONFIG") or os.path.join(os.path.expanduser("~"), ".docker")
         self._path = path or os.path.join(directory, "config.json")
         self._lock = Lock()
@@ -68,7 +68,7 @@ class Credentials:
         self._logins: dict[str, Login | None] = {}
 
     def of(self, registry: str) -> Login | None:
-        """Return the login for a registry (`host` or `host:port`), None when there is none. Raises LockProblem."""
+        """Return the login for a registry (`host` or `host:port`), or None. Raises LockProblem."""
         with self._lock:
             if registry not in self._logins:
                 self._logins[registry] = self._look_up(registry)
@@ -81,11 +81,11 @@ class Credentials:
         helpers = mapping(self._config.get("credHelpers"))
         helper = helpers.get(key) or helpers.get(registry) or self._config.get("credsStore")
         if helper:
-            login = _from_helper(str(helper), key)
+            login = _ask_helper(str(helper), key)
             if login is not None:
                 return login
         for name, entry in mapping(self._config.get("auths")).items():
-            if _host(str(name)) == _host(key):
+            if _host_of_key(str(name)) == _host_of_key(key):
                 login = self._from_entry(mapping(entry))
                 if login is not None:
                     return login
@@ -122,13 +122,13 @@ class Credentials:
         return LockProblem(code, what=f"the login file {self._path}", **values)
 
 
-def _host(name: str) -> str:
-    """Return the registry that a key of `auths` means: without a scheme and a path."""
+def _host_of_key(name: str) -> str:
+    """Return a key of `auths` without scheme and path."""
     return re.sub(r"\A[a-z]+://", "", name).partition("/")[0]
 
 
-def _from_helper(helper: str, key: str) -> Login | None:
-    """Ask `docker-credential-<helper> get`; None when it knows no such registry."""
+def _ask_helper(helper: str, key: str) -> Login | None:
+    """Call `docker-credential-<helper> get`; return None for a registry unknown to it."""
     label = f"the credential helper docker-credential-{helper}"
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", helper):
         raise LockProblem("CC1252.helper-name", what="a credential helper")
@@ -159,7 +159,7 @@ def _from_helper(helper: str, key: str) -> Login | None:
 
 # --- Answer a registry's challenge with an Authorization header: Basic, or a bearer token
 #
-# Rule: a login goes to the registry that it is for, or to the realm which that registry names, no farther:
+# Rule: a login goes to the registry that it is for, or to the realm that the registry names, no further:
 # a token server may not redirect. Protocol: https://distribution.github.io/distribution/spec/auth/token/
 
 
@@ -168,10 +168,9 @@ CLIENT = "contrast-krm"
 
 
 class Authenticator:
-    """Authorization headers by registry and repository, kept while they work."""
+    """Authorization headers by registry and repository; one is kept while it works."""
 
     def __init__(self, transport: Transport, credentials: Credentials) -> None:
-        """Begin with none."""
         self._transport = transport
         self._credentials = credentials
         self._lock = Lock()
@@ -184,16 +183,16 @@ class Authenticator:
         return {"Authorization": header} if header else {}
 
     def answer(self, registry: str, repository: str, reply: Reply, budget: Budget) -> dict[str, str]:
-        """Make the headers with which to ask again after a 401. Raises LockProblem and AgainError."""
-        challenges = _challenges(reply)
+        """Make the headers for a second try after a 401. Raises LockProblem and AgainError."""
+        challenges = _parse_challenges(reply)
         login = self._credentials.of(registry)
         if login and login.bearer:
-            header = f"Bearer {_fit(login.bearer, registry)}"
+            header = f"Bearer {_check_token(login.bearer, registry)}"
         elif "bearer" in challenges:
             token = self._token(registry, repository, challenges["bearer"], login, budget)
-            header = f"Bearer {_fit(token, registry)}"
+            header = f"Bearer {_check_token(token, registry)}"
         elif "basic" in challenges and login and login.user:
-            header = _basic(login)
+            header = _basic_header(login)
         elif "basic" in challenges:
             raise LockProblem("CC1251.no-login", registry=registry)
         else:
@@ -218,7 +217,7 @@ class Authenticator:
             reply = self._transport.once("POST", realm, kind, budget, TOKEN_LIMIT, urlencode(form).encode())
         else:
             url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(query)}"
-            headers = {"Authorization": _basic(login)} if login else {}
+            headers = {"Authorization": _basic_header(login)} if login else {}
             reply = self._transport.once("GET", url, headers, budget, TOKEN_LIMIT)
         if reply.status in (400, 401, 403):
             reply.close()
@@ -243,19 +242,19 @@ def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
     return token
 
 
-def _fit(token: str, registry: str) -> str:
-    """Return the token. Raises LockProblem if it has characters that no header may have."""
+def _check_token(token: str, registry: str) -> str:
+    """Return the token. Raises LockProblem for characters that are not allowed in a header."""
     if not re.fullmatch(r"[\x21-\x7e]+", token):
         raise LockProblem("CC1251.token", registry=registry)
     return token
 
 
-def _basic(login: Login) -> str:
+def _basic_header(login: Login) -> str:
     return "Basic " + b2a_base64(f"{login.user}:{login.password}".encode(), newline=False).decode("ascii")
 
 
-def _challenges(reply: Reply) -> dict[str, dict[str, str]]:
-    """Return the parameters of every challenge by its scheme, lower case. A registry sends one to a header line."""
+def _parse_challenges(reply: Reply) -> dict[str, dict[str, str]]:
+    """Return the parameters by scheme in lower case. Registries send one challenge per header line."""
     challenges: dict[str, dict[str, str]] = {}
     for line in reply.challenges():
         scheme, _, rest = line.strip().partition(" ")
@@ -266,10 +265,10 @@ def _challenges(reply: Reply) -> dict[str, dict[str, str]]:
 
 # --- A Source that reads from registries: https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md
 #
-# What else registries do: docs/facts/oci-registries.md#registries.
+# Other behaviour of registries: docs/facts/oci-registries.md#registries.
 #
-# Rule: only GET, and only what the spec calls pull. A status is answered here; bytes are passed on as they
-# come, for the caller to verify.
+# Rule: only GET, and only what the spec calls pull. Statuses are handled here; the caller verifies the
+# bytes.
 
 
 HUB_HOST = "registry-1.docker.io"  # where Docker Hub's images are
@@ -280,7 +279,6 @@ class Registry:
     """A source that reads from the registry in the image's name."""
 
     def __init__(self, transport: Transport, credentials: Credentials) -> None:
-        """Begin without a connection."""
         self._transport = transport
         self._auth = Authenticator(transport, credentials)
 
@@ -289,7 +287,7 @@ class Registry:
         return self._transport.retried(lambda: self._find(image, digest, budget), budget)
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """Hand a blob to `consume`, from its first byte again after the connection broke, and return its result."""
+        """Pass a blob to `consume`, again from its first byte after a broken connection, and return its result."""
 
         def once() -> T:
             with closing(self._blob(image, part, budget)) as data:
@@ -317,7 +315,7 @@ class Registry:
         yield from body_of(self._ok(image, reply), budget)
 
     def _get(self, image: Image, path: str, headers: dict[str, str], budget: Budget, body: int) -> Reply:
-        """Fetch, after one login if need be. A redirect to another host never takes credentials along."""
+        """Fetch, with one login if needed. A redirect to another host never takes credentials along."""
         registry, _, repository = image.name.partition("/")
         host = HUB_HOST if registry == HUB else registry
         url = f"{self._transport.scheme(host)}://{host}/v2/{repository}/{path}"
@@ -338,5 +336,4 @@ class Registry:
 
 
 def _registry_host(image: Image) -> str:
-    """Return the registry of an image, as its reference names it."""
     return image.name.partition("/")[0]

@@ -31,7 +31,7 @@ from krm_function.record import NamedTuple
 # --- One image: from its reference to its entry in the lock
 #
 # Rule: the chain of digests is followed link by link (reference, index, manifest, configuration, layers),
-# and nothing is taken from a part before the part above it was verified. Where parts come from is a Source's business.
+# and nothing is taken from a part before the part above it was verified. Sources decide where parts come from.
 
 
 MANIFEST_LIMIT = 4 << 20  # bytes; what registries accept (OCI distribution specification 1.1)
@@ -41,9 +41,9 @@ Consume = Callable[[Iterable[bytes]], T]
 
 
 class LockLimits(NamedTuple):
-    """How much is read. layer: bytes of a layer, as it comes and uncompressed; seconds: for one image.
+    """Limits of reading. layer: bytes of a layer, as fetched and uncompressed; seconds: for one image.
 
-    sizes: every layer, for how much it is unpacked, and not only those that have the files of users.
+    sizes: read every layer for its uncompressed size, and not only the layers with the files of users.
     """
 
     layer: int = 8 << 30
@@ -52,9 +52,9 @@ class LockLimits(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A manifest or index as a source has it, not verified yet; digest: of the image, "" to compute it from data.
+    """An unverified manifest or index of a source. digest: of the image, "" to compute it from data.
 
-    loose: the image was found by its name, in an archive that has no manifests; nothing vouches for the digest.
+    loose: the image was found by its name, in an archive without manifests, so the digest is not verified.
     """
 
     data: bytes
@@ -63,13 +63,13 @@ class Found(NamedTuple):
 
 
 class ImageSource(Protocol):
-    """Where images come from. All methods raise LockProblem."""
+    """A source of images. All methods raise LockProblem."""
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
         """Find the manifest or index of a digest, or of the image's tag for "". Raises LockProblem (MISSING)."""
 
     def read(self, image: Image, part: Descriptor, consume: Consume[T], budget: Budget) -> T:
-        """Hand the bytes of a part to `consume`, again after the network failed, and return its result."""
+        """Pass the bytes of a part to `consume`, again after a failure of the network, and return its result."""
 
 
 class Locked(NamedTuple):
@@ -81,18 +81,18 @@ class Locked(NamedTuple):
 
 
 class SharedState(NamedTuple):
-    """What all images of a run share: sources, credentials, layers."""
+    """The state that all images of a run share."""
 
     sources: Sequence[ImageSource]
     limits: LockLimits
     layers: Shared
 
 
-def resolve_image(image: Image, shop: SharedState, facts: dict[str, dict[str, Any]], budget: Budget) -> Locked:
+def resolve_image(image: Image, shared: SharedState, facts: dict[str, dict[str, Any]], budget: Budget) -> Locked:
     """Make the entry of one image. facts: entries by digest, which are never fetched again. Raises LockProblem."""
     if image.digest in facts:
         return Locked(str(image), facts[image.digest])
-    source, answer = _find(image, image.digest, shop.sources, budget)
+    source, answer = _find_in_sources(image, image.digest, shared.sources, budget)
     digest = image.digest
     if not digest:
         digest = _digest_of(answer)
@@ -106,16 +106,17 @@ def resolve_image(image: Image, shop: SharedState, facts: dict[str, dict[str, An
         notes += (finding("CC1207", image=str(image)),)
     if digest in facts:
         return Locked(name, facts[digest], notes)
-    manifest = _manifest(image, answer, source, budget)
-    entry = {"digest": digest, **_facts(image, manifest, source, shop, budget)}
-    if answer.loose:  # these layers never were compressed; those that a node pulls are
+    manifest = _fetch_manifest(image, answer, source, budget)
+    entry = {"digest": digest, **_collect_facts(image, manifest, source, shared, budget)}
+    if answer.loose:  # the archive's layers are uncompressed, a node's are not
         for layer in entry.get("layers", ()):
             layer.pop("compressedSize", None)
     return Locked(name, entry, notes)
 
 
-def _find(image: Image, digest: str, sources: Sequence[ImageSource], budget: Budget) -> tuple[ImageSource, Found]:
-    """Try one source after the other."""
+def _find_in_sources(
+    image: Image, digest: str, sources: Sequence[ImageSource], budget: Budget
+) -> tuple[ImageSource, Found]:
     for source in sources[:-1]:
         try:
             return source, source.find(image, digest, budget)
@@ -131,8 +132,8 @@ def _digest_of(answer: Found) -> str:
     return f"sha256:{hashlib.sha256(answer.data).hexdigest()}"
 
 
-def _manifest(image: Image, answer: Found, source: ImageSource, budget: Budget) -> Manifest:
-    """Fetch the manifest, through an index if there is one."""
+def _fetch_manifest(image: Image, answer: Found, source: ImageSource, budget: Budget) -> Manifest:
+    """Follow an index to the manifest."""
     top = decode_manifest(answer.data, answer.media_type)
     if isinstance(top, Manifest):
         return top
@@ -147,9 +148,10 @@ def _manifest(image: Image, answer: Found, source: ImageSource, budget: Budget) 
     return manifest
 
 
-def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedState, budget: Budget) -> dict[str, Any]:
-    """Collect everything of the entry but the digest."""
-    limits = shop.limits
+def _collect_facts(
+    image: Image, manifest: Manifest, source: ImageSource, shared: SharedState, budget: Budget
+) -> dict[str, Any]:
+    limits = shared.limits
     for layer in manifest.layers:
         refuse_too_large(layer, LAYER, limits.layer)
 
@@ -167,29 +169,29 @@ def _facts(image: Image, manifest: Manifest, source: ImageSource, shop: SharedSt
             try:
                 scanned = scan(decompressed(verified), watched, limits.layer, budget)
             except LockProblem as problem:
-                if problem.code == MALFORMED:  # say so only of the right bytes, else that they are not
+                if problem.code == MALFORMED:  # report it only for the right bytes; wrong ones are another problem
                     collections.deque(verified, maxlen=0)
                     problem.values["what"] = label
                 raise
-            for _ in verified:  # nothing is left, or the digest would not have been looked at
+            for _ in verified:  # bytes left here would not have been hashed
                 raise malformed("CC1204.behind", label)
             return scanned
 
-        return shop.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
+        return shared.layers.read(part.digest, watched, lambda: source.read(image, part, consume, budget))
 
     passwd, group, sizes = accounts(manifest.layers, diff_ids, layer_of, read_all=limits.sizes)
     entry: dict[str, Any] = {
         "config": dict(settings),
-        "passwd": passwd or "",  # without the file as with an empty one: an entry that is silent knows neither
+        "passwd": passwd or "",  # a missing file is like an empty one; without the member it is unknown
         "group": group or "",
     }
     if manifest.layers:
-        entry["layers"] = _layers(manifest, diff_ids, sizes)
+        entry["layers"] = _layer_entries(manifest, diff_ids, sizes)
     return entry
 
 
-def _layers(manifest: Manifest, diff_ids: Sequence[str], sizes: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return the layers as the lock names them, with the sizes that are known."""
+def _layer_entries(manifest: Manifest, diff_ids: Sequence[str], sizes: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Add the sizes that are known."""
     rows = []
     for layer, diff_id in zip(manifest.layers, diff_ids, strict=True):
         row: dict[str, Any] = {"diffID": diff_id}
@@ -204,7 +206,7 @@ def _layers(manifest: Manifest, diff_ids: Sequence[str], sizes: Mapping[str, int
 # --- All images of a run, several at a time
 #
 # Rule: the result does not depend on which image came first. Workers are bounded, every failure is a
-# finding of its own image, but what is wrong with a registry is reported once, with the first of its images; and when
+# finding of its own image, but a problem of a registry is reported once, with the first of its images; and when
 # the run is over (also by Ctrl-C) no worker goes on.
 
 
@@ -212,9 +214,9 @@ NAMED_IMAGES = 4  # images that a finding about several names
 
 
 class Run(NamedTuple):
-    """Entries by reference in the order of the images; findings: of each image; fetched: how many were not known.
+    """Entries by reference in the order of the images; findings: of each image; fetched: the number of new ones.
 
-    digests: of each image, "" for one that was not found.
+    digests: of each image, or "".
     """
 
     entries: dict[str, dict[str, Any]]
@@ -233,17 +235,17 @@ def resolve_all(
 ) -> Run:
     """Resolve the images. facts: entries by digest; jobs: workers.
 
-    progress: called in this thread, twice a second, with how many images are done since the last time.
+    progress: called in this thread, twice a second, with the number of images done since the last call.
     """
     stop = Event()
-    shop = SharedState(sources, limits, Shared())
+    shared = SharedState(sources, limits, Shared())
     old = dict(facts)
 
     def work(image: Image) -> Locked | LockProblem:
         try:
-            return resolve_image(image, shop, old, Budget(limits.seconds, stop))
+            return resolve_image(image, shared, old, Budget(limits.seconds, stop))
         except LockProblem as problem:
-            return problem.with_traceback(None)  # which would keep connections
+            return problem.with_traceback(None)  # a traceback would keep connections
 
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lock")
     try:
@@ -265,7 +267,7 @@ def resolve_all(
 
 
 def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) -> Iterator[tuple[Finding, ...]]:
-    """Yield the findings of each image. One problem of a registry is one finding, with the first of its images."""
+    """Report one problem of a registry once, with the first of its images."""
     together: dict[tuple[str, ...], list[Image]] = {}
     for image, result in zip(images, results, strict=True):
         if isinstance(result, LockProblem) and result.about_registry:
@@ -277,10 +279,10 @@ def _findings(images: Sequence[Image], results: Sequence[Locked | LockProblem]) 
             yield (result.finding(str(image)),)
         else:
             same = together.pop(result.key, None)
-            yield (result.finding(_named(same)),) if same else ()
+            yield (result.finding(_name_images(same)),) if same else ()
 
 
-def _named(images: Sequence[Image]) -> str:
+def _name_images(images: Sequence[Image]) -> str:
     """Write `a`, `a and b`, or `a, b, c and 45 more`."""
     names = [str(image) for image in images[:NAMED_IMAGES]]
     rest = len(images) - len(names)

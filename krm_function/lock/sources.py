@@ -54,12 +54,12 @@ class Extent(NamedTuple):
 
 
 class FileTree(Protocol):
-    """A directory or an archive. place: what to call it."""
+    """A directory or an archive. place: its name in messages."""
 
     place: str
 
     def get(self, name: str) -> Extent | None:
-        """Return the file of that name, None when there is none. Raises LockProblem."""
+        """Return the file of that name, or None. Raises LockProblem."""
 
 
 class Directory:
@@ -131,8 +131,8 @@ def _is_inside(name: str) -> bool:
 
 # --- A Source that is an OCI image layout: https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md
 #
-# Rule: an image with a digest is found by that digest alone. By name only a whole one will do: a layout
-# made by `skopeo copy … oci:DIR:1.2` says just "1.2", which could be any repository's.
+# Rule: an image with a digest is found by that digest alone. By name, only a whole name counts: a layout
+# made by `skopeo copy … oci:DIR:1.2` has just "1.2", which could be any repository's.
 
 
 NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
@@ -169,7 +169,7 @@ class Layout:
 
     def _named(self, image: Image) -> str:
         """Return the digest of the image with this name and tag, "" unless there is exactly one."""
-        digests = {str(entry.get("digest")) for entry in self._entries if _is_called(entry, image)}
+        digests = {str(entry.get("digest")) for entry in self._entries if _has_name(entry, image)}
         return digests.pop() if len(digests) == 1 else ""
 
     def _blob(self, digest: str) -> Extent | None:
@@ -200,7 +200,7 @@ def read_json(tree: FileTree, name: str) -> dict[str, Any]:
         raise LockProblem("CC1254.json", place=tree.place, name=name) from None
 
 
-def _is_called(entry: Mapping[str, Any], image: Image) -> bool:
+def _has_name(entry: Mapping[str, Any], image: Image) -> bool:
     notes = mapping(entry.get("annotations"))
     return any(same_name(notes.get(key), image) for key in NAMES)
 
@@ -208,14 +208,14 @@ def _is_called(entry: Mapping[str, Any], image: Image) -> bool:
 # --- A Source that is the archive of an older `docker save`: a list of configurations and uncompressed layers
 #
 # Rule: such an archive has no manifest, so the digest of a reference cannot be checked. The image
-# is found by its name, its layers are checked against the configuration, and the finding CC1207 says the rest.
+# is found by its name, its layers are checked against the configuration, and the finding CC1207 warns of the rest.
 
 
 PLAIN = "application/vnd.docker.image.rootfs.diff.tar"
 
 
 class DockerArchive:
-    """What `docker save` wrote before it wrote OCI layouts."""
+    """An archive of `docker save` from before it wrote OCI layouts."""
 
     def __init__(self, tree: FileTree) -> None:
         """Read the list of images. Raises LockProblem."""
@@ -227,7 +227,7 @@ class DockerArchive:
             raise self._unusable("CC1254.json-list") from None
 
     def find(self, image: Image, digest: str, budget: Budget) -> Found:
-        """Make a manifest of what the archive has: its digests are those of the configuration and the layers."""
+        """Make a manifest with the digests of the archive's configuration and layers."""
         del digest, budget
         for entry in self._images:
             names = entry.get("RepoTags")
@@ -277,8 +277,8 @@ class DockerArchive:
 
 # --- Parse `--from` and open its sources
 #
-# Rule: sources are tried in the order of the command line, and no others: with an archive alone there is
-# no network.
+# Rule: sources are tried in the order of the command line, and no others: with an archive alone,
+# the network is not used.
 
 
 FORMS = ("registry", "oci:PATH", "docker-archive:PATH")
@@ -300,11 +300,11 @@ def parse_source(text: str) -> SourceOption | None:
 
 
 def open_sources(places: Sequence[SourceOption], plain_http: Collection[str], workers: int) -> list[ImageSource]:
-    """Open the sources. plain_http: see Transport. Raises LockProblem for a file that is not what it should be."""
-    return [_opened(place, plain_http, workers) for place in places]
+    """Open the sources. plain_http: see Transport. Raises LockProblem for a file of another form."""
+    return [_open_source(place, plain_http, workers) for place in places]
 
 
-def _opened(place: SourceOption, plain_http: Collection[str], workers: int) -> ImageSource:
+def _open_source(place: SourceOption, plain_http: Collection[str], workers: int) -> ImageSource:
     if place.form == "registry":
         from krm_function.lock.connections import Transport
         from krm_function.lock.registry import Credentials, Registry
@@ -312,6 +312,6 @@ def _opened(place: SourceOption, plain_http: Collection[str], workers: int) -> I
         return Registry(Transport(plain_http, workers), Credentials())
 
     tree = open_tree(place.path)
-    if place.form == "oci" or tree.get("oci-layout") is not None:  # what `docker save` writes today is both
+    if place.form == "oci" or tree.get("oci-layout") is not None:  # today's `docker save` writes both forms
         return Layout(tree)
     return DockerArchive(tree)

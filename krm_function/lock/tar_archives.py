@@ -48,9 +48,9 @@ class TarStream:
         return block
 
     def take(self, size: int) -> bytes:
-        """Read so many bytes, fewer only at the end."""
+        """Read `size` bytes, fewer only at the end."""
         parts, missing = [], size
-        while missing and self._more():
+        while missing and self._has_more():
             part = self._piece[self._used : self._used + missing]
             parts.append(part)
             self._used += len(part)
@@ -58,25 +58,25 @@ class TarStream:
         return b"".join(parts)
 
     def skip(self, size: int) -> bool:
-        """Pass over so many bytes; whether there were as many."""
+        """Pass over `size` bytes; return whether the archive has them."""
         missing = size
-        while missing and self._more():
+        while missing and self._has_more():
             step = min(missing, len(self._piece) - self._used)
             self._used += step
             missing -= step
         return not missing
 
     def drain(self) -> None:
-        """Read the rest, which must be zeros: one tool would see files there, another would not."""
+        """Read the rest, which must be zeros, because tools differ on files there."""
         clean = True
-        while self._more():
+        while self._has_more():
             clean = clean and not self._piece[self._used :].strip(b"\0")
             self._used = len(self._piece)
         if not clean:
             raise malformed("CC1204.archive-behind", LAYER)
 
-    def _more(self) -> bool:
-        """Tell whether there is a byte to read, fetched if need be."""
+    def _has_more(self) -> bool:
+        """Tell whether there is a byte to read; fetch one if needed."""
         while self._used >= len(self._piece):
             self._budget.check()
             piece = next(self._data, None)
@@ -105,14 +105,14 @@ class TarStream:
 
 NAME, SIZE, SUM, KIND, LINK = slice(0, 100), slice(124, 136), slice(148, 156), slice(156, 157), slice(157, 257)
 MAGIC, PREFIX, TRAILER = slice(257, 265), slice(345, 500), slice(508, 512)
-STAR_PREFIX = slice(345, 476)  # star keeps two times behind it
+STAR_PREFIX = slice(345, 476)  # followed by two times of star
 GNU_TIMES = (slice(345, 357), slice(357, 369))  # of access and change, where POSIX has the prefix
 LARGEST = 1 << 63
 TEXTS = frozenset({b"path", b"linkpath", b"uname", b"gname"})
 
 
 class TarMember(NamedTuple):
-    """One member, or what its header has. kind: its type flag, of a member `0` for every file; size: bytes behind it.
+    """One member, or its header. kind: the type flag; a member has `0` for every file. size: bytes after it.
 
     sparse_name: the name that a sparse file has for tools that know of sparse files; its content is never looked at.
     """
@@ -135,11 +135,11 @@ def read_header(block: bytes) -> TarMember:
     stated = tar_number(block[SUM])
     if stated != total:
         negative = sum(byte > 127 for byte in block[:148] + block[156:])
-        if stated != total - 256 * negative:  # of signed bytes, as it was counted of old
+        if stated != total - 256 * negative:  # of signed bytes, the old way of counting
             raise damaged()
     name = text(block[NAME])
     if block[345]:
-        name = _prefixed(block, name)
+        name = _check_prefix(block, name)
     return TarMember(block[KIND], name, text(block[LINK]), tar_number(block[SIZE]))
 
 
@@ -190,8 +190,8 @@ def damaged(code: str = "CC1204.header") -> LockProblem:
     return malformed(code, LAYER)
 
 
-def _prefixed(block: bytes, name: bytes) -> bytes:
-    """Return the name of a header that has something where POSIX has the prefix."""
+def _check_prefix(block: bytes, name: bytes) -> bytes:
+    """Return the name of a header whose prefix field is not empty."""
     magic = block[MAGIC]
     if magic[:6] == b"ustar\0":
         star = block[TRAILER] == b"tar\0"
@@ -216,7 +216,7 @@ def _prefixed(block: bytes, name: bytes) -> bytes:
 ZEROS = bytes(BLOCK)
 LOCAL, GLOBAL, LONG_NAME, LONG_LINK = b"x", b"g", b"L", b"K"
 FILES = frozenset({b"0", b"\0"})
-HEADER_ONLY = frozenset({b"1", b"2", b"3", b"4", b"5", b"6"})  # whatever size they say, nothing follows
+HEADER_ONLY = frozenset({b"1", b"2", b"3", b"4", b"5", b"6"})  # nothing follows, whatever their size
 SPARSE = b"GNU.sparse."
 SPARSE_NAME = b"GNU.sparse.name"
 RENAMING = frozenset({b"path", b"linkpath", b"size", SPARSE_NAME})  # tools do not agree on these in a global header
@@ -227,7 +227,7 @@ def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
     extended: dict[bytes, bytes] = {}
     while block := file.block():
         if block == ZEROS:
-            _end(file)
+            _expect_end(file)
             break
         if len(block) < BLOCK:
             raise damaged()
@@ -235,10 +235,10 @@ def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
         header = read_header(block)
         kind = header.kind
         if kind in HEADER_ONLY or kind in FILES:
-            yield _member(header, extended)
+            yield _apply_extended(header, extended)
             extended = {}
         elif kind == GLOBAL:
-            if not RENAMING.isdisjoint(_records(file, header.size, budget)):
+            if not RENAMING.isdisjoint(_read_extended(file, header.size, budget)):
                 raise malformed("CC1204.global", LAYER)
             if extended:
                 raise damaged("CC1204.extended-twice")
@@ -247,17 +247,17 @@ def tar_members(file: TarStream, budget: Budget) -> Iterator[TarMember]:
             if kind in extended or (extended and LOCAL in (kind, *extended)):
                 raise damaged("CC1204.extended-twice")
             if kind == LOCAL:
-                extended = {LOCAL: b"", **_records(file, header.size, budget)}
+                extended = {LOCAL: b"", **_read_extended(file, header.size, budget)}
             else:
-                extended[kind] = text(_content(file, header.size, budget))
+                extended[kind] = text(_read_content(file, header.size, budget))
         else:
             raise malformed("CC1204.kind", LAYER)
     if extended:
         raise damaged("CC1204.extended-last")
 
 
-def _member(header: TarMember, extended: dict[bytes, bytes]) -> TarMember:
-    """Return a member with its extended headers; an empty record keeps what the header says."""
+def _apply_extended(header: TarMember, extended: dict[bytes, bytes]) -> TarMember:
+    """Apply extended headers; an empty record keeps the header's value."""
     kind, name, link, size, _ = header
     sparse_name = b""
     if extended:
@@ -276,17 +276,17 @@ def _member(header: TarMember, extended: dict[bytes, bytes]) -> TarMember:
     return TarMember(kind, name, link, size if kind == b"0" else 0, sparse_name)
 
 
-def _records(file: TarStream, size: int, budget: Budget) -> dict[bytes, bytes]:
-    data = _content(file, size, budget)
+def _read_extended(file: TarStream, size: int, budget: Budget) -> dict[bytes, bytes]:
+    data = _read_content(file, size, budget)
     budget.spend(data.count(b"\n"))
     return read_records(data)
 
 
-def _content(file: TarStream, size: int, budget: Budget) -> bytes:
-    """Read what an extended header holds."""
+def _read_content(file: TarStream, size: int, budget: Budget) -> bytes:
+    """Read the content of an extended header."""
     if size > LARGEST_READ:
         raise malformed("CC1204.extended-size", LAYER)
-    budget.spend(size >> 8)  # of long names as much as of many short ones
+    budget.spend(size >> 8)  # long names cost as much as many short ones
     data = file.take(size)
     if len(data) < size:
         raise damaged("CC1204.extended-end")
@@ -294,7 +294,7 @@ def _content(file: TarStream, size: int, budget: Budget) -> bytes:
     return data
 
 
-def _end(file: TarStream) -> None:
+def _expect_end(file: TarStream) -> None:
     """Expect another block of zeros after the first, or nothing."""
     block = file.block()
     if block not in (b"", ZEROS):

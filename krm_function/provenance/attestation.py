@@ -47,16 +47,16 @@ OF_BUNDLE = ("mediaType", "verificationMaterial", "dsseEnvelope", "messageSignat
 
 
 class AttestationProblem(ValueError):
-    """Why something is no attestation of a render; `cause` is what to say about it."""
+    """A file is not an attestation of a render; `cause` has the reason."""
 
     def __init__(self, code: str, **values: Any) -> None:
-        """code: CC1330 with its variant. values: of its placeholders."""
+        """Take CC1330 with its variant, and the values of its placeholders."""
         super().__init__(code)
         self.cause = Cause(code, values)
 
 
 class Unwrapped(NamedTuple):
-    """A statement as plain data. signed: whether it was in an envelope, whose signature nothing here has verified."""
+    """A statement as plain data. signed: whether it was in an envelope, whose signature is not verified here."""
 
     statement: Mapping[str, Any]
     signed: bool
@@ -82,14 +82,14 @@ def unwrap(data: bytes) -> Unwrapped:
 
 
 def exact(value: Mapping[str, Any], names: Collection[str]) -> None:
-    """Refuse an object with a name that another reader may take for one of the known ones."""
-    alike = {_folded(name): name for name in names}
+    """Refuse an object with a name that another reader may take for a known one."""
+    alike = {_fold(name): name for name in names}
     for name in value:
-        if name not in names and _folded(name) in alike:
-            raise AttestationProblem("CC1330.name", name=name, known=alike[_folded(name)])
+        if name not in names and _fold(name) in alike:
+            raise AttestationProblem("CC1330.name", name=name, known=alike[_fold(name)])
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return name.casefold().replace("_", "")
 
 
@@ -136,7 +136,7 @@ def _payload(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_signature(value: Any) -> bool:
-    """Tell whether an entry has the form of a signature; a key id is optional."""
+    # The key id of a signature is optional
     if not isinstance(value, dict):
         return False
     exact(value, OF_SIGNATURE)
@@ -154,8 +154,8 @@ _URL_SAFE = str.maketrans("-_", "+/")  # DSSE allows both alphabets
 
 # --- Read a statement about a render out of an attestation
 #
-# Rule: what is not known is refused, not skipped: a parameter, or a role of a file, that this version does
-# not know may have changed what the render means.
+# Rule: unknown members are refused, not skipped: a parameter, or a role of a file, that this version does
+# not know may have changed the meaning of the render.
 
 
 STATEMENTS = (STATEMENT, "https://in-toto.io/Statement/v0.1")  # cosign puts a predicate that it is given into the older
@@ -168,7 +168,7 @@ _LONGEST_NAME = 4096
 
 
 class Statement(NamedTuple):
-    """What an attestation says of a render. signed: whether there is a signature, which nothing here has verified."""
+    """The render that an attestation describes. signed: whether it has a signature, which is not verified here."""
 
     outputs: tuple[Artefact, ...]
     materials: tuple[Material, ...]
@@ -187,29 +187,29 @@ def parse_attestation(data: bytes) -> Statement:
         raise AttestationProblem("CC1330.field", field="_type", wanted=STATEMENT)
     if value.get("predicateType") != PREDICATE:
         raise AttestationProblem("CC1330.field", field="predicateType", wanted=PREDICATE)
-    predicate = _part(value, "predicate", ("buildDefinition", "runDetails"))
-    definition = _part(
+    predicate = _object_member(value, "predicate", ("buildDefinition", "runDetails"))
+    definition = _object_member(
         predicate,
         "buildDefinition",
         ("buildType", "externalParameters", "internalParameters", "resolvedDependencies"),
     )
     if definition.get("buildType") != BUILD_TYPE:
         raise AttestationProblem("CC1330.field", field="buildType", wanted=BUILD_TYPE)
-    _known_parameters(_part(definition, "externalParameters", PARAMETERS))
+    _refuse_unknown_parameters(_object_member(definition, "externalParameters", PARAMETERS))
     outputs = [_artefact(entry, f"subject[{index}]") for index, entry in enumerate(_list(value, "subject"))]
     if not outputs:
         raise AttestationProblem("CC1330.field", field="subject", wanted="a list of files")
     read = _list(definition, "resolvedDependencies")
     materials = [_material(entry, f"resolvedDependencies[{index}]") for index, entry in enumerate(read)]
-    builder = _part(_part(predicate, "runDetails", ("builder",)), "builder", ("id", "version"))
-    version = _part(builder, "version", (PROGRAM,)).get(PROGRAM)
+    builder = _object_member(_object_member(predicate, "runDetails", ("builder",)), "builder", ("id", "version"))
+    version = _object_member(builder, "version", (PROGRAM,)).get(PROGRAM)
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise AttestationProblem("CC1330.field", field=f"builder.version.{PROGRAM}", wanted="a version")
     return Statement(tuple(outputs), tuple(materials), version, signed)
 
 
-def _known_parameters(parameters: Mapping[str, Any]) -> None:
-    for name in (*parameters, *_part(parameters, "options", OPTIONS)):
+def _refuse_unknown_parameters(parameters: Mapping[str, Any]) -> None:
+    for name in (*parameters, *_object_member(parameters, "options", OPTIONS)):
         if name not in PARAMETERS + OPTIONS:
             raise AttestationProblem("CC1330.parameter", name=name)
     if parameters.get("command") not in get_args(Command):
@@ -218,8 +218,8 @@ def _known_parameters(parameters: Mapping[str, Any]) -> None:
         )
 
 
-def _part(value: Mapping[str, Any], name: str, names: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return the object of that name. Raises AttestationProblem if it has a name that only looks like a known one."""
+def _object_member(value: Mapping[str, Any], name: str, names: tuple[str, ...]) -> Mapping[str, Any]:
+    """Raise AttestationProblem if the object has a name that only looks like a known one."""
     part = value.get(name)
     if not isinstance(part, dict):
         raise AttestationProblem("CC1330.field", field=name, wanted="an object")
@@ -241,7 +241,7 @@ def _artefact(value: Any, field: str) -> Artefact:
     name = value.get("name", "")
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         raise AttestationProblem("CC1330.field", field=f"{field}.name", wanted="a name")
-    digest = _part(value, "digest", ("sha256",)).get("sha256")
+    digest = _object_member(value, "digest", ("sha256",)).get("sha256")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise AttestationProblem("CC1330.field", field=f"{field}.digest.sha256", wanted="64 lower-case hex digits")
     return Artefact(name, digest)
@@ -249,7 +249,7 @@ def _artefact(value: Any, field: str) -> Artefact:
 
 def _material(value: Any, field: str) -> Material:
     name, digest = _artefact(value, field)
-    role = _part(value, "annotations", ("role",)).get("role")
+    role = _object_member(value, "annotations", ("role",)).get("role")
     if role not in ROLES:
         raise AttestationProblem("CC1330.field", field=f"{field}.annotations.role", wanted=f"one of {', '.join(ROLES)}")
     return Material(role, name, digest)
@@ -263,7 +263,7 @@ def _material(value: Any, field: str) -> Material:
 #     names a file          none of its digest  CC1332 for an output, CC1334 for what was read
 #
 # Rule: digests decide and names only explain, because a file may have been moved; a file that the
-# statement names more than once has to be there as often.
+# statement names more than once must be there as often.
 
 
 MOST_NAMES = 5  # in one message
@@ -274,12 +274,14 @@ def compare_outputs(
 ) -> list[Finding]:
     """Return findings about outputs. file: the attestation. inside: digests of the manifests that the outputs hold."""
     digests = {output.sha256 for output in statement.outputs}
-    missing = _missing(statement.outputs, [*(output.sha256 for output in outputs), *inside])
+    missing = _find_missing(statement.outputs, [*(output.sha256 for output in outputs), *inside])
     findings = [
-        _other(output, missing or statement.outputs, file) for output in outputs if output.sha256 not in digests
+        _unnamed_output(output, missing or statement.outputs, file)
+        for output in outputs
+        if output.sha256 not in digests
     ]
     if missing and not findings:
-        findings.append(finding("CC1332", file=file, names=_names(missing)))
+        findings.append(finding("CC1332", file=file, names=_list_names(missing)))
     return findings
 
 
@@ -287,19 +289,19 @@ def compare_inputs(statement: Statement, file: str, role: Role, read: Sequence[A
     """Return findings about all the files of one option."""
     attested = statement.of_role(role)
     digests = {file_read.sha256 for file_read in attested}
-    missing = _missing(attested, [file_read.sha256 for file_read in read])
+    missing = _find_missing(attested, [file_read.sha256 for file_read in read])
     findings = [
         finding("CC1333", file=file, name=file_read.name or STREAM, role=role, found=file_read.sha256)
         for file_read in read
         if file_read.sha256 not in digests
     ]
     if missing:
-        findings.append(finding("CC1334", file=file, role=role, names=_names(missing)))
+        findings.append(finding("CC1334", file=file, role=role, names=_list_names(missing)))
     return findings
 
 
-def _missing(attested: Sequence[Artefact], digests: Iterable[str]) -> list[Artefact]:
-    """Return the files of the statement of which there are fewer than it names."""
+def _find_missing(attested: Sequence[Artefact], digests: Iterable[str]) -> list[Artefact]:
+    # A file that is named several times must be there as often
     counts = Counter(digests)
     missing = []
     for artefact in attested:
@@ -309,15 +311,14 @@ def _missing(attested: Sequence[Artefact], digests: Iterable[str]) -> list[Artef
     return missing
 
 
-def _other(output: Artefact, missing: Sequence[Artefact], file: str) -> Finding:
-    """Make CC1331: an output that the statement does not name. missing: those of the statement that are not there."""
+def _unnamed_output(output: Artefact, missing: Sequence[Artefact], file: str) -> Finding:
+    """Make CC1331: an output that the statement does not name. missing: its files that are not there."""
     name = output.name or STREAM
     same = [file_named for file_named in missing if file_named.name == name] or missing
-    return finding("CC1331", file=file, name=name, found=output.sha256, names=_names(same))
+    return finding("CC1331", file=file, name=name, found=output.sha256, names=_list_names(same))
 
 
-def _names(files: Sequence[Artefact]) -> str:
-    """Return the names with their digests, the first ones of many."""
+def _list_names(files: Sequence[Artefact]) -> str:
     shown = ", ".join(f"{file.name or STREAM} ({file.sha256})" for file in files[:MOST_NAMES])
     rest = len(files) - MOST_NAMES
     return f"{shown} and {rest} more" if rest > 0 else shown

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from krm_function.record import NamedTuple
 
-# --- What a statement is made of: the files of a call with their digests, its options, and the program
+# --- The parts of a statement: the files of a call with their digests, its options, and the program
 #
 # Rule: records only. A name is the one that the caller gave, `-` for a standard stream; a digest is the
 # SHA-256 of the bytes that were read or written, 64 lower-case hexadecimal digits.
@@ -71,7 +71,7 @@ class Call(NamedTuple):
     """One call of a command.
 
     paths, config: as named on the command line. options: those that were given. release, profile: of the configuration,
-    "" where there is none. engine: what makes the policies.
+    or "". engine: makes the policies.
     """
 
     command: Command
@@ -89,7 +89,7 @@ def digest_of(data: bytes) -> str:
 
 
 def unicode_name(name: str) -> str:
-    r"""Write a file name as Unicode: each byte that is no UTF-8 becomes \xNN."""
+    r"""Write a file name as Unicode: each byte that is not UTF-8 becomes \xNN."""
     return os.fsencode(name or STREAM).decode("utf-8", "backslashreplace")
 
 
@@ -116,8 +116,8 @@ def make_statement(call: Call, materials: Iterable[Material], outputs: Iterable[
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": _external(call),
-                "internalParameters": _internal(call),
+                "externalParameters": _external_parameters(call),
+                "internalParameters": _internal_parameters(call),
                 "resolvedDependencies": [
                     {**_descriptor(material.name, material.sha256), "annotations": {"role": material.role}}
                     for material in materials
@@ -133,22 +133,22 @@ def _descriptor(name: str, digest: str) -> dict[str, Any]:
     return {"name": unicode_name(name), "digest": {"sha256": digest}}
 
 
-def _external(call: Call) -> dict[str, Any]:
+def _external_parameters(call: Call) -> dict[str, Any]:
     return {
         "command": call.command,
         "paths": [unicode_name(path) for path in call.paths],
         "config": [unicode_name(path) for path in call.config],
-        "options": {name: _value(value) for name, value in sorted(call.options.items())},
+        "options": {name: _unicode_value(value) for name, value in sorted(call.options.items())},
     }
 
 
-def _value(value: bool | str | list[str]) -> bool | str | list[str]:
+def _unicode_value(value: bool | str | list[str]) -> bool | str | list[str]:
     if isinstance(value, str):
         return unicode_name(value)
     return value if isinstance(value, bool) else [unicode_name(word) for word in value]
 
 
-def _internal(call: Call) -> dict[str, str]:
+def _internal_parameters(call: Call) -> dict[str, str]:
     facts = {"release": call.release, "profile": call.profile, "engine": call.engine}
     return {name: value for name, value in facts.items() if value}
 

@@ -270,7 +270,7 @@ def test_a_group_that_cannot_be_kept_gives_another_one_no_more_than_everybody_ha
     monkeypatch.setattr(os, "fchown", refuse)
     before = target.stat()
     elsewhere = os.stat_result((*before[:5], before.st_gid + 1, *before[6:]))
-    monkeypatch.setattr(staged_file, "_old", lambda *_: elsewhere)
+    monkeypatch.setattr(staged_file, "_status_of_old", lambda *_: elsewhere)
     write_file(str(target), b"new")
     assert stat.S_IMODE(target.stat().st_mode) == new
 
