@@ -45,21 +45,21 @@ from krm_function.provenance.statement import (
 )
 from krm_function.render.make_manifest import read_emitted_manifest
 
-# --- Where `--attest` may write: into no output and no input of the call, and not where the next render would read it
+# --- Where `--attest` may write: not to an output or input of the call, and not where the next render would read it
 #
-# Rule: two paths are compared by the file they lead to, which may also be one that the shell has opened as
-# standard input or output.
+# Rule: paths are compared by the file that they lead to, which may be one that the shell has opened as standard
+# input or output.
 
 
 def wrong_place(options: Namespace) -> list[Finding]:
     """Return what is wrong with the file of --attest."""
     file = options.attest
-    for option, path in _outputs(options).items():
+    for option, path in _list_outputs(options).items():
         same = os.path.realpath(path) == os.path.realpath(file) if path else _is_descriptor(file, 1)
         if same and file != os.devnull:
             code = "CC0909.file-of" if path else "CC0909.attest-printed"
             return [finding(code, option="--attest", other=option)]
-    for path, suffixes in _inputs(options):
+    for path, suffixes in _list_inputs(options):
         if _is_descriptor(file, 0) if path == STREAM else same_file(file, [path]):
             return [finding("CC0909.input", option="--attest")]
         if os.path.isdir(path) and file.endswith(suffixes) and _is_below(file, path):
@@ -67,7 +67,7 @@ def wrong_place(options: Namespace) -> list[Finding]:
     return []
 
 
-def _outputs(options: Namespace) -> dict[str, str]:
+def _list_outputs(options: Namespace) -> dict[str, str]:
     """Return option -> file; "" for standard output."""
     if getattr(options, "in_place", False):
         first = {"--in-place": new_objects_file(options.paths)}
@@ -77,8 +77,8 @@ def _outputs(options: Namespace) -> dict[str, str]:
     return first | {option: path for option, path in written.items() if path}
 
 
-def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
-    """Return what is read, files and directories, `-` for standard input; and the ends of names that count in one."""
+def _list_inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the files and directories to read (`-`: standard input), each with the file name endings that it reads."""
     values = vars(options)
     keys = values.get("add_workload_owner_key", []) + values.get("add_seedshare_owner_key", [])
     single = [values.get(name, "") for name in ("policy", "image_replacements")]
@@ -88,7 +88,7 @@ def _inputs(options: Namespace) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _is_descriptor(file: str, descriptor: int) -> bool:
-    """Tell whether a path and a descriptor of this process are the same file, such as one that the shell has opened."""
+    """Tell whether a path and a descriptor of this process are the same file."""
     try:
         return os.path.samestat(os.stat(file), os.fstat(descriptor))
     except OSError:
@@ -101,16 +101,16 @@ def _is_below(file: str, directory: str) -> bool:
 
 # --- `--attest FILE` of `generate` and `post-render`: a statement about the render, written together with its output
 #
-# Rule: the statement is about the bytes that were read and written, so nothing is read a second time; it
-# is put into its place last, after the manifest, which it names. A run that is killed before that leaves an output that
-# no statement, or only an older one with other digests, vouches for.
+# Rule: the statement is about the bytes that were read and written, so nothing is read a second time. It is written
+# last, after the manifest, which it names. A run that is killed before that leaves an output without a statement, or
+# with an older one whose digests differ.
 
 
 KEYS = ("add-workload-owner-key", "add-seedshare-owner-key")
 
 
 class Attest:
-    """The statement of one call, as far as it is known. `file`: where it goes. It remembers what is read through it."""
+    """The statement of one call, and a record of all that is read through it. `file`: where it goes."""
 
     def __init__(self, options: Namespace, command: Command) -> None:
         self.file: str = options.attest
@@ -119,18 +119,18 @@ class Attest:
         self._materials: list[Material] = []
 
     def add_inputs(self, inputs: Inputs) -> None:
-        """Remember what is rendered."""
+        """Record the input of the render."""
         for source in inputs.sources:
             self.add_input(source.file, source.data)
 
     def add_input(self, name: str, data: bytes) -> None:
-        """Remember a part of what is rendered. name: "" for standard input."""
+        """Record a part of the input. name: "" for standard input."""
         self._materials.append(Material("input", name or STREAM, digest_of(data)))
 
     def read(self, role: Role, path: str, root: str = "") -> bytes:
-        """Read a file and remember it. root: as `read_file` takes it. Raises FileProblem."""
+        """Read a file and record it. root: as for `read_file`. Raises FileProblem."""
         data = read_file(path, root)
-        self._materials.append(Material(role, path, digest_of(_used(role, data))))
+        self._materials.append(Material(role, path, digest_of(_drop_private_half(role, data))))
         return data
 
     def reader(self, role: Role) -> ReadFile:
@@ -157,7 +157,7 @@ class Attest:
     def beside_output(
         self, config: Config | None, pieces: Callable[[], Iterable[bytes]], manifest: bytes
     ) -> Iterator[Callable[[], None]]:
-        """Write the statement under a temporary name; the function that is yielded prints the output, then puts it.
+        """Write the statement to a temporary file; the function that is yielded prints the output, then renames it.
 
         pieces: the output, made anew each time. Raises FileProblem.
         """
@@ -193,14 +193,14 @@ class Attest:
 
 
 def given_options(options: Namespace) -> Mapping[Option, bool | str | list[str]]:
-    """Return the options of a call that change its output, without those that were not given."""
+    """Return the options of a call that change its output, without those that are not set."""
     names: tuple[Option, ...] = get_args(Option)
     values = {name: getattr(options, name.replace("-", "_"), None) for name in names}
     return {name: value for name, value in values.items() if value}
 
 
-def _used(role: Role, data: bytes) -> bytes:
-    """Return what a render uses of a file: only the public half of a private key, all of any other."""
+def _drop_private_half(role: Role, data: bytes) -> bytes:
+    """Replace a private key by its public half; all other data stays."""
     if role not in KEYS or b"PRIVATE KEY" not in data:
         return data
     try:
@@ -209,13 +209,13 @@ def _used(role: Role, data: bytes) -> bytes:
         return b""  # the render finds the same and fails, so nothing is attested
 
 
-# --- `check --attestation FILE`: whether the output, and what it was made of, are what a statement about a render has
+# --- `check --attestation FILE`: compare the output and its inputs with a statement about a render
 #
-# Rule: the attestation is hostile input. Its signature is not verified here, and every call that passes says so.
+# Rule: the attestation is hostile input. Its signature is not verified here, and every call that passes reports that.
 
 
 class FilesRead:
-    """What a call of `check` has read beside the output, to compare with the statement in `file`."""
+    """The files, other than the output, that a call of `check` has read, to compare with the statement in `file`."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -242,7 +242,7 @@ def attestation_findings(
 ) -> list[Finding]:
     """Return the verdict on an output. Raises FileProblem.
 
-    inputs: files and directories of which the output was made, () if none is named.
+    inputs: files and directories from which the output was made, () if none are named.
     """
     if "-" in (files_read.file, *inputs):
         return [finding("CC0909.stdin-no-file", option="--attestation" if files_read.file == "-" else "--input")]
@@ -256,19 +256,21 @@ def attestation_findings(
         return [finding(problem.cause.code, file=files_read.file, **problem.cause.values)]
     outputs = [Artefact(file.file, digest_of(file.data)) for file in sources]
     beside = [Artefact(manifest.name, digest_of(manifest.data))] if manifest else []
-    findings = compare_outputs(statement, files_read.file, [*outputs, *beside], map(digest_of, _manifests(resources)))
+    findings = compare_outputs(
+        statement, files_read.file, [*outputs, *beside], map(digest_of, _read_manifests(resources))
+    )
     for role, files in files_read.files.items():
         findings += compare_inputs(statement, files_read.file, role, files)
-    return findings or [_as_attested(statement, files_read)]
+    return findings or [_report_match(statement, files_read)]
 
 
-def _manifests(resources: Iterable[Resource]) -> list[bytes]:
+def _read_manifests(resources: Iterable[Resource]) -> list[bytes]:
     items = (item for resource in resources if EMITTED in resource.text for item in resource.objects)
     texts = (read_emitted_manifest(item.value) for item in items)
     return [text.encode("utf-8") for text in texts if text is not None]
 
 
-def _as_attested(statement: Statement, files_read: FilesRead) -> Finding:
+def _report_match(statement: Statement, files_read: FilesRead) -> Finding:
     unread = dict.fromkeys(material.role for material in statement.materials if material.role not in files_read.files)
     return finding(
         "CC1335.signed" if statement.signed else "CC1335.unsigned",

@@ -1,4 +1,4 @@
-"""Which build of the program this is, and what it consists of."""
+"""Which build of the program this is, and its files."""
 
 import json
 import os
@@ -12,11 +12,10 @@ import krm_function
 from krm_function.findings import DOCUMENTATION, Finding, finding
 from krm_function.record import NamedTuple
 
-# --- What the running program consists of: its own packages, and every distribution it depends on
+# --- The files of the running program: its own packages, and every distribution it depends on
 #
-# Rule: the answer comes from the metadata of what is installed here, so the copy is what was tested;
-# nothing is downloaded. Of the extras, those in EXTRAS are copied if they are installed. Bytecode is left out, because
-# it is compiled again.
+# Rule: the list comes from the metadata of the installed distributions, so the copy is what was tested; nothing is
+# downloaded. Extras in EXTRAS are copied if they are installed. Bytecode is left out, because it is compiled again.
 
 
 PROGRAM = "contrast-krm"
@@ -42,13 +41,13 @@ def installed_files() -> list[Member]:
     """Return every file, sorted by name. Raises NotCopied."""
     program = distribution(PROGRAM)
     members = [*_program_files(), *_program_metadata(program)]
-    for name in _needed(program):
-        members += _files(distribution(name))
+    for name in _collect_dependencies(program):
+        members += _list_files(distribution(name))
     return sorted(set(members))
 
 
 def _program_files() -> Iterator[Member]:
-    """Yield the files of this program's packages, wherever they are: an editable install has them in a source tree."""
+    """Yield the files of this program's packages: an editable install has them in a source tree."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(krm_function.__file__)))
     for package in PACKAGES:
         for directory, below, names in os.walk(os.path.join(root, package)):
@@ -66,7 +65,7 @@ def _program_metadata(program: Distribution) -> Iterator[Member]:
             yield Member(f"{directory}/{name}", source)
 
 
-def _needed(program: Distribution) -> list[str]:
+def _collect_dependencies(program: Distribution) -> list[str]:
     needed: dict[str, None] = {}
     waiting = [program]
     while waiting:
@@ -77,7 +76,7 @@ def _needed(program: Distribution) -> list[str]:
             if extra and (extra[1] not in EXTRAS or wanting is not program):
                 continue
             name = re.split(r"[^A-Za-z0-9._-]", requirement.strip(), maxsplit=1)[0]
-            if _normalised(name) in needed:
+            if _normalise(name) in needed:
                 continue
             try:
                 installed = distribution(name)
@@ -85,16 +84,16 @@ def _needed(program: Distribution) -> list[str]:
                 if marker:  # not for this Python or system, or of an extra that is not installed
                     continue
                 raise
-            needed[_normalised(name)] = None
+            needed[_normalise(name)] = None
             waiting.append(installed)
     return list(needed)
 
 
-def _normalised(name: str) -> str:
+def _normalise(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _files(installed: Distribution) -> Iterator[Member]:
+def _list_files(installed: Distribution) -> Iterator[Member]:
     if not installed.files:
         raise NotCopied(f"{installed.name} does not say which files it has; install it with pip")
     for file in installed.files:
@@ -102,7 +101,7 @@ def _files(installed: Distribution) -> Iterator[Member]:
             yield Member(str(file), str(file.locate()))
 
 
-# --- A bundle: this program, all it needs and a Python of its own, in one folder that is found by its launcher
+# --- A bundle: this program, its dependencies and its own Python, in one folder that the launcher finds
 #
 #     ROOT/contrast-krm         the launcher, a program that needs nothing but the C library (tools/launcher)
 #     ROOT/start.py             what the launcher gives to the Python
@@ -112,8 +111,8 @@ def _files(installed: Distribution) -> Iterator[Member]:
 #     ROOT/LICENSE, ROOT/NOTICE the license of this program; the parts, with their versions and licenses
 #     ROOT/SHA256SUMS           the digest of every other file, as `sha256sum --check` reads it
 #
-# Rule: the program runs as a bundle if its code and the Python that runs it stand in one folder under
-# these names; no variable and no file says so. tools/bundle.py makes the folder.
+# Rule: the program runs as a bundle if its code and the Python that runs it are in one folder under these names; no
+# variable and no file decides that. tools/bundle.py makes the folder.
 
 
 LAUNCHER = "contrast-krm"
@@ -123,14 +122,14 @@ SUMS = "SHA256SUMS"
 
 
 def bundle_root() -> str:
-    """Return the folder of the bundle that runs, "" if the program is not a bundle."""
+    """Return the folder of the running bundle, "" if the program is not a bundle."""
     root, library = os.path.split(os.path.dirname(os.path.dirname(os.path.realpath(krm_function.__file__))))
     inside = library == LIBRARY and os.path.realpath(sys.prefix) == os.path.join(root, PYTHON)
     return root if inside and os.path.isfile(os.path.join(root, SUMS)) else ""
 
 
 def bundle_files(root: str) -> list[Member]:
-    """Return every file of a bundle, and nothing else that somebody keeps in that folder. Raises OSError."""
+    """Return every file of a bundle, and no other files in that folder. Raises OSError."""
     with open(os.path.join(root, SUMS), encoding="utf-8") as sums:
         names = [SUMS, *(line.rstrip("\n").partition("  ")[2] for line in sums)]
     return [Member(name, os.path.join(root, name)) for name in sorted(names)]
@@ -140,14 +139,14 @@ def bundle_files(root: str) -> list[Member]:
 #
 # Truth table, first row that holds:
 #
-#     what is known                                           kind       commit
-#     its own Python stands beside it (cli/build.py) bundle     that which the build wrote
-#     it is below lib/ of a `contrast-krm install`            copy       that which the build wrote
-#     its environment is where the Dockerfile makes it        image      that which the build wrote
-#     the release workflow has written commit and address     release    that
+#     condition                                               kind       commit
+#     it runs from a bundle (see above)                       bundle     the one that the build wrote
+#     it is below lib/ of a `contrast-krm install`            copy       the one that the build wrote
+#     its environment is where the Dockerfile makes it        image      the one that the build wrote
+#     the release workflow has written commit and address     release    that one
 #     pip has noted a repository                              git        the one that pip noted
 #     pip has noted an editable directory                     editable   not known
-#     pip has noted anything else, or nothing                 package    that which the build wrote
+#     pip has noted anything else, or nothing                 package    the one that the build wrote
 #     there are no notes of any installer                     source     not known
 #
 # A build writes the commit where it is made in a clone without changes (tools/build_hook.py).
@@ -184,7 +183,7 @@ def this_build() -> Build:
         note = distribution(PROGRAM).read_text(NOTE)
     except PackageNotFoundError:
         return Build(version, "source")
-    return _noted(version, note, commit)
+    return _read_note(version, note, commit)
 
 
 def _is_copy(directory: str) -> bool:
@@ -192,8 +191,8 @@ def _is_copy(directory: str) -> bool:
     return os.path.basename(parent) == "lib" and name.startswith(f"{PROGRAM}-")
 
 
-def _noted(version: str, note: str | None, written: str) -> Build:
-    """Return the build as pip has noted it.
+def _read_note(version: str, note: str | None, written: str) -> Build:
+    """Return the build that pip has noted.
 
     note: the text of direct_url.json, None if there is none. written: the commit of the build, "" if not known.
     """
@@ -212,12 +211,11 @@ def _noted(version: str, note: str | None, written: str) -> Build:
 
 # --- The Python packages that single commands need, and the extra of this distribution that installs them
 #
-# Rule: a render needs none of them. Each is imported late, where it is used, so a missing one is seen by
-# the one place that all commands pass through, before anything is written; it answers with the `pip install` that
-# helps.
+# Rule: a render does not need them. Each is imported late, where it is used. All commands pass through one place, which
+# catches a missing package before anything is written, and names the `pip install` that helps.
 
 
-NEEDED_EXTRAS = {  # package -> extra, and what of the command line needs it
+NEEDED_EXTRAS = {  # package -> extra, and the part of the command line that needs it
     "urllib3": ("lock", "lock"),
     "tqdm": ("lock", "lock"),
     "backports": ("lock", "lock"),
@@ -231,7 +229,7 @@ NEEDED_EXTRAS = {  # package -> extra, and what of the command line needs it
 def missing_extra(error: ModuleNotFoundError, *, cluster: bool = False) -> Finding | None:
     """Return the finding for a package that an extra installs; None for any other module, whose absence is a bug.
 
-    cluster: whether the call has --cluster, whose client brings urllib3.
+    cluster: whether the call has --cluster, whose client imports urllib3.
     """
     package = (error.name or "").partition(".")[0]
     if cluster and package == "urllib3":

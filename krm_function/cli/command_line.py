@@ -1,4 +1,4 @@
-"""The command line as words: the command that is called, and what the environment adds."""
+"""The command line: the parser of the command that is called, and options from the environment."""
 
 import argparse
 import os
@@ -17,37 +17,37 @@ from krm_function.cli.exits import OK, USAGE, Terminated
 from krm_function.cli.parser import FORMATS, Parser, form_of
 from krm_function.cli.streams import write_out
 
-# --- Options that the environment gives where the command line does not
+# --- Options that come from the environment if the command line does not set them
 #
 #     option      variable              called as                                     value
 #     given       any                   any                                           the option's
 #     not given   unset or empty        any                                           the default
 #     not given   set                   fn, post-render, the legacy plugin            the default: nothing is read
-#     not given   CONTRAST_KRM_CONFIG   generate, plan, explain, diff, check, lock    the variable's, and CC0911 says so
+#     not given   CONTRAST_KRM_CONFIG   generate, plan, explain, diff, check, lock    the variable's, with CC0911
 #     not given   CONTRAST_KRM_CONFIG   another command                               the default
 #     not given   CONTRAST_KRM_FORMAT   any other command that prints findings        the variable's
 #
-# kustomize, kpt and Helm pass their environment on and can hide standard error, so a variable that is left over from
-# elsewhere would change unseen what they deploy. `policy` reads what is sealed unless it is told otherwise.
+# kustomize, kpt and Helm pass their environment on and can hide standard error, so a forgotten variable would silently
+# change what they deploy. `policy` reads what is sealed unless an option changes that.
 #
-# Rule: a variable names what its option names, never more than one option, and no program to run.
+# Rule: a variable takes the values of its option. It never sets more than one option, and never names a program to run.
 
 
 def take_from_environment(options: Namespace) -> None:
-    """Fill in what the command line of a call leaves open. Raises Exit for a value that cannot be meant.
+    """Fill in what the command line of a call leaves open. Raises Exit for an invalid value.
 
-    `options.config_from` is the variable that the paths of `options.config` are from, "" if it is none.
+    `options.config_from` is the variable that `options.config` comes from, "" for the command line.
     """
     if hasattr(options, "config"):
         options.config_from = ""
         if not options.config:
-            options.config = _config(options)
+            options.config = _read_config_variable(options)
             options.config_from = options.config_variable if options.config else ""
     if hasattr(options, "format") and not options.format:
-        options.format = _format(options)
+        options.format = _read_format_variable(options)
 
 
-def _config(options: Namespace) -> list[str]:
+def _read_config_variable(options: Namespace) -> list[str]:
     variable = options.config_variable
     value = os.environ.get(variable, "") if variable else ""
     if not value:
@@ -58,7 +58,7 @@ def _config(options: Namespace) -> list[str]:
     return paths
 
 
-def _format(options: Namespace) -> str:
+def _read_format_variable(options: Namespace) -> str:
     variable = options.format_variable
     value = os.environ.get(variable, "") if variable else ""
     if value and value not in FORMATS:
@@ -68,8 +68,8 @@ def _format(options: Namespace) -> str:
 
 # --- Parse the command line: the parser of the command that is called, or of all of them
 #
-# Rule: a command's file is imported only for a call that names it. The parser of everything is handed to
-# `completion` as a value, so that no command imports this file.
+# Rule: a command's file is imported only for a call that names it. `completion` gets the parser of all commands as a
+# value, so that no command imports this file.
 
 
 PROGRAM = "contrast-krm"
@@ -85,7 +85,7 @@ FIRST_WORDS = tuple(name for name in SUMMARIES if " " not in name)
 
 
 class Command(Protocol):
-    """The module of a command. DESCRIPTION: what the help says after the summary, "" for nothing more."""
+    """The module of a command. DESCRIPTION: the part of the help after the summary, may be ""."""
 
     DESCRIPTION: str
 
@@ -93,16 +93,16 @@ class Command(Protocol):
         """Declare the arguments."""
 
     def run(self, options: argparse.Namespace) -> int:
-        """Run one call; the exit code. Raises FileProblem for a file that cannot be read or written."""
+        """Run one call and return its exit code. Raises FileProblem for a file that cannot be read or written."""
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the options of one call; `options.run(options)` runs it. Raises Exit for --help and for mistakes.
 
-    `options.parser` is the parser of the command, `options.every_parser()` that of all commands, `options.parse` this
-    function.
+    `options.parser` is the parser of the command, `options.every_parser()` returns the parser of all commands, and
+    `options.parse` is this function.
     """
-    if list(arguments[:2]) == [HELM, HELM]:  # the plugin of Helm 4 says it, and so does who is used to Helm 3
+    if list(arguments[:2]) == [HELM, HELM]:  # the plugin of Helm 4 passes it, and so do users of Helm 3
         arguments = arguments[1:]
     called = [name for name in SUMMARIES if list(arguments[: len(name.split())]) == name.split()]
     command = max(called, key=len, default="")
@@ -110,11 +110,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         parser, words = Parser(prog=f"{PROGRAM} {command}"), arguments[len(command.split()) :]
         _declare(parser, command)
         parser.set_defaults(every_parser=every_parser, parse=parse_arguments)
-    else:  # a group, or no command at all; to make all commands takes longer
+    else:  # a group, or no command at all; making all commands takes longer
         parser, words = _program([command] if command else FIRST_WORDS), arguments
     options, unknown = parser.parse_known_args(words)
     if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
-        options.paths += unknown  # argparse takes no files behind an option once a first word has been taken
+        options.paths += unknown  # argparse takes no files after an option once it has taken a first word
     elif unknown:
         options.parser.refuse_unknown(unknown)
     take_from_environment(options)
@@ -145,9 +145,9 @@ def _add_commands(parser: Parser, names: Iterable[str], *, whole: bool) -> None:
     choices = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name in names:
         summary = SUMMARIES[name]
-        subparser = choices.add_parser(name.rpartition(" ")[2], help=summary, description=f"{_sentence(summary)}.")
+        subparser = choices.add_parser(name.rpartition(" ")[2], help=summary, description=f"{_make_sentence(summary)}.")
         subparser.set_defaults(parser=subparser, run=_print_usage)
-        if below := _below(name):
+        if below := _list_subcommands(name):
             _add_commands(subparser, below, whole=whole)
         if whole and name not in GROUPS:
             _declare(subparser, name)
@@ -155,17 +155,17 @@ def _add_commands(parser: Parser, names: Iterable[str], *, whole: bool) -> None:
 
 def _declare(parser: Parser, name: str) -> None:
     command = load_command(name)
-    parser.description = f"{_sentence(SUMMARIES[name])}. {command.DESCRIPTION}".rstrip()
-    parser.epilog = "\n".join(f"{PROGRAM} {below}: {SUMMARIES[below]}" for below in _below(name)) or None
+    parser.description = f"{_make_sentence(SUMMARIES[name])}. {command.DESCRIPTION}".rstrip()
+    parser.epilog = "\n".join(f"{PROGRAM} {below}: {SUMMARIES[below]}" for below in _list_subcommands(name)) or None
     parser.set_defaults(parser=parser, run=command.run)
     command.add_arguments(parser)
 
 
-def _below(name: str) -> list[str]:
+def _list_subcommands(name: str) -> list[str]:
     return [below for below in SUMMARIES if below.startswith(f"{name} ")]
 
 
-def _sentence(summary: str) -> str:
+def _make_sentence(summary: str) -> str:
     return f"{summary[0].upper()}{summary[1:]}"
 
 
@@ -177,12 +177,12 @@ def _run_without_command(options: argparse.Namespace) -> int:
 
 
 def _print_usage(options: argparse.Namespace) -> int:
-    """Print the commands below this one, since none of them was named."""
+    """Print the commands below this one."""
     sys.stderr.write(options.parser.format_help())
     return USAGE
 
 
-# --- SIGTERM and SIGHUP end a command as SIGINT does: what it has begun is cleaned up, then the process dies by it
+# --- SIGTERM and SIGHUP end a command as SIGINT does: it cleans up, then the process dies by the signal
 #
 # Rule: only the first signal leaves time to clean up; a second one ends the process at once.
 
@@ -192,7 +192,7 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Raise Terminated in the block when a signal comes; a signal that the caller ignores stays ignored."""
+    """Raise Terminated in the block when a signal arrives; a signal that the caller ignores stays ignored."""
     mine = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
     for number in mine:
         signal.signal(number, _end)
@@ -204,7 +204,7 @@ def terminable() -> Iterator[None]:
 
 
 def die(number: int) -> NoReturn:
-    """End by the signal's default action, so that the parent process sees which signal it was."""
+    """End by the signal's default action, so that the parent process sees the signal."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     raise AssertionError("the default of these signals is to end")

@@ -1,4 +1,4 @@
-"""Read configuration: the functionConfig, items of the input, and files named by the operator."""
+"""Read configuration: the functionConfig, items of the input, and files that the operator names."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from krm_function.cli.inputs import ReadFile
 
 
-# --- Read configuration: the functionConfig, items of its API group in the input, and files named by the operator
+# --- Read configuration: the functionConfig, items of its API group in the input, and files that the operator names
 #
-# Rule: only files that the operator named are read, on the command line or, for the commands that a person
-# calls, in the environment (arguments/environment_variables.py); a configuration can name none.
+# Rule: the only files to read are those that the operator names, on the command line or, for commands that people call,
+# in the environment (cli/command_line.py). A configuration cannot name files.
 
 
 def with_namespace(config: Config | None, namespace: str | None) -> Config | None:
-    """Put the namespace of the command line into a configuration; it wins over the configuration's own."""
+    """Set the namespace of a configuration to the command line's, if that has one."""
     if config is None or not namespace:
         return config
     return config._replace(generate=config.generate._replace(namespace=namespace))
@@ -40,8 +40,8 @@ def from_files(
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
     """Return the configuration documents of the files; other kinds in them are left for the render.
 
-    variable: that of the environment which names the paths, and CC0911 says so; "" for the command line. read: reads
-    one file. Raises FileProblem.
+    variable: the environment variable that names the paths, for CC0911; "" for the command line. read: reads one file.
+    Raises FileProblem.
     """
     from krm_function.hosts.stream import decode_stream
 
@@ -71,14 +71,14 @@ def from_files_and_resources(
     variable: str = "",
     read: "ReadFile" = read_file,
 ) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """Return the configuration in the files that the operator named, then that in the input. As `from_files`."""
+    """Return the configuration in the files that the operator names, then that in the input. As `from_files`."""
     documents, findings = from_files(paths, variable, read)
     from_input, problems = from_resources(resources)
     return documents + from_input, findings + problems
 
 
 def _may_be_config(text: str) -> bool:
-    """Tell whether a document of uncertain kind may be configuration; a look at its text is a tenth of reading it."""
+    """Tell whether a document of uncertain kind may be configuration. Checking the text takes a tenth of parsing it."""
     return any(word in text for word in (GROUP, *CONFIG_KINDS)) or may_hide_words(text)
 
 
@@ -93,7 +93,7 @@ def from_resources(resources: Iterable[Resource]) -> tuple[list[ConfigDocument],
         try:
             document = parse(resource.text, line=resource.line)
         except YamlError as problem:
-            if in_header:  # a broken document of another kind is a finding of the render
+            if in_header:  # the render reports a broken document of another kind
                 findings.append(as_configuration(yaml_finding(problem, resource)))
             continue
         ref = reference(document.value)
@@ -109,14 +109,13 @@ def as_configuration(problem: Finding) -> Finding:
     return error._replace(line=problem.line, column=problem.column, file=problem.file, origin=problem.origin)
 
 
-# --- The kinds with pod templates that configuration files add, for commands that need nothing else of a
-# configuration
+# --- The kinds with pod templates that configuration files add, for commands that need nothing else from them
 #
-# Rule: everything but `spec.podTemplates` is left alone, so neither a release nor a lock has to be there.
+# Rule: only `spec.podTemplates` is read, so neither a release nor a lock is required.
 
 
 def configured_kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
-    """Return the kinds that are known with these configuration files, and what is wrong with the files."""
+    """Return the built-in kinds and those that these configuration files add, and findings about the files."""
     documents, findings = from_files(paths)
     kinds = SHIPPED
     for document in documents:

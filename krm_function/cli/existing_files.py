@@ -1,4 +1,4 @@
-"""What `init` finds in a deployment: files by kind, resources, the coordinator, plain workloads."""
+"""Find what a deployment has for `init`: files by kind, resources, the coordinator, plain workloads."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,38 +17,38 @@ from krm_function.text.errors import YamlError, decode
 from krm_function.text.parse import parse
 from krm_function.text.split import split_stream
 
-# --- What `init` finds in a deployment: files by kind, resources, the coordinator
+# --- Find files by kind, resources, and the coordinator
 #
-# Rule: a file that cannot be read is passed over, because the render reports it.
+# Rule: a file that cannot be read is skipped, because the render reports it.
 
 
 def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
-    """Return the files that hold a kind: those that a kustomization lists, else those of the directory."""
+    """Return the files that hold a kind: those that a kustomization lists, otherwise those of the directory."""
     names = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
-    wired = [name for name in names if _has(directory, name, kind)]
-    return wired or [name for name in yaml_files(directory) if _has(directory, name, kind)]
+    wired = [name for name in names if _has_kind(directory, name, kind)]
+    return wired or [name for name in yaml_files(directory) if _has_kind(directory, name, kind)]
 
 
 def yaml_files(directory: str) -> list[str]:
-    """List the YAML files in a directory by name, without its kustomization; none if there is no directory yet."""
+    """List the YAML files in a directory by name, without its kustomization. The directory need not exist."""
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     return [name for name in names if name.endswith(SUFFIXES) and name not in KUSTOMIZATIONS]
 
 
 def plain_resources(directory: str) -> Iterator[str]:
-    """Yield the files of a directory that hold objects, and no configuration of this program."""
+    """Yield the files of a directory that hold objects but no configuration of this program."""
     for name in yaml_files(directory):
-        chunks = _chunks(directory, name)
+        chunks = _read_chunks(directory, name)
         if chunks and all(chunk.kind and not is_config(chunk.api_version) for chunk in chunks):
             yield name
 
 
-def _has(directory: str, name: str, kind: str) -> bool:
-    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _chunks(directory, name))
+def _has_kind(directory: str, name: str, kind: str) -> bool:
+    return any(chunk.kind == kind and is_config(chunk.api_version) for chunk in _read_chunks(directory, name))
 
 
-def _chunks(directory: str, name: str) -> list[Chunk]:
-    """Cut a file into documents; none if it cannot be read, which the render reports. Raises PlaceProblem."""
+def _read_chunks(directory: str, name: str) -> list[Chunk]:
+    """Cut a file into documents; a file that cannot be read has none. Raises PlaceProblem."""
     try:
         text = decode(data_of(FoundFile(os.path.join(directory, name), directory))).text
         return [chunk for chunk in split_stream(text) if not chunk.empty]
@@ -57,9 +57,9 @@ def _chunks(directory: str, name: str) -> list[Chunk]:
 
 
 def resource_files(directory: str, host: HostName, chart: str, text: str) -> list[FoundFile]:
-    """Return the paths of a deployment's resources as far as its host's file or its directory names them.
+    """Return the paths of a deployment's resources, as far as its host's file or its directory names them.
 
-    text: of the kustomization. chart: directory of Helm's chart, or of plain files. Raises YamlError.
+    text: of the kustomization. chart: the directory of Helm's chart, or of plain files. Raises YamlError.
     """
     if host == "files":
         walked = [os.path.join(where, name) for where, _, names in os.walk(chart) for name in names]
@@ -80,7 +80,7 @@ def _listed_files(directory: str, names: Iterable[str], seen: set[str]) -> Itera
             yield listed_file(directory, name)
         elif os.path.realpath(path) not in seen:
             seen.add(os.path.realpath(path))
-            yield from _listed_files(path, _resources_of(path), seen)
+            yield from _listed_files(path, _read_resource_paths(path), seen)
 
 
 def listed_file(directory: str, name: str) -> FoundFile:
@@ -90,8 +90,8 @@ def listed_file(directory: str, name: str) -> FoundFile:
     return FoundFile(path, directory if inside else os.path.dirname(path))
 
 
-def _resources_of(directory: str) -> tuple[str, ...]:
-    """Return what the kustomization of a directory lists; nothing if it cannot be read, which kustomize reports."""
+def _read_resource_paths(directory: str) -> tuple[str, ...]:
+    """Return the entries of a directory's kustomization; none if it cannot be read, which kustomize reports."""
     for name in KUSTOMIZATIONS:
         path = os.path.join(directory, name)
         if os.path.isfile(path):
@@ -103,9 +103,9 @@ def _resources_of(directory: str) -> tuple[str, ...]:
 
 
 def has_coordinator(file: FoundFile) -> bool:
-    """Tell whether a file holds the coordinator; a directory or an URL is not read, hence False.
+    """Tell whether a file holds the coordinator; False for a directory or a URL, which are not read.
 
-    A template of Helm, which is no YAML yet, is taken by its text.
+    A Helm template, which is not YAML yet, is searched as text.
     """
     data = data_of(file)
     if any(is_coordinator(value) for value in values_of(data)):
@@ -115,7 +115,7 @@ def has_coordinator(file: FoundFile) -> bool:
 
 
 def data_of(file: FoundFile) -> bytes:
-    """Read a file; one that cannot be read is empty. Raises PlaceProblem for one that leads elsewhere."""
+    """Read a file; b"" if it cannot be read. Raises PlaceProblem for a file that leads elsewhere."""
     if os.path.isdir(file.path):
         return b""
     try:
@@ -127,12 +127,12 @@ def data_of(file: FoundFile) -> bytes:
 
 
 def text_of(file: FoundFile) -> str:
-    """Read a file as text, whatever it holds; one that cannot be read is empty."""
+    """Read a file as text, whatever it holds; "" if it cannot be read."""
     return data_of(file).decode("utf-8", "replace")
 
 
 def values_of(data: bytes) -> list[dict[str, Any]]:
-    """Parse the objects of a file; there are none in one that is not YAML."""
+    """Parse the objects of a file; none if it is not YAML."""
     try:
         text = decode(data).text
         documents = [parse(chunk.of(text)).value for chunk in split_stream(text)]
@@ -141,14 +141,14 @@ def values_of(data: bytes) -> list[dict[str, Any]]:
     return [mapping(value) for document in documents for _, value in objects(document)]
 
 
-# --- Tell whether the files of a deployment make any workload confidential, and name those that they do not
+# --- Tell whether the files of a deployment make any workload confidential, and name the plain ones
 #
-# Rule: the coordinator does not count, since it is of the Contrast release and protects nothing alone. The
-# templates of a chart are no YAML yet, so one that names a runtime class counts.
+# Rule: the coordinator does not count: it belongs to the Contrast release and alone protects nothing. Chart templates
+# are not YAML yet, so a template that names a runtime class counts.
 
 
 def plain_workloads(resources: Sequence[FoundFile]) -> list[str] | None:
-    """Name the workloads without a class of Contrast's, by address; None if another one has such a class.
+    """Return the addresses of the workloads without a Contrast class; None if any workload has such a class.
 
     An empty list means that no workload can be read, as in a chart.
     """
@@ -157,7 +157,7 @@ def plain_workloads(resources: Sequence[FoundFile]) -> list[str] | None:
         data = data_of(file)
         if b"{{" in data and FIELD.encode() in data:
             return None
-        for workload in _workloads(values_of(data)):
+        for workload in _read_workloads(values_of(data)):
             if workload.is_coordinator:
                 continue
             if is_contrast_name(str(workload.runtime_class)):
@@ -166,7 +166,7 @@ def plain_workloads(resources: Sequence[FoundFile]) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _workloads(values: Sequence[dict[str, Any]]) -> Iterator[Workload]:
+def _read_workloads(values: Sequence[dict[str, Any]]) -> Iterator[Workload]:
     for value in values:
         ref = reference(value)
         yield from workloads_of(value, (), ref)

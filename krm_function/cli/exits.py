@@ -1,17 +1,17 @@
-"""Exit codes: which there are, and what decides between them.
+"""The exit codes, and which outcome gives which code.
 
     outcome                                                                         code
     standard error cannot be written                                                3   ENVIRONMENT
     an error finding CC09 (configuration)                                           2   USAGE
     an error finding CC10 (environment) or CC125 (registries), and none above       3   ENVIRONMENT
     any other error finding, and none above                                         1   FINDINGS
-    an error in a call of our Helm 4 plugin without options (helm4_message.py)      0   OK; Helm stops at the output
-    no error, but `--exit-code` is given and something differs                      1   FINDINGS
-    nothing of that                                                                 0   OK
+    an error in a call of our Helm 4 plugin without options (post_renderer.py)      0   OK; Helm stops at the output
+    no error, but there are differences and `--exit-code` is given                      1   FINDINGS
+    anything else                                                                   0   OK
 
     arguments that cannot be parsed; nothing to do                                  2   USAGE
     a file that cannot be read or written                                           3   ENVIRONMENT, by its finding CC10
-    the reader of standard output is gone (a broken pipe)                           3   ENVIRONMENT
+    the reader of standard output has gone (broken pipe)                            3   ENVIRONMENT
     a PyYAML that cannot be used (libyaml.py)                                       3   ENVIRONMENT
     Windows                                                                         3   ENVIRONMENT
     SIGINT                                                                          130 INTERRUPTED
@@ -23,7 +23,7 @@ Rule of this file: no other module turns an outcome into a code. Shells show dea
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # importing typing takes longer than all that a stream without Contrast needs
+TYPE_CHECKING = False  # importing typing takes longer than passing on a stream without Contrast
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -49,7 +49,7 @@ class Exit(Exception):
 
 
 class Terminated(BaseException):
-    """SIGTERM or SIGHUP has come; like KeyboardInterrupt it passes whatever catches errors."""
+    """SIGTERM or SIGHUP has arrived; like KeyboardInterrupt, handlers of Exception do not catch it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -57,7 +57,7 @@ class Terminated(BaseException):
 
 
 def exit_code(findings: Iterable[Finding], *, printed: bool = True) -> int:
-    """Return the code of a call with these findings. printed: whether they could be written to standard error."""
+    """Return the exit code for findings. printed: whether they could be written to standard error."""
     errors = [problem.code for problem in findings if problem.severity == "error"]
     if not printed:
         return ENVIRONMENT
@@ -69,12 +69,12 @@ def exit_code(findings: Iterable[Finding], *, printed: bool = True) -> int:
 
 
 def exit_code_of_differences(code: int, *, differ: bool) -> int:
-    """Return the code of a call with `--exit-code`. code: that of its findings."""
+    """Return the exit code of a call with `--exit-code`. code: the exit code for its findings."""
     return FINDINGS if code == OK and differ else code
 
 
 def exit_code_of_exception(problem: BaseException) -> int:
-    """Return the code of a call that an exception has ended, files that cannot be read or written excepted."""
+    """Return the exit code for an exception, other than for files that cannot be read or written."""
     match problem:
         case Exit():
             return problem.code

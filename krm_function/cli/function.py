@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from krm_function.check.check_output import Verdict
 
 
-# --- `mode: check` of a function: verify resources that were rendered before, as the command `check` does
+# --- `mode: check` of a function: verify rendered resources, as the command `check` does
 #
-# Rule: nothing is ever changed here; the caller passes the resources on.
+# Rule: nothing changes here; the caller passes the resources on.
 
 
 def wants_check(options: ConfigDocument) -> bool:
-    """Tell whether a function's own configuration wants a check and no render."""
+    """Tell whether a function's own configuration asks for a check instead of a render."""
     return options_in(options).get("mode") == "check"
 
 
@@ -41,11 +41,11 @@ def check_resources(
     options: ConfigDocument,
     namespace: str | None = None,
 ) -> "Verdict":
-    """Judge some resources, problems of the configuration included.
+    """Check resources, and report problems of the configuration.
 
-    documents: the whole configuration with the options. namespace: of the command line, if one is given.
+    documents: the whole configuration with the options. namespace: from the command line, None without one.
 
-    The resources are rendered again if the options of the render are known: among the items, as in kpt, or beside
+    The resources are rendered again if the render's options are known: among the items, as in kpt, or beside
     `mode: check` in the function's own configuration.
     """
     from krm_function.check.check_output import Verdict, check_output
@@ -70,10 +70,9 @@ def print_verdict(
     *,
     in_results: bool = False,
 ) -> int:
-    """Print a verdict after the `earlier` findings; the exit code. in_results: as of `print_findings`.
+    """Print a verdict after the `earlier` findings, and return the exit code. in_results: as for `print_findings`.
 
-    A function prints no summary if all workloads are right; it prints one if there are none, or if something was not
-    checked.
+    A function prints a summary only if a workload is wrong, if there are none, or if something was not checked.
     """
     from krm_function.check.check_output import list_beside_summary
 
@@ -86,11 +85,11 @@ def print_verdict(
 
 # --- The KRM function of kustomize and kpt: a ResourceList in, the rendered ResourceList out
 #
-# Rule: on success the ResourceList with edits spliced in; on an error the items as they came, with
-# results, and exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). With
-# `mode: check` the items leave as they came in any case: kustomize's own validators cannot succeed, so a check is a
-# transformer there (docs/facts/kustomize.md#validators). kpt shows the results, so there standard error does not repeat
-# them; kustomize shows standard error only.
+# Rule: on success it prints the ResourceList with edits spliced in; on an error the unchanged items with results, and
+# exit code 1 or 2, because only the exit code fails a build (docs/facts/krm-functions.md#results). `mode: check` never
+# changes the items: kustomize's own validators cannot succeed, so a check is a transformer there
+# (docs/facts/kustomize.md#validators). kpt shows the results, so standard error does not repeat them; kustomize shows
+# standard error only.
 
 
 ON_A_TERMINAL = """contrast-krm reads a ResourceList on standard input. Try:
@@ -108,7 +107,7 @@ def run_function(
 ) -> int:
     """Run as a KRM function, from standard input to standard output.
 
-    namespace: of the command line, if one is given.
+    namespace: from the command line, None without one.
     """
     if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
@@ -121,9 +120,9 @@ def run_function(
     try:
         source = decode(data)
     except YamlError as problem:
-        write_out(data)  # a pipe without pipefail must not lose what it carries
+        write_out(data)  # a pipe without pipefail must not lose its content
         return print_findings([yaml_finding(problem, "")], form, report)
-    del data  # from here on each part of the input is held once
+    del data  # from here on memory holds each part of the input once
     try:
         decoded = cut_list(source)
     except NotAResourceListError as problem:
@@ -143,7 +142,9 @@ def run_function(
         verdict = check_resources(decoded.resources, documents, options[0], namespace)
         all_findings = (*findings, *verdict.findings)
         write_out(encode_failure(decoded, krm_results(all_findings)))
-        return print_verdict(verdict, findings, form, report, in_results=_in_results(decoded.resources, all_findings))
+        return print_verdict(
+            verdict, findings, form, report, in_results=_shows_results(decoded.resources, all_findings)
+        )
     config, problems = collect(documents)
     config = with_namespace(config, namespace)
     rendered = render(decoded.resources, config, findings + problems)
@@ -151,11 +152,11 @@ def run_function(
         write_out(encode_failure(decoded, krm_results(rendered.findings)))
     else:
         write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
-    in_results = _in_results(decoded.resources, rendered.findings)
+    in_results = _shows_results(decoded.resources, rendered.findings)
     return print_findings(rendered.findings, form, report, in_results=in_results)
 
 
-def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:
+def _shows_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:
     """Tell whether the caller shows the results, so that standard error need not repeat them."""
     if all(problem.severity == "info" for problem in findings):
         return False
@@ -163,7 +164,7 @@ def _in_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> b
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:
-    """Return the functionConfig if it is of a known kind. kpt sends an empty ConfigMap where there is none.
+    """Return the functionConfig if it is of a known kind. kpt sends an empty ConfigMap if there is none.
 
     Source: docs/facts/krm-functions.md#function-configuration.
     """

@@ -1,4 +1,4 @@
-"""Read files or standard input for the commands that work on documents, rendered output among them."""
+"""Read files or standard input for the commands that work on documents, including rendered output."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
     from krm_function.provenance.statement import Role
 
 
-# --- How a command reads the files that its options name: plainly, or with a memory of their digests (attest/)
+# --- Read the files that a command's options name: plainly, or with a record of their digests (cli/attest.py)
 #
-# Rule: each file is read once, through the reader of the call, so that a digest is that of what was used.
+# Rule: each file is read once, through the reader of the call, so that a digest is the digest of the data that was
+# used.
 
 
 class ReadFile(Protocol):
-    """Reads one file, as `hosts.files.read_file` does. root: the directory in which it has to be, "" for any."""
+    """Read one file, as `hosts.files.read_file` does. root: the directory that has to hold it, "" for any."""
 
     def __call__(self, path: str, root: str = "", /) -> bytes:
         """Return its content. Raises FileProblem."""
 
 
 class Read(Protocol):
-    """The same, for the option that names the file."""
+    """Like ReadFile, with the option that names the file."""
 
     def __call__(self, role: "Role", path: str, root: str = "", /) -> bytes:
         """Return its content. Raises FileProblem."""
@@ -50,11 +51,11 @@ def read_plainly(_role: "Role", path: str, root: str = "") -> bytes:
 
 # --- Read files or standard input for the commands that work on documents
 #
-# Rule: a ResourceList is understood wherever a stream is; and an empty input is never a success,
-# because `kustomize build (which fails) | contrast-krm check` must not be green.
+# Rule: a ResourceList is accepted wherever a stream is. An empty input is never a success, because
+# `kustomize build (which fails) | contrast-krm check` must not be green.
 
 
-LIST = "ResourceList"  # a text without it is none, and needs nothing that reads one
+LIST = "ResourceList"  # text without this word is not one, and needs no parser for it
 
 
 class InputFile(NamedTuple):
@@ -68,7 +69,7 @@ class InputFile(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """Everything that was read."""
+    """All input of a call."""
 
     sources: tuple[InputFile, ...]
     resources: tuple[Resource, ...]
@@ -76,9 +77,9 @@ class Inputs(NamedTuple):
 
 
 def read_inputs(paths: Sequence[str]) -> Inputs:
-    """Read files and directories, or standard input for none or `-`. Raises FileProblem.
+    """Read files and directories, or standard input for no path or `-`. Raises FileProblem.
 
-    Raises EmptyProblem for an empty standard input, and where all files are empty; one among others may be.
+    Raises EmptyProblem if standard input is empty, or if all files are empty; one empty file among others is fine.
     """
     files = [path for path in paths if path != "-"]
     yaml_files = find_files(files) if files else []
@@ -96,7 +97,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     findings: list[Finding] = []
     for file, data in raw:
         try:
-            decoded = _decoded(decode(data), file)
+            decoded = _decode(decode(data), file)
         except NotAResourceListError as problem:
             findings.append(finding("CC0108", file=file, problem=str(problem)))
             continue
@@ -140,7 +141,7 @@ def _is_kustomization(resource: Resource) -> bool:
     return resource.kind in ("", "Kustomization") and os.path.basename(resource.file).startswith("kustomization.")
 
 
-def _decoded(text: Source, file: str) -> "Stream | DecodedList":
+def _decode(text: Source, file: str) -> "Stream | DecodedList":
     if LIST in text.text:
         from krm_function.hosts.functions import cut_list
         from krm_function.krm.resource_list import is_resource_list
@@ -152,10 +153,10 @@ def _decoded(text: Source, file: str) -> "Stream | DecodedList":
 
 # --- Rendered output as plain data: documents, objects, workloads
 #
-# Rule: nothing is restored or rendered; what stands there is what will be applied.
+# Rule: nothing is restored or rendered; the output is read as it will be applied.
 
 
-READ_KINDS = frozenset(("List", "ConfigMap", "Secret"))  # beside those with pods
+READ_KINDS = frozenset(("List", "ConfigMap", "Secret"))  # in addition to kinds with pods
 
 
 class RenderedOutput(NamedTuple):
@@ -173,7 +174,7 @@ def read_rendered_output(paths: Sequence[str]) -> RenderedOutput:
 
 
 def output_of(inputs: Inputs) -> RenderedOutput:
-    """Take rendered output out of inputs that were read already."""
+    """Return the rendered output in inputs that were read already."""
     findings = list(inputs.findings)
     documents = []
     for resource in inputs.resources:
@@ -186,7 +187,7 @@ def output_of(inputs: Inputs) -> RenderedOutput:
 
 
 def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> RenderedOutput:
-    """Take the rendered output out of parsed documents."""
+    """Return the rendered output in parsed documents."""
     documents = list(documents)
     chosen = [select(document) for document in documents]
     return RenderedOutput(
@@ -198,9 +199,9 @@ def of_documents(documents: Iterable[Any], findings: Iterable[Finding] = ()) -> 
 
 
 def manifest_among(output: RenderedOutput) -> tuple[str, tuple[Finding, ...]]:
-    """Return the manifest of rendered outputs: of several the last one's, if the objects of one name follow each other.
+    """Return the manifest of rendered outputs. Of several consecutive objects with one name, the last counts.
 
-    "" with a finding if there is none, or it cannot be told which one counts.
+    "" with a finding if there is no manifest, or if it is unclear which one counts.
     """
     manifests = {
         reference(value): text for value in output.values if (text := read_emitted_manifest(value)) is not None

@@ -1,4 +1,4 @@
-"""Copy this program and all it needs into a directory that can be mounted anywhere."""
+"""Copy this program and its dependencies into a directory that can be mounted anywhere."""
 
 import hashlib
 import os
@@ -17,8 +17,8 @@ from krm_function.hosts.write_files import create_file, sweep, sweep_directory, 
 
 # --- The executable of an installed copy: a script for one Python, with the copy's libraries before everything else
 #
-# Rule: it trusts nothing of its environment. `-I` and `-S` keep PYTHON* variables, the user's packages and
-# those of the Python itself out.
+# Rule: it does not trust its environment. `-I` and `-S` exclude PYTHON* variables, the user's packages and the packages
+# of the Python itself.
 
 
 LONGEST = 120  # characters of an interpreter line that every kernel takes
@@ -63,16 +63,16 @@ def _shebang(python: str) -> str:
     return f"#!/bin/sh\n'''exec' {quoted} -IS \"$0\" \"$@\"\n' '''"
 
 
-# --- Copy this program and all it needs into a directory that can be mounted anywhere
+# --- Copy this program and its dependencies into a directory that can be mounted anywhere
 #
 #     DIR/contrast-krm                                           the executable
 #     DIR/lib/contrast-krm-<version>-<hash>/                     the code; its name is a digest of its content
 #     DIR/plugin/contrast-krm.dev/v1alpha1/.../ContrastGenerate  a link to it, where kustomize looks for legacy plugins
 #
-# A bundle is copied as it is: then the executable is a link to the launcher of the copy (cli/build.py).
+# A bundle is copied unchanged: then the executable is a link to the copy's launcher (cli/build.py).
 #
-# Rule: the executable is exchanged last and in one step, after the new copy has run; a call at the same
-# time gets the old one or the new one.
+# Rule: the executable is replaced last and in one step, after the new copy has run; a call at the same time gets the
+# old one or the new one.
 
 
 PROGRAM = "contrast-krm"
@@ -83,7 +83,7 @@ SECONDS = 60
 
 
 def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
-    """Copy, try, exchange, clean up; whether anything changed, and what is wrong.
+    """Copy, try, replace, clean up. Return whether anything changed, and findings.
 
     python: the interpreter of the copy, an absolute path or a name on PATH. Raises NotCopied, FileProblem and OSError.
     """
@@ -94,23 +94,25 @@ def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
     text = launcher(python, library).encode()
     installed = os.path.exists(target) and not os.path.islink(target)
     changed = not installed or read_file(target, os.path.dirname(target) or ".") != text
-    findings = _exchange(target, lambda trial: create_file(trial, text, EXECUTABLE), python) if changed else []
+    findings = (
+        _replace_executable(target, lambda trial: create_file(trial, text, EXECUTABLE), python) if changed else []
+    )
     return _complete(directory, library, findings, changed=changed)
 
 
 def install_bundle(directory: str, root: str) -> tuple[bool, list[Finding]]:
-    """Install the bundle of a folder as `install` does the packages: its files are copied byte for byte."""
+    """Install a bundle's folder as `install` does the packages: its files are copied byte for byte."""
     target = _prepare(directory)
     library = _copy(directory, bundle_files(root), _fill_with_bundle)
     link = os.path.join("lib", library, LAUNCHER)
     changed = not os.path.islink(target) or os.readlink(target) != link
     python = os.path.join(root, PYTHON)
-    findings = _exchange(target, lambda trial: os.symlink(link, trial), python) if changed else []
+    findings = _replace_executable(target, lambda trial: os.symlink(link, trial), python) if changed else []
     return _complete(directory, library, findings, changed=changed)
 
 
 def _prepare(directory: str) -> str:
-    """Return the path of the executable after what a killed run left is gone. Raises FileProblem for a foreign one."""
+    """Remove what a killed run left, and return the path of the executable. Raises FileProblem for a foreign one."""
     target = os.path.join(directory, PROGRAM)
     if os.path.islink(target):
         ours = os.readlink(target).startswith(os.path.join("lib", f"{PROGRAM}-"))
@@ -147,13 +149,13 @@ def _fill_with_code(place: str, files: Sequence[Member]) -> None:
     import py_compile
     import shutil
 
-    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # it is never edited, and times may get lost on the way
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH  # the code is never edited, and copying may lose times
     for file in files:
         path = os.path.join(place, file.name)
         _make_directory(os.path.dirname(path))
         shutil.copyfile(file.source, path)
         if path.endswith(".py"):
-            with suppress(py_compile.PyCompileError):  # it is for another Python
+            with suppress(py_compile.PyCompileError):  # the file is for another Python
                 py_compile.compile(path, dfile=file.name, doraise=True, invalidation_mode=mode)
     for path, _, names in os.walk(place):
         os.chmod(path, EXECUTABLE)
@@ -162,7 +164,7 @@ def _fill_with_code(place: str, files: Sequence[Member]) -> None:
 
 
 def _fill_with_bundle(place: str, files: Sequence[Member]) -> None:
-    """Copy files; what its owner may execute, everybody may."""
+    """Copy files; files that their owner may execute, all users may execute."""
     import shutil
 
     for file in files:
@@ -191,8 +193,8 @@ def _make_directory(path: str) -> None:
     os.chmod(path, EXECUTABLE)
 
 
-def _exchange(target: str, create: Callable[[str], None], python: str) -> list[Finding]:
-    """Rename the executable into its place after it has run once."""
+def _replace_executable(target: str, create: Callable[[str], None], python: str) -> list[Finding]:
+    """Run the new executable once, then rename it into place."""
     with temporary_directory(target) as place:
         trial = os.path.join(place, PROGRAM)
         os.symlink(os.path.join(os.pardir, "lib"), os.path.join(place, "lib"))
@@ -219,7 +221,10 @@ def _try(trial: str, python: str) -> list[Finding]:
 
 
 def _link(path: str, target: str) -> bool:
-    """Link the plugin to the executable, relatively, so that the directory can be moved; whether the link is new."""
+    """Link the plugin to the executable by a relative path, and return whether the link is new.
+
+    A relative link lets users move the directory.
+    """
     relative = os.path.relpath(target, os.path.dirname(path))
     if os.path.islink(path) and os.readlink(path) == relative:
         return False

@@ -22,7 +22,7 @@ from krm_function.text.errors import YamlError
 
 def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
     """Turn standard input into standard output as a legacy transformer."""
-    config_files = [config_file, *_named(arguments)]
+    config_files = [config_file, *_parse_config_files(arguments)]
     try:
         stream = decode_stream(read_in())
     except YamlError as problem:
@@ -40,7 +40,7 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
     return print_findings(rendered.findings, IN_PIPE)
 
 
-def _named(arguments: Sequence[str]) -> list[str]:
+def _parse_config_files(arguments: Sequence[str]) -> list[str]:
     if not arguments:
         return []
     from krm_function.cli.parser import Parser

@@ -1,4 +1,4 @@
-"""Look up the images of a task, or say whether the lock is stale; and the options of the commands that do."""
+"""Look up the images of a task, or report whether the lock is stale; and the options for looking up."""
 
 import gc
 import re
@@ -38,8 +38,8 @@ from krm_function.record import NamedTuple
 
 # --- Find the containers whose pods have to state a user that their image implies, as profile kata-4.1 requires
 #
-# Rule: it asks what the render asks, with the same answer: policy/users.py. Injected containers are
-# left out, because a render writes theirs.
+# Rule: it uses the render's own check, policy/users.py. Injected containers are left out, because a render writes their
+# users.
 
 
 def unstated_users(
@@ -59,15 +59,15 @@ def unstated_users(
             continue
         facts = ImageFacts(entry["digest"], entry["config"], entry.get("passwd"), entry.get("group"))
         pod = mapping(use.workload.pod_spec.get("securityContext"))
-        cause = _unstated(facts, mapping(container.get("securityContext")), pod)
+        cause = _find_unstated(facts, mapping(container.get("securityContext")), pod)
         if cause is not None:
             about = finding(cause.code, image=str(image), profile=profile, **cause.values)
             findings.setdefault(f"{about.message}\n{about.hint}", use.place(about))
     return list(findings.values())
 
 
-def _unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any]) -> Cause | None:
-    """Return what only the image says of user and groups, and the pod has to state; None if there is nothing."""
+def _find_unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any]) -> Cause | None:
+    """Return the users and groups that only the image states but the pod has to; None if there are none."""
     user = unresolved_user(image, container, pod)
     if user:
         return Cause("CC1214.user-number", {"user": user})
@@ -77,13 +77,13 @@ def _unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, Any])
 
 # --- Look up the images of a task: the entries of its lock, the pins of its deployment's files, and what is wrong
 #
-# Rule: the network is used here and nothing is written.
+# Rule: this part uses the network and writes nothing.
 
 
 class LookedUp(NamedTuple):
-    """entries: of the lock, by reference. pinned: the files that get digests. total: how many images were.
+    """entries: of the lock, by reference. pinned: the files that get digests. total: the number of images.
 
-    fetched: how many of them were not known before.
+    fetched: the number of images that were not known before.
     """
 
     entries: dict[str, dict[str, Any]]
@@ -100,7 +100,7 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
     except LockProblem as problem:
         return LookedUp({}, findings=(problem.finding(""),))
     limits = limits._replace(sizes=task.sizes)
-    gc.enable()  # which the command line switches off for renders; this may take minutes
+    gc.enable()  # the command line disables it for renders; this may take minutes
     asked = [task.asked(image) for image in task.images]
     with _progress(len(asked), shown=not options.quiet) as progress:
         run = resolve_all(asked, opened, task.facts, limits, options.jobs, progress)
@@ -130,7 +130,7 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
 
 @contextmanager
 def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
-    """Draw a bar on standard error if that is a terminal; yield what to call with the number of images done."""
+    """Draw a bar on standard error if it is a terminal; yield a function to call with the number of images done."""
     if not shown or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -140,33 +140,32 @@ def _progress(total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
 
         def step(count: int) -> None:
             bar.update(count)
-            bar.refresh()  # so that the clock goes on while a large layer arrives
+            bar.refresh()  # keeps the clock running while a large layer arrives
 
         yield step
 
 
-# --- What `lock --check` says of a lock: whether `lock` on the same resources would leave it as it is
+# --- The findings of `lock --check`: whether `lock` on the same resources would leave the lock unchanged
 #
 #     an image of the resources                      finding
 #     has no digest                                  CC1216.tag     whatever the lock has: pods have to name the digest
-#     is no entry of the lock                        CC1216.absent
-#     is an entry without passwd or group            CC1216.silent
-#     is an entry without sizes that are wanted      CC1216.unsized
-#     is an entry whose tag nobody has looked up     CC0510, a warning, which `lock` repeats
-#     an entry that no image of the resources uses   CC1217, with --prune
+#     has no entry in the lock                       CC1216.absent
+#     has an entry without passwd or group           CC1216.silent
+#     has an entry without required sizes            CC1216.unsized
+#     has an entry whose tag was never looked up     CC0510, a warning, which `lock` repeats
+#     no image uses an entry                         CC1217, with --prune
 #
-# Rule: nothing is fetched and nothing is written. Entries are compared by the whole reference, as a render
-# looks them up.
+# Rule: nothing is fetched or written. Entries are compared by the whole reference, as a render looks them up.
 
 
 def check_lock(task: Task, *, prune: bool) -> list[Finding]:
-    """Compare the lock with what `lock` would write: no finding if it is the same."""
+    """Compare the lock with what `lock` would write: no findings if they are equal."""
     entries = known_entries([task.file.lock] if task.file.lock else [])[0]
     lock = task.file.path
     findings = [
         use.place(finding(problem, image=str(image), lock=lock))
         for image, use in task.images.items()
-        if (problem := _problem(image, entries, sizes=task.sizes))
+        if (problem := _find_problem(image, entries, sizes=task.sizes))
     ]
     findings += doubtful_tags(task.images, entries)
     if prune:
@@ -175,7 +174,7 @@ def check_lock(task: Task, *, prune: bool) -> list[Finding]:
     return findings
 
 
-def _problem(image: Image, entries: Mapping[str, dict[str, Any]], *, sizes: bool) -> str:
+def _find_problem(image: Image, entries: Mapping[str, dict[str, Any]], *, sizes: bool) -> str:
     if not image.pinned:
         return "CC1216.tag"
     entry = entries.get(str(image))
@@ -186,7 +185,7 @@ def _problem(image: Image, entries: Mapping[str, dict[str, Any]], *, sizes: bool
     return "CC1216.unsized" if lacks(entry, sizes=sizes) else ""
 
 
-# --- The options of `lock` and `adopt`: where images are, the limits, and what is pinned on the way
+# --- The options of `lock` and `adopt`: where images are, the limits, and the files to pin
 
 
 UNITS = {"": 1, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
@@ -195,7 +194,7 @@ LONGEST_TIMEOUT = 86_400  # seconds: a day
 
 
 def add_look_up(parser: Parser) -> None:
-    """Add where images are, limits, and the files of a deployment that get their digests."""
+    """Add the sources of images, the limits, and the options for files of a deployment that get digests."""
     parser.add_argument(
         "--from",
         dest="source",
@@ -248,7 +247,7 @@ def add_look_up(parser: Parser) -> None:
 
 
 def look_up_flags(options: Namespace) -> tuple[list[SourceOption], LockLimits, list[Finding]]:
-    """Return the sources and limits of one call, and what is wrong with its flags."""
+    """Return the sources and limits of one call, and findings about its flags."""
     misused: list[Finding] = []
 
     def refuse(code: str, option: str, **values: Any) -> None:

@@ -1,4 +1,4 @@
-"""What `lock` has to look up, the file that it writes, and the places that it pins."""
+"""The images that `lock` has to look up, the file that it writes, and the places that it pins."""
 
 import errno
 import fcntl
@@ -48,11 +48,11 @@ from krm_function.schema.table import EMPTY
 from krm_function.text.errors import YamlError, decode, encode
 from krm_function.text.parse import parse
 
-# --- Let several runs of `lock` write into a directory one after the other
+# --- Make several runs of `lock` write into a directory one after the other
 #
-# Rule: the directory itself is locked, with flock, for the moments of reading and writing. So there is no
-# lock file that could be left behind, and the lock ends with the process, however it ends. The wait is bounded. Where a
-# file system has no such locks, the run goes on without one, which is a finding.
+# Rule: flock locks the directory itself while a run reads and writes. So no lock file can be left over, and the lock
+# ends with the process, however that ends. The wait is bounded. If a file system has no such locks, the run continues
+# without one and reports a finding.
 
 
 LONGEST_WAIT = 60.0  # seconds; another run holds the lock for less than one
@@ -75,7 +75,7 @@ def locked(directory: str) -> Iterator[DirectoryLock]:
     try:
         try:
             descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            lock = _wait(descriptor)
+            lock = _wait_for_lock(descriptor)
         except OSError as problem:
             lock = DirectoryLock(unguarded=(problem.strerror or "no locks").lower())
         yield lock
@@ -84,7 +84,7 @@ def locked(directory: str) -> Iterator[DirectoryLock]:
             os.close(descriptor)
 
 
-def _wait(descriptor: int) -> DirectoryLock:
+def _wait_for_lock(descriptor: int) -> DirectoryLock:
     start = time.monotonic()
     while True:
         try:
@@ -102,9 +102,9 @@ def _wait(descriptor: int) -> DirectoryLock:
 
 # --- Read and update the file that `lock` writes
 #
-# Rule: everything in it but new and dropped entries stays as it is, other documents included; and a file
-# that holds anything but a lock is never taken for one. Several runs may write the same file at once: each reads it
-# anew and adds to what it finds, one after the other.
+# Rule: everything but new and dropped entries stays unchanged, including other documents; and a file with anything but
+# a lock is never used as one. Several runs may write the same file at once: one after the other, each reads it again
+# and adds its entries.
 
 
 Entries = dict[str, dict[str, Any]]
@@ -119,7 +119,7 @@ class LockFile(NamedTuple):
 
 
 def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
-    """Read what is there. A file that does not exist or is empty is fine; raises FileProblem like `read_file`."""
+    """Read an existing lock. The file may be missing or empty. Raises FileProblem like `read_file`."""
     if not path or not os.path.exists(path) or is_stream(path) or not read_file(path):
         return LockFile(path), []
     documents, findings = from_files([path])
@@ -131,7 +131,7 @@ def open_lock(path: str) -> tuple[LockFile, list[Finding]]:
 
 
 def known_entries(documents: Iterable[ConfigDocument]) -> tuple[Entries, list[Finding]]:
-    """Return entries of all locks by reference, as they are written there."""
+    """Return the entries of all locks by reference, as they are written there."""
     entries: Entries = {}
     findings: list[Finding] = []
     for document in documents:
@@ -154,7 +154,7 @@ class WrittenLock(NamedTuple):
 def write_lock(
     file: LockFile, entries: Mapping[str, Mapping[str, Any]], further: Sequence[NewFile] = (), *, prune: bool
 ) -> WrittenLock:
-    """Write the lock: to what the file has by now, the entries that it lacks are added.
+    """Write the lock: add the missing entries to the file's current content.
 
     further: files to write after it. prune: drop the entries that the file had when it was read and that no resource
     needs; an entry that another run has added since stays.
@@ -167,22 +167,22 @@ def write_lock(
     if is_stream(file.path):
         write_files([NewFile(file.path, new_lock(entries).encode("utf-8")), *further])
         return WrittenLock()
-    old_names = _names(file)
+    old_names = _list_references(file)
     with locked(os.path.dirname(file.path) or ".") as lock:
         if lock.timed_out:
-            return WrittenLock(waited=lock.waited, findings=(_timed_out(file.path, lock),))
+            return WrittenLock(waited=lock.waited, findings=(_report_timeout(file.path, lock),))
         now, findings = open_lock(file.path)
         if has_errors(findings):
             return WrittenLock(waited=lock.waited, findings=tuple(findings))
         if lock.unguarded:
             findings.append(finding("CC1213", file=file.path, lock=file.path, problem=lock.unguarded))
         dropped = [name for name in old_names if name not in entries] if prune else ()
-        write_files([*_changed(now, entries, dropped), *further])
+        write_files([*_make_changes(now, entries, dropped), *further])
     unused = 0 if prune else sum(name not in entries for name in old_names)
     return WrittenLock(unused, lock.waited, tuple(findings))
 
 
-def _changed(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> list[NewFile]:
+def _make_changes(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: Collection[str]) -> list[NewFile]:
     if file.lock is None:
         return [NewFile(file.path, new_lock(entries).encode("utf-8"))]
     old = read_file(file.path)
@@ -195,11 +195,11 @@ def _changed(file: LockFile, entries: Mapping[str, Mapping[str, Any]], dropped: 
     return [NewFile(file.path, data)] if data != old else []
 
 
-def _timed_out(path: str, lock: DirectoryLock) -> Finding:
+def _report_timeout(path: str, lock: DirectoryLock) -> Finding:
     return finding("CC1212", file=path, lock=path, seconds=f"{lock.waited:.0f}")
 
 
-def _names(file: LockFile) -> Iterable[str]:
+def _list_references(file: LockFile) -> Iterable[str]:
     return mapping(dig(file.lock.value, IMAGES)) if file.lock else ()
 
 
@@ -209,23 +209,23 @@ def _is_lock(document: ConfigDocument) -> bool:
 
 # --- List the images that a deployment needs: those of its Contrast workloads, as a render would leave them
 #
-# Rule: what a render restores, replaces and injects is what `render.prepare` says, with every error that
-# a render finds so far, but for those that a lock settles. Without a release nothing can be rendered, so the pods are
-# taken as they stand, which is right for rendered output.
+# Rule: `render.prepare` restores, replaces and injects as a render does, and reports the same errors, except those that
+# a lock resolves. Without a release nothing can be rendered, so the pods are read unchanged, which is right for
+# rendered output.
 
 
-# images that are not pinned, an error to a render, and not in the lock, a warning: what `lock` is there to settle
+# images without a digest (an error in a render) or a lock entry (a warning): `lock` resolves both
 SETTLED = ("CC0502", "CC0813")
 
 
 class Use(NamedTuple):
-    """The first place where an image stands; workload: as a render leaves it."""
+    """The first place of an image; workload: as a render leaves it."""
 
     path: Path
     workload: Workload
 
     def place(self, problem: Finding) -> Finding:
-        """Place a finding about the image here."""
+        """Set this place as the place of a finding about the image."""
         return self.workload.placed(problem._replace(ref=self.workload.ref, path=self.path))
 
 
@@ -238,27 +238,29 @@ class Needed(NamedTuple):
 
 
 def needed(resources: Sequence[Resource], config: Config | None, *, refused_too: bool = False) -> Needed:
-    """Find the images, and what is wrong with the resources. refused_too: also those of workloads with errors."""
-    return _as_they_stand(resources) if config is None else _rendered(resources, config, refused_too=refused_too)
+    """Find the images, and problems of the resources. refused_too: also those of workloads with errors."""
+    return (
+        _find_unrendered(resources) if config is None else _find_in_render(resources, config, refused_too=refused_too)
+    )
 
 
-def _rendered(resources: Sequence[Resource], config: Config, *, refused_too: bool) -> Needed:
+def _find_in_render(resources: Sequence[Resource], config: Config, *, refused_too: bool) -> Needed:
     log, read, injected = prepare(resources, config, without=SETTLED)
     forged = find_unproven(read, config, rendered=False, seals=False)
     log.add(forged)
     uses: list[tuple[Image, Use]] = []
-    # a forged record may name an image of anybody's
+    # a forged record may name any image
     for workload in injected.workloads if injected and not forged else ():
         log.add(workload.findings)
         if refused_too or not workload.failed:
-            used, problems = _uses(workload)
+            used, problems = _find_uses(workload)
             uses += used
             log.add(problems)
-    return _needed(uses, log.located(config))
+    return _make_needed(uses, log.located(config))
 
 
-def _as_they_stand(resources: Sequence[Resource]) -> Needed:
-    """Find the images of the workloads without a look at what an earlier render did."""
+def _find_unrendered(resources: Sequence[Resource]) -> Needed:
+    """Find the images of the workloads, ignoring the records of an earlier render."""
     uses: list[tuple[Image, Use]] = []
     findings: list[Finding] = []
     for resource in resources:
@@ -275,23 +277,23 @@ def _as_they_stand(resources: Sequence[Resource]) -> Needed:
             type_problems = type_findings(workload)
             findings += map(workload.placed, type_problems)
             if not has_errors(type_problems):
-                used, problems = _uses(workload)
+                used, problems = _find_uses(workload)
                 uses += used
                 findings += problems
-    return _needed(uses, findings)
+    return _make_needed(uses, findings)
 
 
-def _needed(uses: Sequence[tuple[Image, Use]], findings: Iterable[Finding]) -> Needed:
+def _make_needed(uses: Sequence[tuple[Image, Use]], findings: Iterable[Finding]) -> Needed:
     images: dict[Image, Use] = {}
     for image, use in uses:
         images.setdefault(image, use)
     return Needed(images, tuple(findings), tuple(uses))
 
 
-def _uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
-    """Find the images of one workload, and CC0503 for each text that is no image reference."""
+def _find_uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
+    """Find the images of one workload, and CC0503 for each text that is not an image reference."""
     uses, problems = [], []
-    for path, text in _images(workload):
+    for path, text in _find_images(workload):
         image = parse_image(text)
         if isinstance(image, Image):
             uses.append((image, Use(path, workload)))
@@ -301,7 +303,7 @@ def _uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, .
     return uses, tuple(problems)
 
 
-def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
+def _find_images(workload: Workload) -> Iterator[tuple[Path, str]]:
     for container in workload.all_containers:
         image = container.container.get("image")
         yield (*container.path, "image"), image if isinstance(image, str) else ""
@@ -311,9 +313,9 @@ def _images(workload: Workload) -> Iterator[tuple[Path, str]]:
             yield (*workload.spec_path, "volumes", index, "image", "reference"), image
 
 
-# --- What the options --write-... of `lock` write: digests where a deployment's own files name its images
+# --- The options --write-... of `lock`: write digests where a deployment's own files name its images
 #
-# Rule: nothing is written here; the texts go with the lock, after it.
+# Rule: nothing is written here; the caller writes the texts after the lock.
 
 
 NOT_PINNED = "CC1201"
@@ -355,7 +357,7 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
             continue
         files += [NewFile(file, encode(pinned.text, source.bom))] if pinned.text != source.text else []
         done |= {pin.image for pin in pinned.done}
-        findings += [_left(pin, cause, file) for pin, cause in pinned.unpinned]
+        findings += [_report_unpinned(pin, cause, file) for pin, cause in pinned.unpinned]
         lines += [pin_line(file, pin) for pin in pinned.done]
     if options.write_files:
         plain = plain_files(options, pins, done, [options.output, *(file for _, file, _ in targets)])
@@ -370,7 +372,7 @@ def plain_files(
 ) -> PinnedFiles:
     """Return the files of --write-files. Raises FileProblem.
 
-    elsewhere: images that another file pins already. excluded: files among them that are not plain files of the user.
+    elsewhere: images that another file pins already. excluded: files among them that are not the user's plain files.
     """
     left_out = {os.path.realpath(path) for path in excluded if path}
     files: list[NewFile] = []
@@ -391,16 +393,16 @@ def plain_files(
         lines += [pin_line(file.path, pin) for pin in pins if pin in pinned]
     into = " ".join(options.write_files)
     cause = Cause("CC1215.files", {})
-    findings += [_left(pin, cause, into) for pin in pins if pin not in done and pin.image not in elsewhere]
+    findings += [_report_unpinned(pin, cause, into) for pin in pins if pin not in done and pin.image not in elsewhere]
     return PinnedFiles(tuple(files), frozenset(pin.image for pin in done), tuple(findings), "".join(lines))
 
 
 def pin_line(file: str, pin: Pin) -> str:
-    """Say in one line what was written into a file."""
+    """Return a line that reports what was written into a file."""
     return f"{file}: {pin.image} is pinned to {pin.digest}\n"
 
 
-def _left(pin: Pin, cause: Cause, file: str) -> Finding:
+def _report_unpinned(pin: Pin, cause: Cause, file: str) -> Finding:
     return finding(cause.code, file=file, image=str(pin.image), into=file, pinned=pin.pinned, **cause.values)
 
 
@@ -422,28 +424,28 @@ def kustomized_references(resources: Sequence[Resource]) -> Iterator[str]:
 
 
 def named_images(resources: Sequence[Resource]) -> Iterator[tuple[Path, str]]:
-    """Yield path and text of every image that the resources name, as they stand."""
+    """Yield path and text of every image that the resources name, unchanged."""
     for resource in resources:
         if "image" in resource.text:
             try:
                 yield from image_places(parse(resource.text).value)
-            except YamlError:  # of a kind that no pod has; a finding of the lock otherwise
+            except YamlError:  # of a kind without pods; otherwise the lock reports it
                 continue
 
 
-# --- What `lock --upgrade` asks a registry for again, and what becomes of the tags that a lock knows
+# --- `lock --upgrade`: the images that it looks up again, and the tags in a lock
 #
-#     image of the input            without names         by a name
-#     name:tag, name:tag@digest     asked by its tag      asked by its tag
+#     image of the input            no names given        its name given
+#     name:tag, name:tag@digest     looked up by tag      looked up by tag
 #     name@digest                   stays                 CC1241: it has no tag
 #     of the Contrast release       stays                 CC1241: its digest belongs to the release
 #
-# Rule: only images that the input itself names are asked for again, since what a render adds is a fact of
-# the release. Without --upgrade nothing that a lock knows is asked for.
+# Rule: only images that the input itself names are looked up again: the release determines the images that a render
+# adds. Without --upgrade, no image in the lock is looked up.
 
 
 class Upgrade(NamedTuple):
-    """images: those to ask for by their tags. findings: names that say nothing."""
+    """images: to look up by their tags. findings: about names without effect."""
 
     images: frozenset[Image] = frozenset()
     findings: tuple[Finding, ...] = ()
@@ -454,7 +456,7 @@ def chosen_images(
 ) -> Upgrade:
     """Choose the images to look up again.
 
-    names: of the command line, none for all. in_input: references there. released: those that the release pins.
+    names: from the command line, none for all. in_input: references there. released: images that the release pins.
     """
     in_use = [image for image in images if str(image) in in_input]
     facts = {image for image in in_use if is_contrast_image(str(image)) or str(image) in released}
@@ -465,19 +467,19 @@ def chosen_images(
     for name in dict.fromkeys(names):
         meant = [image for image in in_use if _is_meant(name, image)]
         if not any(image in able for image in meant):
-            findings.append(_says_nothing(name, meant, in_use, facts))
+            findings.append(_report_name(name, meant, in_use, facts))
     return Upgrade(frozenset(image for image in able if any(_is_meant(name, image) for name in names)), tuple(findings))
 
 
 def _is_meant(name: str, image: Image) -> bool:
-    """Tell whether a name or glob means an image: with or without its registry, its first directories and its tag."""
+    """Tell whether a name or glob matches an image: with or without its registry, its first directories and its tag."""
     texts = {image._replace(digest=""), image._replace(tag="", digest="")}
     whole = {str(image), image.name, *map(str, texts)}
     tails = {"/".join(text.split("/")[first:]) for text in whole for first in range(text.count("/") + 1)}
     return any(fnmatchcase(text, name) for text in tails)
 
 
-def _says_nothing(name: str, meant: Sequence[Image], in_use: Sequence[Image], facts: Collection[Image]) -> Finding:
+def _report_name(name: str, meant: Sequence[Image], in_use: Sequence[Image], facts: Collection[Image]) -> Finding:
     if any(image in facts for image in meant):
         return finding("CC1241.release", option="--upgrade", image=name)
     if meant:
@@ -490,7 +492,7 @@ def _says_nothing(name: str, meant: Sequence[Image], in_use: Sequence[Image], fa
 def with_tags(
     entries: Mapping[str, dict[str, Any]], all_entries: Mapping[str, dict[str, Any]], asked: Collection[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return entries that say of a digest by which other tag it is known, where nobody has asked for its own tag.
+    """Add to entries that were not looked up by tag another tag that is known for their digest.
 
     all_entries: of all locks, by reference. asked: references whose tag was looked up.
     """
@@ -514,7 +516,7 @@ def _first_tag(image: Image, tag: str, all_entries: Mapping[str, dict[str, Any]]
 
 
 def unwritten(pin: Pin) -> Finding:
-    """Return what to do about a digest that no file has now."""
+    """Return the remedy for a digest that no file has now."""
     if not pin.image.digest:
         return finding(NOT_PINNED, image=str(pin.image), digest=pin.digest, pinned=pin.pinned)
     return finding("CC1240", image=str(pin.image), tag=pin.image.tag, digest=pin.digest, pinned=pin.pinned)
@@ -529,7 +531,7 @@ def kept_entries(
 
 
 def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, Any]]) -> list[Finding]:
-    """Return CC0510 for each image whose tag nobody has looked up, at its first place."""
+    """Return CC0510 for each image whose tag was never looked up, at its first place."""
     findings = []
     for image, use in images.items():
         found_as = entries.get(str(image), {}).get(FOUND_AS, "")
@@ -539,19 +541,19 @@ def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, A
     return findings
 
 
-# --- What `lock` has to do: the images of some resources, and what is known of them already
+# --- The task of `lock`: the images of some resources, and their known entries
 #
-# Rule: what a lock has is never fetched again. Only an entry without passwd or group is looked up, to add
-# them; where the sizes of layers are wanted, one without these as well; and with --upgrade the tags that it names.
+# Rule: an image in the lock is not fetched again, unless its entry lacks passwd or group, or layer sizes that are
+# required, or --upgrade names its tag.
 
 
 class Task(NamedTuple):
     """images: with their first use. file: where the lock goes.
 
-    facts: entries by digest. partial: by reference, those that lack passwd or group, or sizes that are wanted. uses: of
-    images in pods that have to state their users; () if the policy profile takes those of the images. profile: its
-    name, "" for the default. entries: all of them by reference. upgrade: images that are asked for by their tags,
-    whatever is recorded. sizes: whether all layers are read for their sizes.
+    facts: entries by digest. partial: by reference, those that lack passwd or group, or required sizes. uses: of images
+    in pods that have to state their users; () if the policy profile takes the users of the images. profile: its name,
+    "" for the default. entries: all, by reference. upgrade: images to look up by their tags, whatever is recorded.
+    sizes: whether all layers are read for their sizes.
     """
 
     images: dict[Image, Use]
@@ -566,7 +568,7 @@ class Task(NamedTuple):
     sizes: bool = False
 
     def asked(self, image: Image) -> Image:
-        """Return the reference to look up: without its digest if its tag decides."""
+        """Return the reference to look up: without its digest if the tag decides."""
         return image._replace(digest="") if image in self.upgrade else image
 
 
@@ -579,7 +581,7 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     entries, lock_findings = known_entries([*documents, *([file.lock] if file.lock else [])])
     findings = [*inputs.findings, *problems, *file_problems, *unmet, *lock_findings]
     if not inputs.findings and not any(resource.kind or not resource.certain for resource in inputs.resources):
-        findings.append(finding("CC0108.no-document"))  # the command before failed
+        findings.append(finding("CC0108.no-document"))  # the previous command failed
     findings = [finding("CC1211") if problem.code == NO_RELEASE else problem for problem in dict.fromkeys(findings)]
     if has_errors(findings):
         return Task({}, {}, {}, file, entries=entries), findings
@@ -604,7 +606,7 @@ def task_of(
     *,
     sizes: bool = False,
 ) -> Task:
-    """Make the task for some images. entries: of all locks, by reference. sizes: of layers are wanted."""
+    """Make the task for some images. entries: of all locks, by reference. sizes: whether layer sizes are required."""
     partial = {name: entry for name, entry in entries.items() if lacks(entry, sizes=sizes)}
     full = {entry["digest"]: entry for name, entry in entries.items() if name not in partial}
     uses = needs.uses if states_users(profile) else ()
@@ -612,28 +614,29 @@ def task_of(
 
 
 def wants_sizes(options: Namespace, config: Config | None) -> bool:
-    """Tell whether all layers are read for their sizes: on demand, or since the configuration needs them."""
+    """Tell whether to read all layers for their sizes: on demand, or because the configuration needs them."""
     return options.sizes or (config is not None and config.generate.memory == CALCULATE)
 
 
 def lacks(entry: Mapping[str, Any], *, sizes: bool) -> bool:
-    """Tell whether an entry has to be looked up again: it has no users, or not the sizes that are wanted."""
+    """Tell whether to look up an entry again: it has no users, or not the required sizes."""
     return silent(entry) or (sizes and not is_sized(entry.get(LAYERS)))
 
 
 def completed(
     fetched: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]], *, sizes: bool
 ) -> dict[str, dict[str, Any]]:
-    """Complete entries that were known in part with what was found; what people wrote in them counts.
+    """Complete partial entries with fetched ones; what people wrote in them takes precedence.
 
-    sizes: those of layers are wanted; else an old entry keeps the layers that it has, or none.
+    sizes: whether layer sizes are required; otherwise an old entry keeps its layers, or has none.
     """
     return {
-        name: _completed(entry, partial[name], sizes) if name in partial else entry for name, entry in fetched.items()
+        name: _complete_entry(entry, partial[name], sizes) if name in partial else entry
+        for name, entry in fetched.items()
     }
 
 
-def _completed(entry: dict[str, Any], old: dict[str, Any], sizes: bool) -> dict[str, Any]:
+def _complete_entry(entry: dict[str, Any], old: dict[str, Any], sizes: bool) -> dict[str, Any]:
     kept_fields = {key: value for key, value in entry.items() if key != LAYERS or sizes}
     return {
         **kept_fields,

@@ -30,8 +30,8 @@ LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG
 
 
 def main() -> int:
-    """Run the command line; the return value is the exit code."""
-    # a render is short and allocates trees: collecting them costs more than the work (docs/facts/python.md#start-up)
+    """Run the command line and return the exit code."""
+    # a render is short and allocates trees: collection costs more than the work (docs/facts/python.md#start-up)
     gc.disable()
     if not sys.stderr:
         sys.stderr = io.StringIO()  # the caller has closed it
@@ -48,7 +48,7 @@ def main() -> int:
             _print_unusable_import(problem)
         return code
     finally:
-        gc.freeze()  # the interpreter collects once more at its end, and would walk all that a render has made
+        gc.freeze()  # the interpreter collects once more at exit, and would walk all objects of a render
 
 
 def _call(arguments: list[str]) -> int:
@@ -93,7 +93,7 @@ def _run(options: "Namespace") -> int:
 
 
 def _print_missing_extra(missing: ModuleNotFoundError, form: "Form | None", report: str, *, cluster: bool) -> int:
-    """Print which extra a command needs. Raises the error again if the module is of no extra."""
+    """Print which extra a command needs. Raises the error again if no extra has the module."""
     from krm_function.cli.build import missing_extra
     from krm_function.cli.messages import TEXT, print_findings
 
@@ -108,7 +108,7 @@ def _print_file_problem(
 ) -> int:
     """Print which file cannot be read or written. Raises any other error of the system.
 
-    command, workload: as of `empty_finding`.
+    command, workload: as for `empty_finding`.
     """
     from krm_function.cli.messages import TEXT, empty_finding, file_finding, print_findings
     from krm_function.hosts.files import EmptyProblem, FileProblem

@@ -1,4 +1,4 @@
-"""What `init` writes: the files that a directory lacks, and the orchestrator's own with the function in it."""
+"""The files that `init` writes: those that a directory lacks, and the orchestrator's own with the function in it."""
 
 import itertools
 import os
@@ -43,10 +43,10 @@ from krm_function.text.errors import decode, encode
 from krm_function.text.parse import parse
 from krm_function.text.split import split_stream
 
-# --- Values of the manifest that only an operator knows, out of the options of `init`
+# --- Values of the manifest that only an operator can give, from the options of `init`
 #
-# Rule: a text that is not exactly such a value is a finding. Nothing is guessed and nothing has a default,
-# because a lower number accepts more machines. The four versions of SEV-SNP firmware, by the manifest's own names:
+# Rule: any text that is not exactly such a value is a finding. There is no guess and no default, because a lower number
+# accepts more machines. The four versions of SEV-SNP firmware, by the manifest's own names:
 #
 #     BootloaderVersion=9,TEEVersion=0,SNPVersion=21,MicrocodeVersion=72
 
@@ -56,11 +56,11 @@ LARGEST = 255
 
 
 def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], list[Finding]]:
-    """Return, by kind of hardware (snp, tdx), what goes into spec.manifest.referenceValues. Either text may be ""."""
+    """Return, by kind of hardware (snp, tdx), the content of spec.manifest.referenceValues. Either text may be ""."""
     values: dict[str, Any] = {}
     findings: list[Finding] = []
     if minimum_tcb:
-        versions = _versions(minimum_tcb)
+        versions = _parse_versions(minimum_tcb)
         values |= {"snp": {"MinimumTCB": versions}} if versions else {}
         findings += [] if versions else [finding("CC0909.tcb", option="--minimum-tcb")]
     if mr_seam:
@@ -70,7 +70,7 @@ def operator_values(minimum_tcb: str, mr_seam: str) -> tuple[Mapping[str, Any], 
     return values, findings
 
 
-def _versions(text: str) -> dict[str, int] | None:
+def _parse_versions(text: str) -> dict[str, int] | None:
     pairs = re.findall(r"(\w+)=([0-9]{1,3})(?:,|\Z)", text)
     versions = {name: int(number) for name, number in pairs}
     whole = ",".join(f"{name}={number}" for name, number in pairs) == text
@@ -81,8 +81,7 @@ def _versions(text: str) -> dict[str, int] | None:
 
 # --- Copies of the JSON Schemas beside configuration files, for editors
 #
-# Rule: a copy is what `contrast-krm schema KIND` prints. Nobody edits a copy by hand, so an outdated copy
-# is replaced.
+# Rule: a copy is the output of `contrast-krm schema KIND`. Users do not edit copies, so an outdated copy is replaced.
 
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
@@ -90,15 +89,15 @@ def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
     copies: dict[str, bytes] = {}
     for kind in kinds:
         path, text = os.path.join(directory, schema_file(kind)), schema_text(kind).encode()
-        if not _holds(path, text):
+        if not _has_content(path, text):
             copies[path] = text
     return copies
 
 
 def write_all(files: Mapping[str, bytes], new: str = "") -> None:
-    """Write all files, in this order. new: a directory to make; the directories of the copies are made in any case.
+    """Write all files, in this order. new: a directory to make; the directories of the copies are always made.
 
-    Raises FileProblem, with nothing left behind.
+    Raises FileProblem, and leaves nothing.
     """
     directories = sorted({os.path.dirname(path) for path in files} - {""}, key=len)
     missing = [
@@ -107,34 +106,33 @@ def write_all(files: Mapping[str, bytes], new: str = "") -> None:
     created: list[str] = []
     try:
         for directory in missing:
-            _make(directory)
+            _make_directory(directory)
             created.append(directory)
         write_files(itertools.starmap(NewFile, files.items()))
     except BaseException:
         for directory in reversed(created):
-            with suppress(OSError):  # it has files in it, or was not made
+            with suppress(OSError):  # it has files, or was not made
                 os.rmdir(directory)
         raise
 
 
-def _make(directory: str) -> None:
+def _make_directory(directory: str) -> None:
     try:
         os.mkdir(directory)
     except OSError as problem:
         raise FileProblem(directory, problem.strerror or "not writable", writing=True) from problem
 
 
-def _holds(path: str, text: bytes) -> bool:
+def _has_content(path: str, text: bytes) -> bool:
     try:
         return read_file(path, os.path.dirname(path)) == text
     except FileProblem:
         return False
 
 
-# --- What `init` writes: the files that a directory lacks, and the orchestrator's own file with the function in it
+# --- The files that `init` writes: those that a directory lacks, and the orchestrator's own with the function in it
 #
-# Rule: nothing is written here, and the orchestrator's file comes last: until it is there, the deployment
-# renders as before.
+# Rule: nothing is written here, and the orchestrator's file comes last: without it the deployment renders as before.
 
 
 CHART = "Chart.yaml"
@@ -146,7 +144,7 @@ RUNS = {
 
 
 class TargetFile(NamedTuple):
-    """The orchestrator's file: where it is or will be. Helm and plain files have none.
+    """The orchestrator's file: its present or future place. Helm and plain files have none.
 
     chart: directory of the chart, or of the plain files.
     """
@@ -158,10 +156,10 @@ class TargetFile(NamedTuple):
 
 
 class OperatorChoices(NamedTuple):
-    """What is to be filled in. platform: "" for none. values: by kind of hardware, what only an operator knows.
+    """The values to fill in. platform: "" for none. values: by kind of hardware, those that only an operator can give.
 
-    require_all: every pod must be confidential, or named as plain with a reason. function: what kustomize runs; None:
-    what it runs already, else a program.
+    require_all: every pod must be confidential, or named as plain with a reason. function: the program that kustomize
+    runs; None: the one that it runs already, else a program.
     """
 
     platform: str = ""
@@ -171,7 +169,7 @@ class OperatorChoices(NamedTuple):
 
 
 def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, list[Finding]]:
-    """Find the orchestrator's file, by what is there and by the flags. Raises FileProblem."""
+    """Find the orchestrator's file, from the directory and the flags. Raises FileProblem."""
     if options.helm:
         if not os.path.isfile(os.path.join(options.helm, CHART)):
             return None, [finding("CC1310.no-chart", directory=options.helm)]
@@ -196,7 +194,7 @@ def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, 
 
 
 class Wiring(NamedTuple):
-    """files: what to write, path -> bytes in this order. changes: one line each, for people."""
+    """files: path -> bytes, to be written in this order. changes: one line each, for people."""
 
     files: Mapping[str, bytes]
     changes: Sequence[str]
@@ -228,9 +226,9 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
     new = files.get(generate)
     if new is not None or os.path.isfile(generate):
         try:
-            wired_as = _function(target.host, choices, config_files.generate in listed(value, "transformers"))
+            wired_as = _choose_function(target.host, choices, config_files.generate in listed(value, "transformers"))
             original = read_file(generate, directory) if new is None else new
-            data, added = _completed(original, wired_as, choices)
+            data, added = _complete_generate(original, wired_as, choices)
         except ValueError as problem:
             findings.append(finding("CC1311.content", file=generate, error=str(problem)))
         else:
@@ -274,17 +272,17 @@ def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:
     return wire_kustomization(text, files, with_coordinator)
 
 
-def _function(host: HostName, choices: OperatorChoices, listed_already: bool) -> Function | None:
-    """Return what kustomize is to run; None to leave it: what is listed without annotation is a legacy plugin."""
+def _choose_function(host: HostName, choices: OperatorChoices, listed_already: bool) -> Function | None:
+    """Return what kustomize has to run; None keeps a list entry without annotation, which is a legacy plugin."""
     if host != "kustomize" or choices.function:
         return choices.function
     return None if listed_already else Function("exec")
 
 
-def _completed(data: bytes, function: Function | None, choices: OperatorChoices) -> tuple[bytes, list[str]]:
-    """Complete the ContrastGenerate in a file, and return the file and what was added. Raises ValueError.
+def _complete_generate(data: bytes, function: Function | None, choices: OperatorChoices) -> tuple[bytes, list[str]]:
+    """Complete the ContrastGenerate in a file, and return the file and the additions. Raises ValueError.
 
-    function: what kustomize is to run, None to leave it.
+    function: what kustomize has to run, None to keep it.
     """
     source, added = decode(data), []
     for chunk in split_stream(source.text):

@@ -1,4 +1,4 @@
-"""What is left to do after `contrast-krm init`: what for, and below it the command to copy."""
+"""The steps after `contrast-krm init`: the purpose of each, and below it the command to copy."""
 
 import os
 import shlex
@@ -14,20 +14,20 @@ from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, read_file
 from krm_function.kubernetes.objects import dig, listed, mapping
 from krm_function.record import NamedTuple
 
-# --- Whether Git leaves a file out: by the .gitignore files of its work tree, and .git/info/exclude
+# --- Whether Git ignores a file: by the .gitignore files of its work tree, and .git/info/exclude
 #
-#     pattern            leaves out
+#     pattern            ignores
 #     *.pem              every file of such a name below the .gitignore
-#     /keys/*.pem        those of that directory, seen from the .gitignore
+#     /keys/*.pem        such files in that directory, relative to the .gitignore
 #     keys/              everything in a directory of that name
-#     !public.pem        nothing: takes an earlier pattern back
+#     !public.pem        nothing: cancels an earlier pattern
 #
-# Rule: no program is started, and only the work tree is read. What a person ignores everywhere is not
-# seen, so at worst a file is called open that is not.
+# Rule: no program is started, and only the work tree is read. Patterns that a user has for all repositories are not
+# read, so at worst an ignored file is reported as open.
 
 
 def work_tree(path: str) -> str:
-    """Return the top directory of the work tree of Git that a path is in; "" if it is in none."""
+    """Return the top directory of the Git work tree that holds a path; "" if there is none."""
     directory = os.path.realpath(path)
     while not os.path.lexists(os.path.join(directory, ".git")):
         above = os.path.dirname(directory)
@@ -38,23 +38,23 @@ def work_tree(path: str) -> str:
 
 
 def is_open_to_git(path: str) -> bool:
-    """Tell whether `git add` would take a file: it is in a work tree, and no pattern leaves it out."""
+    """Tell whether `git add` would take a file: it is in a work tree, and no pattern ignores it."""
     directory = os.path.realpath(os.path.dirname(path) or ".")
     top = work_tree(directory)
     if not top:
         return False
     real = os.path.join(directory, os.path.basename(path))
     ignored = False
-    for place, pattern in _patterns(top, directory):
-        name, below = pattern.removeprefix("!"), _below(real, place)
-        if any(_matches(name, part, is_file=part == below) for part in _parts(below)):
+    for place, pattern in _read_patterns(top, directory):
+        name, below = pattern.removeprefix("!"), _make_relative(real, place)
+        if any(_matches(name, part, is_file=part == below) for part in _list_parents(below)):
             ignored = name == pattern
     return not ignored
 
 
-def _patterns(top: str, directory: str) -> Iterator[tuple[str, str]]:
-    """Yield directory and pattern of each line, the one that counts more behind the others."""
-    below = _below(directory, top)
+def _read_patterns(top: str, directory: str) -> Iterator[tuple[str, str]]:
+    """Yield directory and pattern of each line; later ones take precedence."""
+    below = _make_relative(directory, top)
     steps = below.split(os.sep) if below != os.curdir else []
     places = [os.path.join(top, *steps[:count]) for count in range(len(steps) + 1)]
     files = [(top, os.path.join(top, ".git", "info", "exclude"))]
@@ -67,11 +67,11 @@ def _patterns(top: str, directory: str) -> Iterator[tuple[str, str]]:
         yield from ((place, line) for line in lines if line and not line.startswith("#"))
 
 
-def _below(path: str, place: str) -> str:
+def _make_relative(path: str, place: str) -> str:
     return os.path.relpath(path, place)
 
 
-def _parts(path: str) -> Iterator[str]:
+def _list_parents(path: str) -> Iterator[str]:
     while path:
         yield path
         path = os.path.dirname(path)
@@ -86,13 +86,13 @@ def _matches(pattern: str, path: str, *, is_file: bool) -> bool:
     return fnmatchcase(path, pattern.removeprefix("/"))
 
 
-# --- The lines that belong to the form in which kustomize runs the function: to build, to look, to install a plugin
+# --- The commands for each form of the function in kustomize: build, show the input, install a plugin
 #
-#     form        to build                                 what `lock` and `assess` read, unchanged by the function
+#     form        options to build                         options to show the input of `lock` and `assess`
 #     exec        --enable-alpha-plugins --enable-exec     the same without --enable-exec: kustomize skips the program
 #     others      --enable-alpha-plugins                   the same in the form exec, and back again
 #
-# Rule: commands as text; of the machine it looks only at whether the legacy plugin is there.
+# Rule: commands are text; the only check of the machine is whether the legacy plugin is installed.
 
 
 PLUGIN = f"{API_VERSION}/contrastgenerate/ContrastGenerate"
@@ -105,17 +105,17 @@ def function_in(values: list[dict[str, object]]) -> Function:
 
 
 def options_of(function: Function) -> str:
-    """Return the options of `init` that say this form."""
+    """Return the options of `init` for this form."""
     return f"--function {function.form}" + (f" --image {function.image}" if function.image else "")
 
 
 def build(function: Function, directory: str) -> str:
-    """Return the line that renders. directory: quoted."""
+    """Return the command that renders. directory: quoted."""
     return f"kustomize build {function.flags} {directory}"
 
 
 def look(function: Function, directory: str, pipe: str) -> str:
-    """Return the line that hands to `pipe` what the function would get. directory: quoted."""
+    """Return the command that passes the input of the function to `pipe`. directory: quoted."""
     line = f"kustomize build --enable-alpha-plugins {directory} | {pipe}"
     if function.form == "exec":
         return line
@@ -124,7 +124,7 @@ def look(function: Function, directory: str, pipe: str) -> str:
 
 
 def install_plugin(function: Function) -> str:
-    """Return the command that puts a legacy plugin where kustomize looks for it; "" if it is there or not needed."""
+    """Return the command that installs a legacy plugin for kustomize; "" if it is installed or not needed."""
     home = _plugin_home()
     if function.form != "legacy" or os.access(os.path.join(home, PLUGIN), os.X_OK):
         return ""
@@ -134,7 +134,7 @@ def install_plugin(function: Function) -> str:
 
 
 def _plugin_home() -> str:
-    """Return where kustomize looks: docs/facts/kustomize.md#legacy-plugin."""
+    """Return the directory that kustomize searches: docs/facts/kustomize.md#legacy-plugin."""
     home_variable = os.environ.get(HOME_VARIABLE, "").rstrip("/")
     if home_variable:
         return home_variable
@@ -145,11 +145,11 @@ def _plugin_home() -> str:
     return next((home for home in homes if os.path.isdir(home)), homes[0])
 
 
-# --- What is left to do after `contrast-krm init`: what for, and below it the command to copy
+# --- The steps after `contrast-krm init`: the purpose of each, and below it the command to copy
 #
-# Rule: a step is named as long as the files show that it is not done. The last steps leave nothing in
-# files and are named each time. A command works as it stands in the directory where init was called; only numbers that
-# no program can know stand there as letters.
+# Rule: a step is listed while the files show that it is not done. The last steps leave no trace in files and are always
+# listed. A command works unchanged in the directory where init was called; only numbers that no program can determine
+# appear as letters.
 
 
 PRIVATE_KEYS = "*-owner.pem"
@@ -174,7 +174,7 @@ class State(NamedTuple):
 
 
 def steps(state: State) -> list[str]:
-    """Return `next:` and for each step a line that says what for, and a line with the command."""
+    """Return `next:` and, for each step, a line with its purpose and a line with its command."""
     lines = ["next:"]
     for number, (why, command) in enumerate(_steps(state), 1):
         lines += [f"  {number}. {why}:", f"     {command}"]
@@ -217,25 +217,25 @@ class _Places:
         self.generate, self.release, self.lock = paths
         self.chart = shlex.quote(state.chart)
         self.function = function_in(values_of(state.generate))
-        self.apart = state.host == "helm" or (state.host == "files" and not _same(state.chart, state.directory))
+        self.apart = state.host == "helm" or (state.host == "files" and not _is_same_path(state.chart, state.directory))
         of_host = {"helm": f" --helm {self.chart}", "files": f" --files {self.chart}" if self.apart else " --files"}
         self.again = f"contrast-krm init {self.directory}{of_host.get(state.host, '')}"
-        alone = self.apart and _only(state)
-        self.config = _options([self.directory] if alone else [self.generate, self.release])
+        alone = self.apart and _holds_only_configuration(state)
+        self.config = _make_options([self.directory] if alone else [self.generate, self.release])
         self.whole = [self.directory] if alone else paths
 
 
-def _same(left_path: str, right_path: str) -> bool:
+def _is_same_path(left_path: str, right_path: str) -> bool:
     return os.path.realpath(left_path) == os.path.realpath(right_path)
 
 
-def _options(paths: Sequence[str]) -> str:
+def _make_options(paths: Sequence[str]) -> str:
     return " ".join(f"--config {path}" for path in paths)
 
 
-def _only(state: State) -> bool:
-    """Tell whether a directory holds no other documents than the configuration, now and after the steps."""
-    if _same(state.directory, "."):
+def _holds_only_configuration(state: State) -> bool:
+    """Tell whether a directory holds no documents other than the configuration, now and after the steps."""
+    if _is_same_path(state.directory, "."):
         return False
     names = os.listdir(state.directory) if os.path.isdir(state.directory) else []
     return {name for name in names if name.endswith(SUFFIXES)} <= set(state.files)
@@ -246,12 +246,12 @@ def _coordinator(state: State, place: _Places) -> str:
         return f"cp coordinator.yml {shlex.quote(os.path.join(state.chart, 'templates'))}"
     if state.host == "files":
         return f"cp coordinator.yml {place.chart}"
-    listed = f" && {place.again}" if state.host == "kustomize" else ""  # lists it under resources
+    listed = f" && {place.again}" if state.host == "kustomize" else ""  # init lists it under resources
     return f"cp coordinator.yml {place.directory}{listed}"
 
 
 def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
-    """Yield the step that makes workloads confidential, unless one is: all others do nothing for a plain pod."""
+    """Yield the step that makes workloads confidential, unless one is: other steps have no effect on a plain pod."""
     plain = plain_workloads(state.resources)
     if plain is None:
         return
@@ -268,8 +268,8 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
 
 
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
-    """Yield the steps for the owners' keys; private ones are kept out of Git."""
-    ignored = _ignore() if work_tree(".") else ""
+    """Yield the steps for the owners' keys; Git must not get the private ones."""
+    ignored = _make_ignore_command() if work_tree(".") else ""
     for owner, field, purpose in (
         ("workload", "workloadOwnerKeys", "update the manifest"),
         ("seedshare", "seedshareOwnerKeys", "recover the coordinator"),
@@ -317,7 +317,7 @@ def _lock(state: State, place: _Places) -> str:
 
 
 def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
-    config = _options(place.whole)
+    config = _make_options(place.whole)
     check = f"contrast-krm check rendered.yaml {config}"
     match state.host:
         case "kustomize":
@@ -350,7 +350,7 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
 
 
 def _rendered_file(state: State) -> str:
-    """Return a file for the rendered output, which must not stand among the resources."""
+    """Return a file for the rendered output, outside of the resources."""
     directory, resources = os.path.realpath("."), os.path.realpath(state.chart)
     if os.path.commonpath((directory, resources)) != resources:
         return "rendered.yaml"
@@ -368,8 +368,8 @@ def _release_name(state: State) -> str:
     return shlex.quote(name) if isinstance(name, str) and name else "release"
 
 
-def _ignore() -> str:
-    """Return the command that lets Git leave the private keys out; "" if .gitignore of the working directory does."""
+def _make_ignore_command() -> str:
+    """Return the command that makes Git ignore the private keys; "" if .gitignore of the working directory does."""
     ignored = text_of(FoundFile(".gitignore", "."))
     if IGNORES_KEYS & set(ignored.split()):
         return ""

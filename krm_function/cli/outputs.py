@@ -1,4 +1,4 @@
-"""What generate and uninject write: one stream, the same files, or the files as they were."""
+"""The output of generate and uninject: one stream, the same files, or the restored files."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +18,16 @@ from krm_function.report.findings import krm_results
 from krm_function.text.errors import LIMITS, YamlError
 from krm_function.text.parse import parse
 
-# --- What `generate --in-place` writes: the files that change, and one for the objects that are new
+# --- The files of `generate --in-place`: those that change, and one for new objects
 #
-# Rule: nothing is written here; a file that is not of an earlier render is never replaced.
+# Rule: nothing is written here; only a file from an earlier render is ever replaced.
 
 
 NEW_OBJECTS = "contrast-manifest.yaml"
 
 
 def changed_files(inputs: Inputs, rendered: Rendered, paths: Sequence[str]) -> dict[str, bytes]:
-    """Return path -> bytes of the files that changed; new objects go to a file of their own beside the first path.
+    """Return path -> bytes of the files that changed; new objects go to their own file beside the first path.
 
     Raises FileProblem if that file exists and holds anything but generated objects.
     """
@@ -72,26 +72,26 @@ def _encode(source: InputFile, rendered: Rendered, added: Sequence[Any]) -> byte
     return encode_stream(source.decoded, texts, added)
 
 
-# --- What `generate` prints: all documents in one stream, or the ResourceList that was read
+# --- The output of `generate`: all documents in one stream, or the ResourceList that was read
 #
-# Rule: configuration objects never get into a stream that is meant for a cluster. Documents of several
-# files become one stream that can be applied at the first try: Namespaces and RuntimeClasses stand first, and all other
-# documents, like those of one file or of standard input, keep their order.
+# Rule: a stream for a cluster contains no configuration objects. Documents of several files become one stream that can
+# be applied at the first try: Namespaces and RuntimeClasses come first. All other documents, and those of one file or
+# of standard input, keep their order.
 
 
-FIRST = {"Namespace": 0, "RuntimeClass": 1}  # what other objects need to exist, and nothing else needs before it
+FIRST = {"Namespace": 0, "RuntimeClass": 1}  # other objects need these, and they need no others
 
 
 def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
-    """Put everything into one stream, or into one ResourceList if that is what came in."""
+    """Put everything into one stream, or into one ResourceList if the input is one."""
     if len(inputs.sources) == 1 and isinstance(inputs.sources[0].decoded, DecodedList):
         results = krm_results(rendered.findings)
         return encode_list(inputs.sources[0].decoded, rendered.texts, rendered.added, results)
     texts: list[str] = []
     starts = {source.start for source in inputs.sources}
     previous = -1
-    for index, text in _in_order(inputs, rendered):
-        joined = previous >= 0 and (index != previous + 1 or index in starts)  # they did not stand so in one file
+    for index, text in _sort_documents(inputs, rendered):
+        joined = previous >= 0 and (index != previous + 1 or index in starts)  # they were not adjacent in one file
         if joined and not texts[-1].endswith("\n"):
             texts[-1] += "\n"
         texts.append(f"---\n{text}" if joined and not text.startswith("---") else text)
@@ -101,15 +101,15 @@ def one_stream(inputs: Inputs, rendered: Rendered) -> bytes:
 
 
 def too_large(size: int) -> list[Finding]:
-    """Return CC1005 if a stream has more bytes than `check`, `manifest` and `uninject` read, which say CC0103."""
+    """Return CC1005 for a stream of more bytes than `check`, `manifest` and `uninject` read (they report CC0103)."""
     return [finding("CC1005", size=size, limit=LIMITS.bytes)] if size > LIMITS.bytes else []
 
 
 def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
-    """Report files whose last string would change if anything followed: a block scalar without a line end."""
+    """Report files whose last string would change if text followed: a block scalar without a line end."""
     findings: list[Finding] = []
     lists = [range(source.start, source.end) for source in inputs.sources if isinstance(source.decoded, DecodedList)]
-    ordered = list(_in_order(inputs, rendered))
+    ordered = list(_sort_documents(inputs, rendered))
     for number, (index, text) in enumerate(ordered, 1):
         followed = rendered.added or number < len(ordered)
         if not followed or text.endswith("\n") or any(index in of_list for of_list in lists):
@@ -119,8 +119,8 @@ def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
     return findings
 
 
-def _in_order(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
-    """Yield the documents of a stream in the order in which it has them, each with its position in the input."""
+def _sort_documents(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
+    """Yield the documents of a stream in its order, each with its position in the input."""
     documents = [
         (index, text)
         for index, text in enumerate(rendered.texts)
@@ -131,19 +131,19 @@ def _in_order(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
     yield from documents
 
 
-# --- What `uninject --in-place` writes: the files that an earlier render changed, as they were before it
+# --- The files of `uninject --in-place`: those that an earlier render changed, restored
 #
-# Rule: a file is removed only if a render has added every object in it, as `generate --in-place` does with
-# objects that are new; all others are written first.
+# Rule: a file is removed only if a render has added every object in it, as `generate --in-place` does with new objects;
+# all others are written first.
 
 
 def write_restored(inputs: Inputs, restored: Mapping[str, bytes], resources: Sequence[Resource]) -> None:
     """Write or remove the files that change. Raises FileProblem.
 
-    restored: path -> bytes. resources: those of the input, `dropped` where a render had added them.
+    restored: path -> bytes. resources: those of the input, `dropped` if a render had added them.
     """
     sweep(source.file for source in inputs.sources)
-    added = [source.file for source in inputs.sources if _is_made(source, resources)]
+    added = [source.file for source in inputs.sources if _is_all_added(source, resources)]
     changed = [
         source.file for source in inputs.sources if source.file not in added and restored[source.file] != source.data
     ]
@@ -155,6 +155,6 @@ def write_restored(inputs: Inputs, restored: Mapping[str, bytes], resources: Seq
             raise FileProblem(file, problem.strerror or "cannot be removed", writing=True) from problem
 
 
-def _is_made(source: InputFile, resources: Sequence[Resource]) -> bool:
+def _is_all_added(source: InputFile, resources: Sequence[Resource]) -> bool:
     mine = resources[source.start : source.end]
     return isinstance(source.decoded, Stream) and bool(mine) and all(resource.dropped for resource in mine)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krm_function.cli.messages import Form
 
 
-# --- What a stream can show: colours, and how many columns
+# --- The abilities of a stream: colours, and the number of columns
 #
 # Rule: only a terminal gets colours, unless --color asks for them.
 #
@@ -33,7 +33,7 @@ Choice = Literal["auto", "always", "never"]
 
 
 def coloured(choice: Choice, stream: TextIO | None) -> bool:
-    """Tell whether to use colours on a stream. stream: None if the caller has closed it."""
+    """Tell whether to print colours to a stream. stream: None if the caller has closed it."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -42,10 +42,10 @@ def coloured(choice: Choice, stream: TextIO | None) -> bool:
 
 
 def columns(default: int, *, file: bool = False) -> int:
-    """Return how wide standard output is: COLUMNS, else the terminal's own width, else the default.
+    """Return the width of standard output: COLUMNS, else the terminal's own width, else the default.
 
-    file: the text goes into a file, which is the same whatever terminal is there. As `shutil.get_terminal_size`, which
-    every call would pay for, since argparse asks for the width, with the decompressors that `shutil` loads.
+    file: the text goes into a file, whose width does not depend on a terminal. Like `shutil.get_terminal_size`, but
+    without the decompressors that `shutil` loads: argparse asks for the width in every call.
     """
     variable = os.environ.get("COLUMNS", "")
     if variable.isascii() and variable.isdecimal() and len(variable) < 7 and int(variable):
@@ -58,9 +58,9 @@ def columns(default: int, *, file: bool = False) -> int:
         return default
 
 
-# --- argparse with this program's exit codes and messages: one line, one hint, and a suggestion for what was mistyped
+# --- argparse with this program's exit codes and messages: one line, one hint, and a suggestion for a typing mistake
 #
-# Rule: it knows how a command line is parsed, and no command.
+# Rule: nothing here depends on a command.
 
 
 WIDTH = 80  # columns, where there is no terminal
@@ -77,16 +77,16 @@ CONTRASTS_OWN = {  # commands of Contrast's program that have no counterpart her
 }
 
 
-def _untranslated(text: str | None) -> str | None:
+def _keep_english(text: str | None) -> str | None:
     return text
 
 
-# Its sentences stay English, as all others are, under every locale; each would look for a catalogue of messages.
-vars(argparse)["_"] = _untranslated
+# Its sentences stay English like all others; with gettext, each would search for a catalogue of messages.
+vars(argparse)["_"] = _keep_english
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """`-o, --output FILE` under every Python: before 3.13 argparse repeats the FILE, and the docs show the help."""
+    """Print `-o, --output FILE` under every Python, as in the docs: before 3.13 argparse repeats the FILE."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=columns(WIDTH) - MARGIN)
@@ -104,10 +104,10 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of one command, or of the commands below it. It takes no abbreviated flags."""
+    """A parser of one command, or of the commands below it. It accepts no abbreviated flags."""
 
     def __init__(self, **settings: Any) -> None:
-        """Make a parser that takes no abbreviations. settings: as argparse's own."""
+        """Make a parser that accepts no abbreviations. settings: as argparse's own."""
         super().__init__(formatter_class=Formatter, allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
@@ -122,32 +122,32 @@ class Parser(argparse.ArgumentParser):
             super().print_help(file)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """Raise Exit, in place of SystemExit."""
+        """Raise Exit instead of SystemExit."""
         if message:
             sys.stderr.write(message)
         flush()
         raise Exit(status)
 
     def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
-        """Refuse the first of these arguments, which no command takes."""
+        """Refuse the first of these arguments, which no command accepts."""
         names = [option for action in self._actions for option in action.option_strings]
         word = words[0].partition("=")[0]
-        self.refuse(f"unknown argument {_escaped(word)}", _suggestion(word, names) or f"see {self.prog} --help")
+        self.refuse(f"unknown argument {_escape(word)}", _suggest(word, names) or f"see {self.prog} --help")
 
     def refuse_value(self, name: str, value: str, values: Sequence[str]) -> NoReturn:
-        """Refuse a value that is not among those of an option or variable."""
-        hint = _suggestion(value, values) or f"use one of {', '.join(values)}"
-        self.refuse(f"{name} {_escaped(value)} is not known", hint)
+        """Refuse a value that an option or variable does not accept."""
+        hint = _suggest(value, values) or f"use one of {', '.join(values)}"
+        self.refuse(f"{name} {_escape(value)} is not known", hint)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """Refuse a value that is not among the choices; argparse would list them all in one line."""
+        """Refuse a value that is not a choice; argparse would list all choices in one line."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (argparse has no public name for it)
-            near = _suggestion(str(value), choices) or f"use one of {', '.join(choices)}"
+            near = _suggest(str(value), choices) or f"use one of {', '.join(choices)}"
             hint = CONTRASTS_OWN.get(str(value), near)
-            self.refuse(f"unknown command {_escaped(str(value))}", hint)
+            self.refuse(f"unknown command {_escape(str(value))}", hint)
         name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()
         self.refuse_value(name, str(value), choices)
 
@@ -157,14 +157,14 @@ class Parser(argparse.ArgumentParser):
         raise Exit(USAGE)
 
 
-def _suggestion(word: str, words: Sequence[str]) -> str:
+def _suggest(word: str, words: Sequence[str]) -> str:
     from krm_function.schema.check import nearest
 
     close = nearest(word, words)
     return f"did you mean {close}?" if close else ""
 
 
-def _escaped(word: str) -> str:
+def _escape(word: str) -> str:
     from krm_function.report.findings import on_one_line
 
     return on_one_line(word)
@@ -172,8 +172,8 @@ def _escaped(word: str) -> str:
 
 # --- Arguments that several commands share
 #
-# Rule: an option means the same in every command that has it, so it is declared once, here. Which variable
-# of the environment stands for it is declared beside it; cli/command_line.py reads that.
+# Rule: an option means the same in every command that has it, so it is declared once, here, with the environment
+# variable that can replace it; cli/command_line.py reads the variable.
 
 
 FORMATS = ("text", "json", "github", "sarif")  # the first one is the default
@@ -193,7 +193,7 @@ def add_workload(parser: Parser) -> None:
 
 
 def add_config(parser: Parser, *, variable: bool = True) -> None:
-    """Add `--config`: the configuration. variable: whether CONTRAST_KRM_CONFIG stands for it."""
+    """Add `--config`: the configuration. variable: whether CONTRAST_KRM_CONFIG can replace it."""
     default = f"; default: ${CONFIG_VARIABLE}, paths with {os.pathsep} between them" if variable else ""
     parser.set_defaults(config_variable=CONFIG_VARIABLE if variable else "")
     parser.add_argument(
@@ -206,11 +206,11 @@ def add_config(parser: Parser, *, variable: bool = True) -> None:
 
 
 def add_namespace(parser: Parser) -> None:
-    """Add `--namespace`: of the Contrast workloads that name none."""
+    """Add `--namespace`, for the Contrast workloads that name none."""
     parser.add_argument(
         "--namespace",
         metavar="NAME",
-        type=_namespace,
+        type=_parse_namespace,
         help="namespace of the Contrast workloads that name none; overrides spec.namespace of the configuration",
     )
 
@@ -218,7 +218,7 @@ def add_namespace(parser: Parser) -> None:
 def add_findings(parser: Parser, *, variable: bool = True) -> None:
     """Add `--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
 
-    variable: whether CONTRAST_KRM_FORMAT stands for the first.
+    variable: whether CONTRAST_KRM_FORMAT can replace `--format`.
     """
     default = f"${FORMAT_VARIABLE}, else {FORMATS[0]}" if variable else FORMATS[0]
     parser.set_defaults(format_variable=FORMAT_VARIABLE if variable else "")
@@ -245,7 +245,7 @@ def add_findings(parser: Parser, *, variable: bool = True) -> None:
 
 
 def form_of(options: Namespace) -> "Form":
-    """Return the form of the findings that the options of `add_findings` ask for."""
+    """Return the form of the findings that the options of `add_findings` choose."""
     from krm_function.cli.messages import Form, Shown
 
     shown: Shown = "error" if options.quiet else "info" if options.verbose else "warning"
@@ -267,7 +267,7 @@ def add_output_format(parser: Parser) -> None:
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
 
 
-def _namespace(text: str) -> str:
+def _parse_namespace(text: str) -> str:
     from krm_function.kubernetes.objects import is_dns_label
 
     if not is_dns_label(text):

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from krm_function.render.rendered import Rendered
 
 
-# --- Say why a render failed where Helm 4 shows it
+# --- Report why a render failed in a way that Helm 4 shows
 #
-# Helm 4 throws away what its plugin writes to standard error. It shows the error of its YAML parser, which quotes a
-# line that begins like a separator and is none (docs/facts/helm.md#helm-4-stream). So a render that failed, called by
-# our plugin without any option, prints such a line and nothing else: Helm stops with that text.
+# Helm 4 discards what its plugin writes to standard error. It shows the error of its YAML parser, which quotes a line
+# that begins like a separator but is not one (docs/facts/helm.md#helm-4-stream). So a render that failed, called by our
+# plugin without any option, prints such a line and nothing else: Helm stops with that text.
 #
-# Rule: only in a process that Helm 4 has started by our own plugin, where no program but Helm reads the
-# output; and the line is no YAML, so that whoever reads it stops.
+# Rule: only in a process that Helm 4 has started by our own plugin, where no program but Helm reads the output; and the
+# line is not YAML, so that every reader stops.
 
 
 PLUGIN = "contrast-krm"  # the name in helm_plugin/plugin.yaml
@@ -43,13 +43,13 @@ HOW = "by Helm: --post-renderer-args --config --post-renderer-args FILE"
 ONLY_OTHER_PLUGINS = "HELM_BIN"  # set for commands of Helm that are plugins, not for post-renderers
 
 
-def called_by_our_plugin() -> bool:
-    """Tell whether Helm 4 post-renders by our plugin: a wrapper, or a plugin that is a command, counts as neither."""
+def is_called_by_our_plugin() -> bool:
+    """Tell whether Helm 4 post-renders by our plugin: not by a wrapper, nor by a plugin that is a command."""
     return os.environ.get("HELM_PLUGIN_NAME") == PLUGIN and ONLY_OTHER_PLUGINS not in os.environ
 
 
-def told_by_helm(run: Callable[[], int]) -> int:
-    """Run a render that prints nothing when it fails; then print the line for Helm, and return 0 so that it is read."""
+def run_for_helm(run: Callable[[], int]) -> int:
+    """Run a render that prints nothing when it fails; then print the line for Helm, and return 0: Helm reads it."""
     with redirect_stderr(io.StringIO()) as stderr:
         code = run()
     text = stderr.getvalue()
@@ -59,14 +59,14 @@ def told_by_helm(run: Callable[[], int]) -> int:
     finding, *rest = text.splitlines() or ["error"]
     hint = next((line.strip() for line in rest[:1] if line.strip().startswith("hint:")), "")
     line = f"{PLUGIN}: {finding} ({hint}; {HOW})" if hint else f"{PLUGIN}: {finding} ({HOW})"
-    write_out(f"\n--- {on_one_line(line)}\n".encode())  # only a second document has a separator that Helm looks at
+    write_out(f"\n--- {on_one_line(line)}\n".encode())  # Helm looks at separators only from the second document on
     return OK
 
 
 # --- The Helm post-renderer: a stream of documents in, the rendered stream out
 #
-# Rule: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would
-# leave every pod unsealed (docs/facts/helm.md#helm-3-stream); on any error nothing is printed, so that Helm stops.
+# Rule: an empty input is an error, because `helm template --output-dir` of Helm 3 sends nothing and would leave every
+# pod unsealed (docs/facts/helm.md#helm-3-stream). On any error nothing is printed, so that Helm stops.
 
 
 NOT_IN_INPUT = "CC0602"
@@ -82,7 +82,7 @@ def post_render(
 ) -> int:
     """Render a stream to standard output.
 
-    namespace: of the command line, if one is given; Helm passes none on. attest: collects the statement of --attest.
+    namespace: from the command line, None without one; Helm passes none. attest: collects the statement of --attest.
     """
     if not data:
         return print_findings([finding("CC0109.helm")], form, report)
@@ -101,7 +101,7 @@ def post_render(
         source = decode(data)
     except YamlError as problem:
         return print_findings([*findings, yaml_finding(problem, "")], form, report)
-    del data  # a large stream is not held three times
+    del data  # a large stream must not be in memory three times
     try:
         stream = decode_helm(source)
     except YamlError as problem:
@@ -112,20 +112,20 @@ def post_render(
     config = with_namespace(config, namespace)
     rendered = render(stream.resources, config, findings + problems + unmet)
     if rendered.failed:
-        return print_findings((*rendered.findings, *_hooks_left_out(stream.resources, rendered)), form, report)
-    texts = _without_configuration(stream.resources, rendered.texts)
+        return print_findings((*rendered.findings, *_report_missing_hooks(stream.resources, rendered)), form, report)
+    texts = _drop_configuration(stream.resources, rendered.texts)
     if texts != rendered.texts and not rendered.added and not any(map(_has_object, stream.resources, texts)):
         return print_findings([finding("CC0289")], form, report)
 
     def pieces() -> Iterator[bytes]:
         return encode_helm(stream, texts, rendered.added)
 
-    findings = (*rendered.findings, *_release_findings(rendered, pieces))
+    findings = (*rendered.findings, *_check_release_size(rendered, pieces))
     return _print(pieces, findings, form, report, attest, config, rendered.manifest)
 
 
-def _hooks_left_out(resources: Sequence[Resource], rendered: "Rendered") -> tuple[Finding, ...]:
-    """Return CC0120 if an object is missing that may be a hook: Helm 3 sends none, and `helm template` prints them."""
+def _report_missing_hooks(resources: Sequence[Resource], rendered: "Rendered") -> tuple[Finding, ...]:
+    """Return CC0120 if a missing object may be a hook: Helm 3 sends no hooks, and `helm template` prints them."""
     if not any(problem.code == NOT_IN_INPUT for problem in rendered.findings):
         return ()
     by_helm_3 = any(
@@ -135,8 +135,8 @@ def _hooks_left_out(resources: Sequence[Resource], rendered: "Rendered") -> tupl
     return (finding("CC0120"),) if by_helm_3 and not has_hooks else ()
 
 
-def _without_configuration(resources: Sequence[Resource], texts: Sequence[str | None]) -> tuple[str | None, ...]:
-    """Leave out the objects of our kinds, local ones since any other is CC0912: Helm would apply them all the same."""
+def _drop_configuration(resources: Sequence[Resource], texts: Sequence[str | None]) -> tuple[str | None, ...]:
+    """Drop the objects of our kinds, which are local since any other is CC0912: otherwise Helm would apply them."""
 
     def kept(resource: Resource) -> bool:
         if not resource.may_be(CONFIG_KINDS) or GROUP not in resource.text:
@@ -151,12 +151,12 @@ def _without_configuration(resources: Sequence[Resource], texts: Sequence[str | 
 
 
 def _has_object(resource: Resource, text: str | None) -> bool:
-    """Tell whether a document is in the output, and more than a comment or a null."""
+    """Tell whether a document is in the output, and is more than a comment or a null."""
     return bool(text) and (bool(resource.kind) or not resource.certain)
 
 
 def _selects_nothing(documents: Iterable["ConfigDocument"], findings: tuple[Finding, ...]) -> bool:
-    """Tell whether a configuration has no errors, and names no workloads, claims or paths that have to be there."""
+    """Tell whether a configuration has no errors and names no workloads, claims or paths that must exist."""
     config, unmet = collect(documents)
     selects = config and (config.generate.workloads or config.generate.volumes.names_something)
     return not has_errors(findings + unmet) and not selects
@@ -182,8 +182,8 @@ def _print(
     return code
 
 
-def _release_findings(rendered: "Rendered", pieces: "Callable[[], Iterator[bytes]]") -> tuple[Finding, ...]:
-    """Return CC1004 if the Secret in which Helm will store this output comes near its limit. pieces: the output."""
+def _check_release_size(rendered: "Rendered", pieces: "Callable[[], Iterator[bytes]]") -> tuple[Finding, ...]:
+    """Return CC1004 if the Secret in which Helm will store this output nears its limit. pieces: the output."""
     from helm_plugin.release_size import LIMIT, NEARLY, may_be_large, release_size
 
     if not may_be_large(sum(len(text) for text in rendered.texts if text)):

@@ -1,4 +1,4 @@
-"""Render what a command has read, under the configuration and the flags of its call."""
+"""Render the input of a command, with the configuration and the flags of its call."""
 
 import os
 from argparse import Namespace
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 # --- The public half of an owner's key file
 #
-# Rule: nothing of a private key leaves it, not even in a digest or in a message.
+# Rule: no part of a private key leaves this function, not even in a digest or in a message.
 
 
 def public_key(text: str) -> str:
     """Return the public half of a private key, both PEM; Contrast's own commands take the file of the private key.
 
-    Any other text is answered as it is. Nothing of a private key leaves this function. Raises KeyProblem.
+    Any other text is returned unchanged. Raises KeyProblem.
     """
     if "PRIVATE KEY" not in text:
         return text
@@ -50,10 +50,10 @@ def public_key(text: str) -> str:
     return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode("ascii")
 
 
-# --- What --settings names: a settings file, or a directory with one and its drop-ins, as genpolicy reads them
+# --- The argument of --settings: a settings file, or a directory with one and its drop-ins, as genpolicy reads them
 #
-# Rule: a directory holds genpolicy-settings.json and may hold genpolicy-settings.d with drop-ins, which
-# apply in the order of their names. Nothing else in it is read (docs/facts/kata.md#settings-files).
+# Rule: a directory holds genpolicy-settings.json and may hold genpolicy-settings.d with drop-ins, which apply in the
+# order of their names. No other file is read (docs/facts/kata.md#settings-files).
 
 
 BASE = "genpolicy-settings.json"
@@ -61,7 +61,7 @@ DROPINS = "genpolicy-settings.d"
 
 
 class SettingsProblem(ValueError):
-    """Why settings cannot be used. code: CC0909 with a variant; file: which one is wrong; error: a parser's words."""
+    """Why settings cannot be used. code: CC0909 with a variant; file: the wrong one; error: a parser's words."""
 
     def __init__(self, code: str, file: str, error: str = "") -> None:
         super().__init__(code)
@@ -71,17 +71,17 @@ class SettingsProblem(ValueError):
 
 
 def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
-    """Read the settings of a file or directory. Raises SettingsProblem, and FileProblem for what cannot be read.
+    """Read the settings of a file or directory. Raises SettingsProblem, and FileProblem for an unreadable file.
 
     read: reads one file.
     """
     directory = os.path.isdir(path)
     file = os.path.join(path, BASE) if directory else path
     wrong_settings = "CC0909.settings", "CC0909.settings-encoding", "CC0909.settings-depth"
-    document: Any = _parsed(file, path if directory else "", read, load_object, *wrong_settings)
-    for dropin in _dropins(os.path.join(path, DROPINS)) if directory else ():
+    document: Any = _parse_file(file, path if directory else "", read, load_object, *wrong_settings)
+    for dropin in _list_dropins(os.path.join(path, DROPINS)) if directory else ():
         wrong_patch = "CC0909.drop-in", "CC0909.drop-in-encoding", "CC0909.drop-in-depth"
-        patch = _parsed(dropin, path, read, load_any, *wrong_patch)
+        patch = _parse_file(dropin, path, read, load_any, *wrong_patch)
         try:
             document = patched(document, patch)
         except ValueError as wrong:
@@ -92,7 +92,7 @@ def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
     return settings
 
 
-def _dropins(directory: str) -> list[str]:
+def _list_dropins(directory: str) -> list[str]:
     if not os.path.isdir(directory):
         return []
     try:
@@ -102,10 +102,10 @@ def _dropins(directory: str) -> list[str]:
     return [os.path.join(directory, name) for name in names]
 
 
-def _parsed(
+def _parse_file(
     file: str, root: str, read: "ReadFile", parse: Any, wrong_text: str, wrong_encoding: str, too_deep: str
 ) -> Any:
-    """Parse one file. root: as `read` takes it. The last three are the codes of what can be wrong with it."""
+    """Parse one file. root: as for `read`. The last three are the codes of possible errors."""
     try:
         return parse(read(file, root).decode("utf-8"))
     except UnicodeDecodeError:
@@ -118,7 +118,7 @@ def _parsed(
 
 # --- Flags of `contrast generate` on top of the configuration: the command line wins, and may name files
 #
-# Rule: a flag changes the same record that the configuration file would; there is no second way through.
+# Rule: a flag changes the same record as the configuration file; there is no second path.
 
 
 def apply_flags(config: Config, options: Namespace, read: Read = read_plainly) -> tuple[Config, tuple[Finding, ...]]:
@@ -138,22 +138,22 @@ def apply_flags(config: Config, options: Namespace, read: Read = read_plainly) -
         service_mesh=generate.service_mesh and not options.skip_service_mesh,
         image_store=generate.image_store or options.inject_image_store,
     )
-    generate, problems = _policy(generate, options, read)
+    generate, problems = _apply_policy_flags(generate, options, read)
     findings += problems
-    generate, problems = _manifest(generate, options, read)
+    generate, problems = _apply_manifest_flags(generate, options, read)
     findings += problems
     release = config.release
     if options.image_replacements:
-        images, problems = _replacements(options.image_replacements, read)
+        images, problems = _read_replacements(options.image_replacements, read)
         findings += problems
         release = release._replace(images=images)
     return config._replace(generate=generate, release=release), tuple(findings)
 
 
-def _policy(generate: Generate, options: Namespace, read: Read) -> tuple[Generate, list[Finding]]:
+def _apply_policy_flags(generate: Generate, options: Namespace, read: Read) -> tuple[Generate, list[Finding]]:
     policy = generate.policy
     if options.policy:
-        rules = _text(read("policy", options.policy))
+        rules = _decode_text(read("policy", options.policy))
         if "\ufffd" in rules:
             return generate, [finding("CC0909.rules-encoding", option="--policy", file=options.policy)]
         if error := rules_problem(rules):
@@ -167,10 +167,10 @@ def _policy(generate: Generate, options: Namespace, read: Read) -> tuple[Generat
     return generate._replace(policy=policy), []
 
 
-def _manifest(generate: Generate, options: Namespace, read: Read) -> tuple[Generate, list[Finding]]:
+def _apply_manifest_flags(generate: Generate, options: Namespace, read: Read) -> tuple[Generate, list[Finding]]:
     manifest = generate.manifest
-    owners, findings = _keys("add-workload-owner-key", options.add_workload_owner_key, workload_owner, read)
-    seedshare, problems = _keys("add-seedshare-owner-key", options.add_seedshare_owner_key, seedshare_owner, read)
+    owners, findings = _read_keys("add-workload-owner-key", options.add_workload_owner_key, workload_owner, read)
+    seedshare, problems = _read_keys("add-seedshare-owner-key", options.add_seedshare_owner_key, seedshare_owner, read)
     findings += problems
     manifest = manifest._replace(
         workload_owner_keys=(*manifest.workload_owner_keys, *owners),
@@ -188,7 +188,7 @@ def _manifest(generate: Generate, options: Namespace, read: Read) -> tuple[Gener
     return generate._replace(manifest=manifest), findings
 
 
-def _keys(
+def _read_keys(
     role: "Role", paths: Sequence[str], check: Callable[[str], str], read: Read
 ) -> tuple[list[str], list[Finding]]:
     """Return the public keys, as PEM, of some files; check raises KeyProblem for one that does not fit."""
@@ -196,7 +196,7 @@ def _keys(
     findings: list[Finding] = []
     for path in paths:
         try:
-            key = public_key(_text(read(role, path)))
+            key = public_key(_decode_text(read(role, path)))
             check(key)
         except KeyProblem as problem:
             findings.append(finding("CC0909.key", option=f"--{role}", file=path, error=str(problem)))
@@ -205,15 +205,15 @@ def _keys(
     return keys, findings
 
 
-def _text(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _replacements(path: str, read: Read) -> tuple[dict[str, str], list[Finding]]:
+def _read_replacements(path: str, read: Read) -> tuple[dict[str, str], list[Finding]]:
     """Read `image = replacement` lines (docs/facts/contrast.md#image-replacements); each one must be pinned."""
     images: dict[str, str] = {}
     findings: list[Finding] = []
-    for line, image, pinned, usable in replacements(_text(read("image-replacements", path))):
+    for line, image, pinned, usable in replacements(_decode_text(read("image-replacements", path))):
         if not usable:
             findings.append(finding("CC0909.replacement", option="--image-replacements", line=line, file=path))
         else:
@@ -221,16 +221,15 @@ def _replacements(path: str, read: Read) -> tuple[dict[str, str], list[Finding]]
     return images, findings
 
 
-# --- Render what a command has read, under the configuration of its call
+# --- Render the input of a command, with the configuration of its call
 #
 # Rule: `generate`, `plan`, `explain`, `diff` and `policy` all render here, so they cannot disagree.
 
 
 def render_inputs(options: Namespace, inputs: Inputs, *, live: bool = False) -> Rendered:
-    """Render all resources. Raises FileProblem.
+    """Render all resources, with the options of `contrast generate` if the command has them. Raises FileProblem.
 
-    live: what controllers made of workloads of the input is skipped; otherwise it is an error.
-    Options of `contrast generate` count where the command has them.
+    live: skip objects that controllers made from workloads of the input; otherwise they are an error.
     """
     config, findings = configured(options, inputs)
     return render(inputs.resources, config, findings, live=live)
@@ -243,7 +242,7 @@ def configured(
     documents, findings = from_files_and_resources(
         options.config, inputs.resources, options.config_from, partial(read, "config")
     )
-    config, unmet = collect(_once(documents))
+    config, unmet = collect(_drop_repeats(documents))
     config = with_namespace(config, getattr(options, "namespace", None))
     if config is not None and hasattr(options, "reference_values"):
         config, problems = apply_flags(config, options, read)
@@ -251,8 +250,8 @@ def configured(
     return config, inputs.findings + findings + unmet
 
 
-def _once(documents: Sequence[ConfigDocument]) -> list[ConfigDocument]:
-    """Count a configuration file inside a rendered directory once, also if --config names it again."""
+def _drop_repeats(documents: Sequence[ConfigDocument]) -> list[ConfigDocument]:
+    """Drop the second copy of a configuration file that is in a rendered directory and that --config names too."""
     positions = [
         (os.path.realpath(document.file), document.line) if document.file else index
         for index, document in enumerate(documents)

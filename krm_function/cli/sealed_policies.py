@@ -1,4 +1,4 @@
-"""One workload with the initdata that is sealed into it, and the policies of two outputs."""
+"""One workload with its sealed initdata, and the policies of two outputs."""
 
 from argparse import Namespace
 
@@ -15,16 +15,16 @@ from krm_function.policy.initdata import from_annotation, unreadable
 from krm_function.report.policy_text import changed
 from krm_function.text.parse import parse
 
-# --- One workload of some resources with the initdata that is sealed into it, for `policy show` and `policy replay`
+# --- One workload of some resources with its sealed initdata, for `policy show` and `policy replay`
 #
-# Rule: the policy is read back from the annotation, because that is what will be applied. Where there is a
-# configuration the input is rendered first, by the same pipeline as always.
+# Rule: the policy is read from the annotation, because that is what will be applied. If there is a configuration, the
+# input is rendered first, by the usual pipeline.
 
 
 def sealed_workload(
     options: Namespace, inputs: Inputs
 ) -> tuple[Workload | None, bytes, RenderedOutput, tuple[Finding, ...]]:
-    """Return the workload that `options.workload` names, its initdata, all that was read or rendered, and findings."""
+    """Return the workload that `options.workload` names, its initdata, everything read or rendered, and findings."""
     if options.config or any(is_config(resource.api_version) for resource in inputs.resources):
         rendered = render_inputs(options, inputs)
         findings = rendered.findings
@@ -67,24 +67,24 @@ FINDINGS_OF_VERDICTS = {WEAKER: "CC0617", STRONGER: STRONGER_FINDING}
 def differing_policies(
     old: RenderedOutput, new: RenderedOutput
 ) -> tuple[tuple[WorkloadDifferences, ...], tuple[Finding, ...]]:
-    """Return the workloads of two outputs whose policies differ; nothing but findings if one cannot be read."""
+    """Return the workloads of two outputs whose policies differ; only findings if an output cannot be read."""
     findings = old.findings + new.findings
     if has_errors(findings):
         return (), findings
     outside = {workload_key(ref) for ref in new.outside}
-    compared, problems = compare_workloads(old.workloads, new.workloads, outside, _given_away(old, new))
+    compared, problems = compare_workloads(old.workloads, new.workloads, outside, _read_grants(old, new))
     return compared, findings + problems
 
 
-def _given_away(old: RenderedOutput, new: RenderedOutput) -> tuple[GivenAway, GivenAway]:
-    """Return what each output gives to its workloads, by its manifest if both have one."""
+def _read_grants(old: RenderedOutput, new: RenderedOutput) -> tuple[GivenAway, GivenAway]:
+    """Return what each output grants its workloads, by its manifest if both have one."""
     manifests = [find_manifests(None, output.values)[0].decoded for output in (old, new)]
     first, second = manifests if None not in manifests else (None, None)
     return given_away(old.workloads, first), given_away(new.workloads, second)
 
 
 def weaker_findings(old_path: str, new: RenderedOutput) -> tuple[Finding, ...]:
-    """Return an error for each line in which an output is weaker than the earlier one, an info for each stronger.
+    """Return an error for each line that makes an output weaker than the earlier one, an info for each stronger line.
 
     The infos help to review the rest. Raises FileProblem.
     """

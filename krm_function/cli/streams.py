@@ -1,6 +1,6 @@
 """Read standard input and write standard output, as bytes.
 
-Rule of this file: each is read or written as a whole; and nothing is imported before something goes wrong.
+Rule of this file: each is read or written as a whole; and nothing is imported unless something goes wrong.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import sys
 
 from krm_function.cli.exits import USAGE, Exit
 
-TYPE_CHECKING = False  # importing typing takes longer than all that a stream without Contrast needs
+TYPE_CHECKING = False  # importing typing takes longer than passing on a stream without Contrast
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-MOST = 1 << 28  # bytes of standard input, as of a file (hosts/files.py)
+MOST = 1 << 28  # bytes of standard input, as for a file (hosts/files.py)
 
 
 def read_in() -> bytes:
@@ -38,17 +38,17 @@ def read_in() -> bytes:
 
 
 def write_out(data: bytes) -> None:
-    """Write all of standard output, in one go: a host must never see half of it. Raises FileProblem."""
+    """Write all of standard output at once: a host must never see half of it. Raises FileProblem."""
     write_pieces((data,))
 
 
 def write_out_first(data: bytes, path: str) -> None:
-    """Write standard output before the file at `path`; a reader that has gone is a FileProblem then."""
+    """Write standard output before the file at `path`, and raise FileProblem if its reader has gone."""
     write_pieces_first((data,), path)
 
 
 def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
-    """Write as `write_first` does, and encode while writing."""
+    """Write as `write_out_first` does, and encode while writing."""
     try:
         write_pieces(pieces)
     except BrokenPipeError as problem:
@@ -57,13 +57,13 @@ def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
 
 
 def write_pieces(pieces: Iterable[bytes]) -> None:
-    """Write all of standard output, encoded while it is written; nothing but the writing may go wrong by now."""
+    """Write all of standard output, encoding while writing; nothing but the writing may fail here."""
     if not sys.stdout:  # the caller has closed it
         raise _file_problem("standard output", "it is closed", writing=True)
     try:
         sys.stdout.buffer.writelines(pieces)
     except OSError as problem:
-        raise _unwritable(problem) from problem
+        raise _make_write_error(problem) from problem
     except BaseException:
         _discard_buffer()
         raise
@@ -71,19 +71,19 @@ def write_pieces(pieces: Iterable[bytes]) -> None:
 
 
 def flush() -> None:
-    """Write what is buffered, while a failure can still be reported. Raises FileProblem."""
+    """Write buffered output while a failure can still be reported. Raises FileProblem."""
     if sys.stdout:
         try:
             sys.stdout.flush()
         except OSError as problem:
-            raise _unwritable(problem) from problem
+            raise _make_write_error(problem) from problem
         except BaseException:  # a signal
             _discard_buffer()
             raise
 
 
-def _unwritable(problem: OSError) -> OSError:
-    """Return what to raise after standard output failed; a closed pipe stays BrokenPipeError, which is no finding."""
+def _make_write_error(problem: OSError) -> OSError:
+    """Return the error to raise after standard output failed; a closed pipe stays BrokenPipeError, not a finding."""
     _discard_buffer()
     if isinstance(problem, BrokenPipeError):
         return problem
@@ -97,5 +97,5 @@ def _file_problem(name: str, reason: str, *, writing: bool = False) -> OSError:
 
 
 def _discard_buffer() -> None:
-    """Discard what is buffered: at its end the interpreter would write it, wait for a reader, or print an error."""
+    """Discard buffered output: at exit the interpreter would write it, wait for a reader, or print an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,7 +1,7 @@
 """`contrast-krm post-render` without options: pass on a stream without a Contrast workload, and load nothing else.
 
-Rule of this file: Helm calls it for every chart, and most charts have no Contrast workload, so nothing is imported here
-that only a render needs.
+Rule of this file: Helm calls it for every chart, and most charts have no Contrast workload, so imports that only a
+render needs are absent here.
 """
 
 import os
@@ -11,13 +11,13 @@ from krm_function.hosts.pass_through import passes_through
 
 
 def run_unconfigured() -> int:
-    """Render standard input to standard output as a Helm post-renderer without options; the exit code."""
+    """Render standard input to standard output as a Helm post-renderer without options; return the exit code."""
     data = read_in()
     if passes_through(data):
         write_out(data)
         return 0
-    from krm_function.cli.post_renderer import called_by_our_plugin, post_render, told_by_helm
+    from krm_function.cli.post_renderer import is_called_by_our_plugin, post_render, run_for_helm
 
-    if "HELM_PLUGIN_NAME" in os.environ and called_by_our_plugin():
-        return told_by_helm(lambda: post_render(data))
+    if "HELM_PLUGIN_NAME" in os.environ and is_called_by_our_plugin():
+        return run_for_helm(lambda: post_render(data))
     return post_render(data)

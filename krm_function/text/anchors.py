@@ -1,4 +1,4 @@
-"""Keep an edit from changing what an alias repeats, and write out aliases across regions of a text."""
+"""Keep an edit from changing the aliases of what it edits, and write out aliases across regions of a text."""
 
 import re
 from bisect import bisect, bisect_right
@@ -23,8 +23,8 @@ from krm_function.text.writer import flow, flow_key
 
 # --- Keep an edit of an anchored node from changing its aliases
 #
-# Rule: an alias means what its anchor meant before the edit. Once the anchored node is edited, moved or
-# dropped, every alias of it is written out.
+# Rule: an alias keeps the meaning that its anchor had before the edit. If the anchored node is edited, moved or
+# dropped, each of its aliases is written out.
 
 
 def write_out_aliases(part: Part, root: Node, text: str) -> Part:
@@ -33,32 +33,32 @@ def write_out_aliases(part: Part, root: Node, text: str) -> Part:
         return part
     while True:
         unchanged: set[int] = set()
-        _untouched(part, unchanged)
-        lost = {id(node) for node in _anchored(root) if id(node) not in unchanged}
-        changed = _with_aliases_written_out(part, lost, text) if lost else part
+        _collect_unchanged(part, unchanged)
+        lost = {id(node) for node in _find_anchored(root) if id(node) not in unchanged}
+        changed = _replace_lost_aliases(part, lost, text) if lost else part
         if changed is part:
             return part
         part = changed
 
 
 def shares_lost_anchor(part: Part, root: Node, objects: Sequence[Node]) -> bool:
-    """Tell whether an alias in one of the edited `objects` stands for an anchor elsewhere that the edit takes away.
+    """Tell whether an alias in one of the edited `objects` refers to an anchor elsewhere that the edit removes.
 
     root: the tree before the edit. objects: in the order of the text.
     """
     unchanged: set[int] = set()
-    _untouched(part, unchanged)
-    lost = {id(node) for node in _anchored(root) if id(node) not in unchanged}
+    _collect_unchanged(part, unchanged)
+    lost = {id(node) for node in _find_anchored(root) if id(node) not in unchanged}
     return bool(lost) and any(id(alias.parts[0]) in lost for _, alias in foreign_aliases(root, objects))
 
 
 def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, Node]]:
-    """Yield every alias that stands in one of `objects` and whose anchor does not, with the index of the object.
+    """Yield every alias in one of `objects` whose anchor is outside of that object, with the index of the object.
 
     objects: nodes of the tree `root`, in the order of the text, none within another.
     """
     starts = [node.start for node in objects]
-    for alias in _aliases(root):
+    for alias in _find_aliases(root):
         at = bisect(starts, alias.start) - 1
         if at < 0 or alias.start >= objects[at].end:
             continue
@@ -66,45 +66,45 @@ def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, 
             yield at, alias
 
 
-def _aliases(node: Node) -> Iterator[Node]:
+def _find_aliases(node: Node) -> Iterator[Node]:
     if node.kind == "alias":
         yield node
         return
     for part in node.parts:
         for child in part[:2] if node.kind == "map" else (part,):
             if child.parts:
-                yield from _aliases(child)
+                yield from _find_aliases(child)
 
 
-def _untouched(part: Part, unchanged: set[int]) -> None:
-    """Collect the anchored nodes that are unchanged, and those edited only by writing aliases out."""
+def _collect_unchanged(part: Part, unchanged: set[int]) -> None:
+    """Collect the unchanged anchored nodes, including those whose only edit writes aliases out."""
     if isinstance(part, Node):
-        unchanged.update(id(node) for node in _anchored(part))
+        unchanged.update(id(node) for node in _find_anchored(part))
     elif isinstance(part, EditedCollection):
         if part.node.anchored and same(value_of(part), part.node.data):
             unchanged.add(id(part.node))
         for entry in part.entries:
             if part.node.kind == "map" and entry.origin >= 0:
-                _untouched(part.node.parts[entry.origin][0], unchanged)
-            _untouched(entry.child, unchanged)
+                _collect_unchanged(part.node.parts[entry.origin][0], unchanged)
+            _collect_unchanged(entry.child, unchanged)
 
 
-def _anchored(node: Node) -> list[Node]:
+def _find_anchored(node: Node) -> list[Node]:
     nodes = [node] if node.anchored else []
     if node.kind != "alias":
         for part in node.parts:
             for child in part[:2] if node.kind == "map" else (part,):
                 if child.anchored or child.parts:
-                    nodes += _anchored(child)
+                    nodes += _find_anchored(child)
     return nodes
 
 
-def _alias_written_out(alias: Node, text: str) -> NewValue:
+def _replace_alias(alias: Node, text: str) -> NewValue:
 
     return NewValue(alias.data, written(text, alias))
 
 
-def _with_aliases_written_out(part: Part, lost: set[int], text: str) -> Part:
+def _replace_lost_aliases(part: Part, lost: set[int], text: str) -> Part:
     if isinstance(part, NewValue):
         return part
     if isinstance(part, EditedCollection):
@@ -113,7 +113,7 @@ def _with_aliases_written_out(part: Part, lost: set[int], text: str) -> Part:
                 return NewValue(value_of(part), "" if part.node.style == "flow" else None)
         changed = False
         for entry in part.entries:
-            child = _with_aliases_written_out(entry.child, lost, text)
+            child = _replace_lost_aliases(entry.child, lost, text)
             changed = changed or child is not entry.child
             entry.child = child
         if changed:
@@ -122,11 +122,11 @@ def _with_aliases_written_out(part: Part, lost: set[int], text: str) -> Part:
             return copy
         return part
     if part.kind == "alias":
-        return _alias_written_out(part, text) if _is_lost(part, lost) else part
+        return _replace_alias(part, text) if _is_lost(part, lost) else part
     if not part.parts:
         return part
     edited = EditedCollection(part)
-    changed_part = _with_aliases_written_out(edited, lost, text)
+    changed_part = _replace_lost_aliases(edited, lost, text)
     return part if changed_part is edited else changed_part
 
 
@@ -134,11 +134,11 @@ def _is_lost(node: Node, lost: set[int]) -> bool:
     return node.kind == "alias" and id(node.parts[0]) in lost
 
 
-# --- Write out the aliases whose anchor stands in another region of the text
+# --- Write out the aliases whose anchor is in another region of the text
 #
-# Rule: a region (a document of a stream, an item of a list) must be readable alone. An alias that leaves
-# its region becomes the JSON of what it stands for; every other byte stays. Helm 4 sends streams with such aliases: it
-# splits a List into documents and leaves anchors and aliases as they were.
+# Rule: a region (a document of a stream, an item of a list) must be readable alone. An alias that leaves its region
+# becomes the JSON of its value; every other byte stays. Helm 4 sends streams with such aliases: it splits a List into
+# documents and leaves anchors and aliases unchanged.
 
 
 class _Recorder(Builder):
@@ -158,7 +158,7 @@ def has_alias(text: str) -> bool:
 
 
 def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
-    """Write out each alias of a stream whose anchor stands in an earlier document, as one line of JSON.
+    """Write out each alias of a stream whose anchor is in an earlier document, as one line of JSON.
 
     The last definition before the alias wins. Raises YamlError for an alias without any anchor, and beyond the limits.
     """
@@ -167,7 +167,7 @@ def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
     starts: list[int] = []
     foreign = False
     anchors: dict[str, int] = {}
-    for event in _marked(text, limits):
+    for event in _read_marks(text, limits):
         kind = type(event)
         if kind is DocumentStartEvent:
             starts.append(event.start_mark.index)
@@ -179,9 +179,9 @@ def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
 
 
 def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
-    """Tell whether an alias stands in another region than its anchor; `starts`: the sorted offsets of the regions."""
+    """Tell whether an alias is in another region than its anchor; `starts`: the sorted offsets of the regions."""
     anchors: dict[str, int] = {}
-    for event in _marked(text, limits):
+    for event in _read_marks(text, limits):
         kind = type(event)
         region = bisect_right(starts, event.start_mark.index)
         if kind is AliasEvent and anchors.get(event.anchor) != region:
@@ -191,8 +191,8 @@ def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
     return False
 
 
-def _marked(text: str, limits: Limits) -> Iterator[Event]:
-    """Yield the starts of documents, anchors and aliases of a text, in order and within the limit of depth."""
+def _read_marks(text: str, limits: Limits) -> Iterator[Event]:
+    """Yield starts of documents, anchors and aliases of a text, in order. Raises YamlError beyond the depth limit."""
     pull = open_events(text, limits)
     depth = 0
     try:
@@ -213,7 +213,7 @@ def _marked(text: str, limits: Limits) -> Iterator[Event]:
 
 
 def inline(text: str, limits: Limits, starts: list[int]) -> str:
-    """Write out each alias that stands in another region than its anchor, as one line of JSON."""
+    """Write out each alias that is in another region than its anchor, as one line of JSON."""
     pull = open_events(text, limits)
     builder = _Recorder(pull, limits)
     builder.aliases = []
@@ -224,10 +224,10 @@ def inline(text: str, limits: Limits, starts: list[int]) -> str:
                 builder.node(pull(), 0)
     except YAMLError as error:
         raise located(error, text, 1) from None
-    return _written_out(text, limits, starts, builder.aliases)
+    return _replace_foreign_aliases(text, limits, starts, builder.aliases)
 
 
-def _written_out(text: str, limits: Limits, starts: list[int], aliases: list[Node]) -> str:
+def _replace_foreign_aliases(text: str, limits: Limits, starts: list[int], aliases: list[Node]) -> str:
     out: list[str] = []
     at = 0
     size = len(text)

@@ -1,4 +1,4 @@
-"""Changes of plain data and what they mean, and the one walk that compares two values."""
+"""Changes of plain data and their meaning, and the one walk that compares two values."""
 
 from collections.abc import Callable, Iterator, Mapping
 from math import isnan
@@ -7,11 +7,10 @@ from typing import Any, Literal, TypeVar
 
 from krm_function.record import NamedTuple
 
-# --- Changes of plain data, and `apply`, which defines what they mean
+# --- Changes of plain data, and `apply`, which defines their meaning
 #
-# Rule: `apply` is the specification that every text edit is verified against. Changes run in order; a path
-# is valid on the tree that all changes before it have made. Nothing is created implicitly: the parent of a path must
-# exist.
+# Rule: `apply` is the specification that every text edit is verified against. Changes run in order; a path refers to
+# the tree after all earlier changes. Nothing is created implicitly: the parent of a path must exist.
 
 
 Path = tuple[str | int, ...]
@@ -23,7 +22,7 @@ class Change(NamedTuple):
     """One change of one value.
 
     set: a map key (created at the end when absent) or an existing list index; the empty path replaces the whole value.
-    insert: a list index from 0 to the length; what stands there moves on. remove: an existing map key or list index.
+    insert: a list index from 0 to the length; later items move on. remove: an existing map key or list index.
     """
 
     path: Path
@@ -39,7 +38,7 @@ Copies = dict[int, Any]  # by identity: containers that one `apply` has made, an
 
 
 def apply(value: Any, changes: "tuple[Change, ...] | list[Change]") -> Any:
-    """Return `value` after `changes`. Neither is modified; parts that no change touches are shared with the result.
+    """Return `value` after `changes`. Neither is modified; the result shares the parts that no change touches.
 
     A container is copied once, however many changes reach into it.
     Raises ChangeError when a path does not exist, or when its segments do not fit the kinds of the containers.
@@ -51,7 +50,7 @@ def apply(value: Any, changes: "tuple[Change, ...] | list[Change]") -> Any:
 
 
 def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> Any:  # noqa: C901 (calls cost here)
-    """Return `value`, which stands `at` segments deep on the path of one change, after that change. See `apply`."""
+    """Return `value`, which is `at` segments deep on the path of one change, after that change. See `apply`."""
     path, op, new = change
     end = len(path) - 1
     if at > end:
@@ -62,7 +61,7 @@ def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> A
     while at < end:
         part: Any = path[at]
         if part not in holder if isinstance(holder, dict) else not 0 <= part < len(holder):
-            raise _missing(holder, path, at)
+            raise _make_missing_error(holder, path, at)
         at += 1
         inner = holder[part]
         if copies is None or id(inner) not in copies:
@@ -71,16 +70,16 @@ def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> A
     part = path[end]
     if isinstance(holder, dict):
         if op == "insert":
-            raise ChangeError(f"{_shown(path)}: insert needs a list index")
+            raise ChangeError(f"{_format_path(path)}: insert needs a list index")
         if op == "set":
             holder[part] = new
         elif part in holder:
             del holder[part]
         else:
-            raise _missing(holder, path, end)
+            raise _make_missing_error(holder, path, end)
         return whole
     if not 0 <= part < len(holder) + (op == "insert"):
-        raise _missing(holder, path, end)
+        raise _make_missing_error(holder, path, end)
     if op == "set":
         holder[part] = new
     elif op == "insert":
@@ -91,13 +90,13 @@ def step(value: Any, change: Change, at: int, copies: Copies | None = None) -> A
 
 
 def _copy(value: Any, path: Path, at: int, copies: Copies | None) -> Any:
-    """Return a container that may be changed: a copy, unless this one was made by the same `apply`.
+    """Return a container that may be changed: a copy, or the container itself if this `apply` has made it.
 
     Raises ChangeError when the next segment of the path does not fit its kind.
     """
     key = isinstance(path[at], str)
     if not isinstance(value, dict if key else _LISTS):
-        raise ChangeError(f"{_shown(path[:at])}: not a {'map' if key else 'list'}")
+        raise ChangeError(f"{_format_path(path[:at])}: not a {'map' if key else 'list'}")
     if copies is None:
         return dict(value) if key else list(value)
     if id(value) not in copies:
@@ -106,23 +105,23 @@ def _copy(value: Any, path: Path, at: int, copies: Copies | None) -> Any:
     return value
 
 
-def _missing(holder: Any, path: Path, at: int) -> ChangeError:
+def _make_missing_error(holder: Any, path: Path, at: int) -> ChangeError:
     step_name = "key" if isinstance(holder, dict) else f"index in a list of {len(holder)}"
-    return ChangeError(f"{_shown(path[: at + 1])}: no such {step_name}")
+    return ChangeError(f"{_format_path(path[: at + 1])}: no such {step_name}")
 
 
-def _shown(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return "/".join(map(str, path)) or "the root"
 
 
 def same(old: Any, new: Any) -> bool:
-    """Tell whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order does not count."""
+    """Tell whether two values are the same to Kubernetes: True is not 1, but 1.0 is 1; key order is ignored."""
     if old is new:
         return True
     if isinstance(old, str):
         return bool(old == new)
     if isinstance(old, dict):
-        return isinstance(new, dict) and len(old) == len(new) and _same_items(old, new)
+        return isinstance(new, dict) and len(old) == len(new) and _have_same_items(old, new)
     if isinstance(old, _LISTS):
         return isinstance(new, _LISTS) and len(old) == len(new) and all(map(same, old, new))
     if isinstance(old, bool) or isinstance(new, bool):
@@ -132,7 +131,7 @@ def same(old: Any, new: Any) -> bool:
     return bool(old == new)
 
 
-def _same_items(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def _have_same_items(old: dict[str, Any], new: dict[str, Any]) -> bool:
     for key, item in old.items():
         if key not in new:
             return False
@@ -145,17 +144,16 @@ def _same_items(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return True
 
 
-# --- Walk two values side by side, and hand out what differs together with the rule that a table has for its place
+# --- Walk two values side by side, and yield each difference with the rule that a table has for its place
 #
-# Rule: the walk finds the places, a rule judges one: whether both sides mean the same there, or which of
-# them allows more. A difference for which the table has no rule is handed out like any other, so what a table forgets
-# is never taken for the same. A path in a table may have wildcards; an exact one counts first, then the first that
-# fits:
+# Rule: the walk finds the places; a rule judges one place: whether both sides mean the same, or which side allows more.
+# A difference without a rule is yielded like any other, so a place that a table omits never counts as equal. A path in
+# a table may have wildcards; an exact path counts first, then the first that fits:
 #
 #     ("metadata", "namespace")    this place
 #     ("podFixed", "*")            `*`: any key of a map; `[]`: any entry of a list
 #     ("**", "limits", "*")        `**`: at any depth
-#     ("**",)                      wherever no other rule stands, neither there nor below
+#     ("**",)                      any place with no other rule there or below
 #
 # On the way to a rule that does not begin with `**`, null and no value at all are maps without keys.
 
@@ -170,12 +168,12 @@ class AbsentType:
 ABSENT = AbsentType()
 WILDCARDS = frozenset(("**", "*", "[]"))
 
-Rule = TypeVar("Rule")  # what judges one place, in a form that the user of the walk chooses
+Rule = TypeVar("Rule")  # judges one place; the caller of the walk chooses its type
 Alike = Callable[[Any, Any], bool]
 
 
 def have_the_same_names(old: list[Any], new: list[Any]) -> bool:
-    """Pair the entries of lists that have the same names in the same order."""
+    """Tell whether the entries of two lists have the same names in the same order."""
     names = [[entry.get("name") if isinstance(entry, dict) else None for entry in side] for side in (old, new)]
     return names[0] == names[1]
 
@@ -189,10 +187,10 @@ def differing_places(
     equal: Alike = same,
     absent: Any = ABSENT,
 ) -> Iterator[tuple[Path, Any, Any, Rule | None]]:
-    """Yield the path, both sides and the rule of each place where they are not equal: one with a rule, or the deepest.
+    """Yield path, both sides and rule of each place where the sides differ: a place with a rule, or the deepest one.
 
     Maps are walked by key, the old one's keys first. pairs: whether two lists are walked entry by entry; without it,
-    they are compared as a whole. absent: what stands for a value that one side does not have.
+    they are compared as a whole. absent: the value for a side that has none.
     """
     exact = {path: rule for path, rule in rules.items() if WILDCARDS.isdisjoint(path)}
     ways = {path[:size] for path in rules if path[:1] != ("**",) for size in range(len(path))}
@@ -225,7 +223,7 @@ def differing_paths(
     pairs: Alike = have_the_same_names,
     equal: Alike = same,
 ) -> list[Path]:
-    """Return the path of each place where two values differ and no excuse says that they mean the same there."""
+    """Return the path of each place where two values differ, unless an excuse finds both sides equivalent there."""
     return [
         path
         for path, first, second, excused in differing_places(old, new, excuses, pairs=pairs, equal=equal)

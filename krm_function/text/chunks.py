@@ -13,7 +13,7 @@ from krm_function.text.parse import Event, Pull, parse
 
 # --- Slices of a text
 #
-# Rule: a slice has its offsets and what a reader needs to recognise the object in it, nothing more.
+# Rule: a slice has only its offsets and the fields that identify its object.
 
 
 class Chunk(NamedTuple):
@@ -39,17 +39,17 @@ class Chunk(NamedTuple):
         return text[self.start : self.end]
 
     def replaced(self, text: str, new: str) -> str:
-        """Return the text with `new` in place of the slice."""
+        """Return the text with `new` instead of the slice."""
         return text[: self.start] + new + text[self.end :]
 
 
-NOWHERE = (0, 0, 0)  # start, end and line of an object whose place is not known yet
+NOWHERE = (0, 0, 0)  # start, end and line of an object whose place is still unknown
 
 
-# --- Read past one node of the event stream, keeping only what a reader needs to recognise an object
+# --- Read past one node of the event stream, keeping only the fields that identify an object
 #
-# Rule: nothing is built. Depth is bounded while the events are pulled, so that 100 000 open brackets cost
-# what `limits.depth` of them cost.
+# Rule: nothing is built. Depth is bounded while the events are pulled, so that 100 000 open brackets cost no more than
+# `limits.depth` brackets.
 
 
 _NAMES = frozenset(("apiVersion", "kind", "metadata", "name"))
@@ -68,7 +68,7 @@ class NodeReader:
         self.certain = True  # of the header that is being read
 
     def fail(self, event: Event, message: str, code: str) -> YamlError:
-        """Make the error that belongs at `event`."""
+        """Return the error for a place."""
         mark = event.start_mark
         return YamlError(message, self.line + mark.line, mark.column + 1, code)  # type: ignore[arg-type]
 
@@ -100,7 +100,7 @@ class NodeReader:
             event = pull()
 
     def end(self, text: str) -> int:
-        """Return where the last token that was read ends. An absent value (`? key`) has the next token's offset."""
+        """Return the end of the last token that was read; for an absent value (`? key`), the next token's offset."""
         if self.last is None:
             return 0
         at: int = self.last.end_mark.index
@@ -115,7 +115,7 @@ class NodeReader:
             raise self.fail(event, f"more than {self.limits.aliases} aliases", "alias")
 
     def header(self, event: Event, depth: int) -> Chunk:
-        """Read the node that `event` begins to its end, and return what identifies the object, in no place yet."""
+        """Read the node that `event` begins to its end, and return the object's identity, without a place."""
         texts: dict[str, str] = {}
         is_map = type(event) is MappingStartEvent
         self.certain = type(event) is not AliasEvent and event.tag is None
@@ -135,7 +135,7 @@ class NodeReader:
         )
 
     def _fields(self, event: Event, depth: int, texts: dict[str, str], inside: str) -> None:
-        """Read a mapping whose start was pulled; keep the texts of its interesting keys in `texts`."""
+        """Read a mapping whose start was pulled; store the texts of identifying keys in `texts`."""
         pull = self.pull
         if depth + 1 > self.limits.depth:
             raise self.fail(event, f"nested deeper than {self.limits.depth} levels", "depth")
@@ -172,12 +172,12 @@ class NodeReader:
             self.skip(value, depth + 1)
 
     def _trust(self, value: Event) -> None:
-        """Make the header uncertain if a value of it can only be read by `parse`."""
+        """Mark the header as uncertain if only `parse` can read one of its values."""
         if type(value) is AliasEvent or value.tag is not None:
             self.certain = False
 
 
-# --- The result of splitting a list document: the slices of its items, and where new items and keys go
+# --- A split list document: the slices of its items, and the places for new items and keys
 #
 # Rule: offsets only; the text stays with its owner.
 
@@ -192,18 +192,20 @@ class ItemList(NamedTuple):
     indent: int  # column of the dashes; 0 unless block
     function_config: Chunk | None  # the value: whole lines when it is a block, else exactly the value
     results: Chunk | None  # likewise
-    items_at: int  # where a new item goes: behind the last item; of an empty flow list, behind its bracket
-    items_span: tuple[int, int]  # the value of `items`, from behind its colon
+    items_at: int  # where a new item goes: after the last item; of an empty flow list, after its bracket
+    items_span: tuple[int, int]  # the value of `items`, from after its colon
     end: int  # where a new top-level key goes: below the last line of a block root; the closing brace of a flow root
     root_style: Literal["block", "flow"]
     shared_anchors: bool  # an alias is in another item than its anchor: see resolve_item_aliases
     indent_root: int  # column of the top-level keys
     tail: int  # where the last value of the root ends
-    results_span: tuple[int, int] | None  # the value of `results`, from behind its colon
-    odd_key: tuple[int, int] | None = None  # line and column of a root key that only `parse` can read; it may be items
+    results_span: tuple[int, int] | None  # the value of `results`, from after its colon
+    odd_key: tuple[int, int] | None = (
+        None  # line and column of a root key that only `parse` can read; it may mean items
+    )
 
     def spread(self, by: int, lines: int) -> "ItemList":
-        """Shift whatever follows the first of two items by so many characters and lines, which may be negative."""
+        """Shift everything after the first of two items by some characters and lines, which may be negative."""
         first, last = self.items
         behind = first.end
 
@@ -230,8 +232,8 @@ class ItemList(NamedTuple):
 
 # --- Separate a list document from its items, and join it again with edited ones
 #
-# Rule: what did not change is not touched; with nothing changed the text comes back byte for byte. New items
-# and `results` follow the style of the list: block text at the column of its dashes, or JSON inside its brackets.
+# Rule: unchanged parts stay; without changes the text is returned byte for byte. New items and `results` follow the
+# style of the list: block text at the column of its dashes, or JSON inside its brackets.
 
 
 _Edit = tuple[int, int, str]
@@ -239,7 +241,7 @@ _ENDS = 2  # items that stay in the text, because the edits around the list depe
 
 
 class OuterList(NamedTuple):
-    """A list document from which all items but the first and the last were taken out, if it is a block list.
+    """A list document without its items, except the first and the last, if it is a block list.
 
     The caller has the items, which are nearly all of the text, so they are not kept twice. item_list: of this text.
     """
@@ -268,7 +270,7 @@ def join_items(
     """Return the pieces of the document with each item replaced by `new_texts[i]`.
 
     A text of None removes the item; comments below it stay. `added`: plain values, new items at the end. `results`: the
-    new value of the top-level key `results`; None leaves the key as it is. The caller must see to it that each of
+    new value of the top-level key `results`; None keeps the key unchanged. The caller must ensure that each of
     `new_texts` is one item at the position of the old one.
     """
     text, items, inner = apart
@@ -279,26 +281,26 @@ def join_items(
     if all(new is None for new in new_texts):
         inner = ()
         if items.items or added:
-            edits.append((*items.items_span, _value(text, items, items.items_span, list(added))))
+            edits.append((*items.items_span, _write_value(text, items, items.items_span, list(added))))
     elif items.style == "flow":
-        edits += _flow_items(items.items, new_texts)
+        edits += _edit_flow_items(items.items, new_texts)
         edits += [(items.items_at, items.items_at, ", " + writer.flow(value)) for value in added]
     else:
         outer = (new_texts[0], new_texts[-1]) if inner else new_texts
         replaced = zip(items.items, outer, strict=True)
-        edits += [(chunk.start, chunk.end, _block_item(chunk.of(text), new)) for chunk, new in replaced]
+        edits += [(chunk.start, chunk.end, _fit_block_item(chunk.of(text), new)) for chunk, new in replaced]
         if added:
-            edits.append(_lines(text, items.items_at, items.indent, list(added)))
+            edits.append(_insert_lines(text, items.items_at, items.indent, list(added)))
     if results is not None:
-        edits += _results(text, items, list(results))
+        edits += _edit_results(text, items, list(results))
     parts: list[tuple[int, int, list[str]]] = [(start, end, [new]) for start, end, new in edits]
     if inner:
         at = items.items[0].end
-        parts.insert(0, (at, at, [_block_item(*pair) for pair in zip(inner, new_texts[1:-1], strict=True)]))
-    return _pieces(text, sorted(parts, key=lambda part: part[0]))
+        parts.insert(0, (at, at, [_fit_block_item(*pair) for pair in zip(inner, new_texts[1:-1], strict=True)]))
+    return _join_pieces(text, sorted(parts, key=lambda part: part[0]))
 
 
-def _pieces(text: str, parts: Iterable[tuple[int, int, list[str]]]) -> Iterator[str]:
+def _join_pieces(text: str, parts: Iterable[tuple[int, int, list[str]]]) -> Iterator[str]:
     at = 0
     for start, end, new in parts:
         yield text[at:start]
@@ -314,11 +316,11 @@ def replace_items(
     added: Sequence[Any] = (),
     results: Sequence[Any] | None = None,
 ) -> str:
-    """Do as `join_items` with a whole text, and return one text."""
+    """Like `join_items`, with a whole text and one text as the result."""
     return "".join(join_items(OuterList(text, items), new_texts, added, results))
 
 
-def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:
+def _edit_flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> list[_Edit]:
     edits: list[_Edit] = []
     has_item = False
     for index, (chunk, new) in enumerate(zip(chunks, new_texts, strict=True)):
@@ -332,17 +334,17 @@ def _flow_items(chunks: tuple[Chunk, ...], new_texts: Sequence[str | None]) -> l
     return edits
 
 
-def _block_item(old: str, new: str | None) -> str:
+def _fit_block_item(old: str, new: str | None) -> str:
     if new is None:
-        return old[_body_end(old) :]
+        return old[_find_body_end(old) :]
     ended = old.endswith("\n") and not new.endswith("\n")
     return new + offsets.newline_at(old, len(old)) if ended else new
 
 
-def _body_end(item: str) -> int:
+def _find_body_end(item: str) -> int:
     """Return where the lines of an item end, without comments and blank lines below it if it can be parsed alone.
 
-    A literal includes the blank lines below it, also those that were there before the item.
+    A literal includes the blank lines below it, also those that were there before the edit.
     """
     try:
         node = parse(item).node
@@ -354,17 +356,17 @@ def _body_end(item: str) -> int:
     return end
 
 
-def _results(text: str, items: ItemList, results: list[Any]) -> list[_Edit]:
+def _edit_results(text: str, items: ItemList, results: list[Any]) -> list[_Edit]:
     if items.results_span is not None:
-        if items.results is not None and _equal(items.results.of(text), results):
+        if items.results is not None and _is_equal(items.results.of(text), results):
             return []
-        return [(*items.results_span, _value(text, items, items.results_span, results))]
+        return [(*items.results_span, _write_value(text, items, items.results_span, results))]
     if items.root_style == "flow":
         return [(items.tail, items.tail, f', "results": {writer.flow(results)}')]
-    return [_lines(text, items.end, items.indent_root, {"results": results})]
+    return [_insert_lines(text, items.end, items.indent_root, {"results": results})]
 
 
-def _equal(text: str, results: list[Any]) -> bool:
+def _is_equal(text: str, results: list[Any]) -> bool:
     try:
         document = parse(text)
     except YamlError:
@@ -373,16 +375,16 @@ def _equal(text: str, results: list[Any]) -> bool:
     return same(value, results)
 
 
-def _value(text: str, items: ItemList, span: tuple[int, int], value: list[Any]) -> str:
-    """Write a list as the value of a top-level key, in place of `span`."""
+def _write_value(text: str, items: ItemList, span: tuple[int, int], value: list[Any]) -> str:
+    """Write a list as the value of a top-level key, replacing `span`."""
     if items.root_style == "flow":
         return " " + writer.flow(value)
     literal = offsets.alone_behind(text, span[1]) and span[1] < len(text)
     return writer.behind(value, items.indent_root, writer.Style(offsets.newline_at(text, span[0]), literal=literal))
 
 
-def _lines(text: str, at: int, column: int, value: Any) -> _Edit:
-    """Insert whole lines at `at`, the start of a line or the end of a text whose last line is not ended."""
+def _insert_lines(text: str, at: int, column: int, value: Any) -> _Edit:
+    """Insert whole lines at `at`, the start of a line or the end of a text whose last line has no line end."""
     newline = offsets.newline_at(text, at)
     ended = text[at - 1 : at] == "\n"
     body = " " * column + writer.block(value, column, writer.Style(newline, literal=ended))

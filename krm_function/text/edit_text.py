@@ -1,4 +1,4 @@
-"""Find offsets in a text, and turn an edited tree into the few replacements of it and the records that undo them."""
+"""Find offsets in a text, and turn an edited tree into a few replacements and the records that undo them."""
 
 import re
 from bisect import bisect
@@ -13,47 +13,47 @@ from krm_function.text.writer import Style
 
 # --- Find offsets in the text between nodes: colons, dashes, lines, columns, ends of values
 #
-# Rule: look forward from the end of a token, never backward. Between two tokens there is only white space,
-# comments and indicators, so a forward look is exact; a backward look can run into a comment or a quoted scalar.
+# Rule: search forward from the end of a token, never backward. Only white space, comments and indicators are between
+# two tokens, so a forward search is exact; a backward search can hit a comment or a quoted scalar.
 
 
-_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")  # libyaml takes every `#` where a token could begin for a comment
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")  # to libyaml every `#` where a token could begin starts a comment
 _SPACE = re.compile(r"[ \t\r\n]*")
 _HEADER = re.compile(r"(?<![^ \t\r\n:-])[|>]([0-9+-]*)")
 _PROPERTY = re.compile(r"[&!][^ \t\r\n,\[\]{}]*")
 
 
 def after_blank(text: str, at: int) -> int:
-    """Return the first offset from `at` on that is neither white space nor comment."""
+    """Return the first offset from `at` on that is neither white space nor in a comment."""
     match = _BLANK.match(text, at)
     return match.end() if match else at
 
 
 def after_space(text: str, at: int) -> int:
-    """Return the first offset from `at` on that is no white space."""
+    """Return the first offset from `at` on that is not white space."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
 def content(text: str, node: Node) -> int:
-    """Return where a node begins behind its anchor and tag."""
+    """Return where a node begins after its anchor and tag."""
     return content_at(text, node.start) if node.properties else node.start
 
 
 def content_at(text: str, at: int) -> int:
-    """Return the first offset from `at` on that is no anchor and no tag."""
+    """Return the first offset from `at` on that is not part of an anchor or tag."""
     while match := _PROPERTY.match(text, at):
         at = after_blank(text, match.end())
     return at
 
 
 def leaf_end(text: str, node: Node) -> int:
-    """Return where the last token of a node ends; of a block scalar, the end of its last line without the line end."""
+    """Return the end of a node's last token; of a block scalar, the end of its last line without the line end."""
     while node.style == "block" and node.parts:
         last = node.parts[-1]
         if node.kind == "map":
             key, node, _ = last
-            if _missing(text, key, node):
+            if _has_no_value(text, key, node):
                 node = key
         else:
             node = last
@@ -63,7 +63,7 @@ def leaf_end(text: str, node: Node) -> int:
 
 
 def literal_column(text: str, part: Node | tuple[Node, Node, str | None], kind: str) -> int:
-    """Return the column of the block scalar's text that a pair (kind map) or an item (kind seq) ends with; else -1."""
+    """Return the text column of the block scalar that ends a pair (kind map) or an item (kind seq); else -1."""
     node: Node = part[1] if kind == "map" else part  # type: ignore[assignment]
     while node.style == "block" and node.parts:
         node = node.parts[-1][1] if node.kind == "map" else node.parts[-1]
@@ -73,11 +73,11 @@ def literal_column(text: str, part: Node | tuple[Node, Node, str | None], kind: 
 
 
 def pair_end(text: str, key: Node, value: Node) -> int:
-    """Return where a pair ends: its value, or its key when it has none."""
-    return leaf_end(text, key if _missing(text, key, value) else value)
+    """Return the end of a pair: of its value, or of its key if it has no value."""
+    return leaf_end(text, key if _has_no_value(text, key, value) else value)
 
 
-def _missing(text: str, key: Node, value: Node) -> bool:
+def _has_no_value(text: str, key: Node, value: Node) -> bool:
     return value.start == value.end and not has_colon(text, key)
 
 
@@ -88,21 +88,21 @@ def has_colon(text: str, key: Node) -> bool:
 
 
 def after_colon(text: str, key: Node) -> int:
-    """Return the offset behind the `:` of a key."""
+    """Return the offset after the `:` of a key."""
     return after_blank(text, leaf_end(text, key)) + 1
 
 
 def block_scalar_end(text: str, start: int, end: int) -> int:
-    """Return where the text of a block scalar ends: the parser's `end` is the start of the next line that is not blank.
+    """Return the end of a block scalar's text; the parser's `end` is the start of the next line that is not blank.
 
-    Blank lines below it belong to it only when it keeps them (`|+`), or when they hold more spaces than its text is
-    indented, which are content.
+    Blank lines below it belong to it only if it keeps them (`|+`), or if they have more spaces than the indent of its
+    text, which are content.
     """
     if text[end - 1 : end] != "\n":
         return end
     header = _HEADER.search(text, start)
     end = before_newline(text, end)
-    indented = 0  # unknown: with a digit in the header the text may begin with spaces, or there is none
+    indented = 0  # unknown: with a digit in the header the text may begin with spaces, or be missing
     if header and "+" in header[1]:
         return end
     if header and header[1] in ("", "-"):
@@ -117,7 +117,7 @@ def block_scalar_end(text: str, start: int, end: int) -> int:
 
 
 def stripped(text: str, node: Node, start: int, end: int) -> str:
-    """Return `text[start:end]`, which ends with the block scalar `node`, made not to own a line end after it."""
+    """Return `text[start:end]`, which ends with the block scalar `node`, changed to own no line end after it."""
     header = _HEADER.search(text, node.start)
     if header is None:
         return text[start:end]
@@ -126,7 +126,7 @@ def stripped(text: str, node: Node, start: int, end: int) -> str:
 
 
 def before_newline(text: str, at: int) -> int:
-    """Return the offset in front of the line end that ends at `at`."""
+    """Return the offset before the line end that ends at `at`."""
     return at - 2 if text[at - 2 : at] == "\r\n" else at - 1
 
 
@@ -136,7 +136,7 @@ def line_start(text: str, at: int) -> int:
 
 
 def line_end(text: str, at: int) -> int:
-    """Return the offset behind the line of `at`: the start of the next line, or the end of the text."""
+    """Return the offset after the line of `at`: the start of the next line, or the end of the text."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end + 1
 
@@ -147,14 +147,14 @@ def column_of(text: str, at: int) -> int:
 
 
 def first_on_line(text: str, at: int) -> bool:
-    """Tell whether only spaces stand before `at` on its line."""
-    while at and text[at - 1] == " ":  # and not back to the start of the line, which may be all of the text
+    """Tell whether only spaces are before `at` on its line."""
+    while at and text[at - 1] == " ":  # without a search for the start of the line, which may be far
         at -= 1
     return not at or text[at - 1] == "\n"
 
 
 def alone_behind(text: str, at: int) -> bool:
-    """Tell whether nothing but white space follows `at` on its line."""
+    """Tell whether only white space follows `at` on its line."""
     return not text[at : line_end(text, at)].strip()
 
 
@@ -200,8 +200,8 @@ def first_entry(text: str, node: Node) -> int:
 
 # --- Collect text replacements and apply them in order of offset
 #
-# Rule: replacements are collected in any order and made in that of the text; those at one offset are made
-# in the order in which they came, which is deepest first.
+# Rule: replacements are collected in any order and applied in text order; at one offset they are applied in the order
+# of collection, which is deepest first.
 
 
 class CollectionSpans(NamedTuple):
@@ -229,7 +229,7 @@ class Replacements:
     def __init__(self, text: str, dash: int) -> None:
         self.text = text
         self.dash = dash
-        self.open_end = False  # the text ends without a line end, and is to go on doing so
+        self.open_end = False  # the text ends without a line end, and must stay so
         self.edits: list[tuple[int, int, str, bool]] = []
 
     def replace(self, start: int, end: int, new: str) -> None:
@@ -237,7 +237,7 @@ class Replacements:
         self.edits.append((start, end, new, False))
 
     def append_lines(self, at: int, new: str) -> None:
-        """Insert lines of their own at `at`, the start of a line or the end of the text."""
+        """Insert whole lines at `at`, the start of a line or the end of the text."""
         self.edits.append((at, at, new, True))
 
     def appended_since(self, mark: int) -> int:
@@ -245,7 +245,7 @@ class Replacements:
         return max((start for start, _, _, lines in self.edits[mark:] if lines), default=0)
 
     def result(self) -> str:
-        """Make all replacements. A last line that had no line end still has none, as far as its value allows."""
+        """Apply all replacements. A last line without a line end stays so, as far as its value allows."""
         text = self.text
         out: list[str] = []
         at = 0
@@ -270,7 +270,7 @@ class Replacements:
         return Style(newline_at(self.text, at), self.dash, literal=literal)
 
     def literal_fits(self, at: int, column: int) -> bool:
-        """Tell whether a literal may end at `at`: nothing follows on the line, and no comment runs into it."""
+        """Tell whether a literal may end at `at`: nothing follows on the line, and no comment would join it."""
         text = self.text
         if at >= len(text) or not alone_behind(text, at):
             return False
@@ -280,9 +280,9 @@ class Replacements:
 
 # --- Remove entries from a block collection and insert new ones
 #
-# Rule: a new key goes below the last line of its map at the column of the first key, a new item at the
-# column of the first dash. An item before another goes above the comment lines directly above that one, so a comment
-# stays with what it was written for. A removed entry takes its lines along; comments above it stay.
+# Rule: a new key goes below the last line of its map at the column of the first key, a new item at the column of the
+# first dash. An item that is inserted before another goes above the comment lines directly above that, so a comment
+# stays with its item. A removed entry loses its lines; comments above it stay.
 
 
 Spans = dict[int, tuple[int, int]]
@@ -305,19 +305,19 @@ class BlockEdit:
         if len(staying) == len(self.starts):
             return
         indexes = sorted(set(range(len(self.starts))).difference(staying))
-        self.spans = spans = {index: self._with_copied_comment(index, *self._span(index)) for index in indexes}
+        self.spans = spans = {index: self._extend_to_comment(index, *self._span(index)) for index in indexes}
         for start, end in spans.values():
             self.replacements.replace(start, end, "")
         removed = [
             (index, text[start:end], gap)
-            for (index, (start, end)), gap in zip(spans.items(), self._gaps(indexes), strict=True)
+            for (index, (start, end)), gap in zip(spans.items(), self._count_gaps(indexes), strict=True)
         ]
         records.removed(self.edited, self.path, removed)
 
-    def _gaps(self, removed: list[int]) -> list[int]:
-        """Count, for each entry that goes, the lines that stay between it and the entry that followed it.
+    def _count_gaps(self, removed: list[int]) -> list[int]:
+        """Count, for each removed entry, the lines that stay between it and the next entry.
 
-        If nothing followed: between it and the last entry that stays.
+        Without a next entry: between it and the last entry that stays.
         """
         staying, spans = self.kept, self.spans
         last = line_end(self.text, self.ends[staying[-1]])
@@ -335,7 +335,7 @@ class BlockEdit:
         return gaps
 
     def _span(self, index: int) -> tuple[int, int]:
-        """Return the span that goes with an entry: its lines; on a dash's line, everything up to the next entry."""
+        """Return the span to remove with an entry: its lines; on a dash's line, everything up to the next entry."""
         text, starts = self.text, self.starts
         if index < self.kept[0] and not first_on_line(text, starts[0]):
             return starts[index], starts[index + 1]
@@ -347,8 +347,8 @@ class BlockEdit:
             below = after_space(text, end)
         return start, end
 
-    def _with_copied_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
-        """Return the span of an item with the comment above it, if the next item that stays has the same comment.
+    def _extend_to_comment(self, index: int, start: int, end: int) -> tuple[int, int]:
+        """Extend the span of an item by the comment above it, if the next item that stays has the same comment.
 
         kpt copies the comment of a list's first item to the item that becomes the first.
         """
@@ -356,11 +356,11 @@ class BlockEdit:
         if self.edited.node.kind != "seq" or following == len(self.kept):
             return start, end
         text, below = self.text, line_start(self.text, self.starts[self.kept[following]])
-        top, comment = self._above_comments(start, 0), self._above_comments(below, end)
+        top, comment = self._find_start_above(start, 0), self._find_start_above(below, end)
         return (top, end) if text[top:start] == text[comment:below] != "" else (start, end)
 
     def insert(self, inner: int) -> None:
-        """Insert the entries that are new. `inner`: where lines were appended to the collections inside, or 0."""
+        """Insert the new entries. `inner`: where lines were appended to the collections inside, or 0."""
         waiting: list[EditedEntry] = []
         for entry in self.edited.entries:
             if entry.origin < 0:
@@ -372,7 +372,7 @@ class BlockEdit:
         for new in waiting:
             self._append(new, max(line_end(self.text, self.ends[self.kept[-1]]), inner))
 
-    def _written(self, entry: EditedEntry, style: writer.Style) -> str:
+    def _write_entry(self, entry: EditedEntry, style: writer.Style) -> str:
         value = value_of(entry.child)
         if self.edited.node.kind == "map":
             return writer.pair(entry.key or "", value, self.column, style)
@@ -383,17 +383,17 @@ class BlockEdit:
         at = self.starts[index]
         style = self.replacements.style(at)
         if not first_on_line(text, self.starts[0] if index == self.kept[0] else at):
-            new = entry.raw or self._written(entry, style) + style.newline + " " * column
+            new = entry.raw or self._write_entry(entry, style) + style.newline + " " * column
             self.replacements.replace(at, at, new)
             return
         at = line_start(text, at)
         if entry.raw is not None:
-            at = self._above(at, entry.gap)
+            at = self._go_up(at, entry.gap)
         elif self.edited.node.kind == "seq":
-            at = self._above_comments(at, line_end(text, self.ends[index - 1]) if index else 0)
-        self.replacements.replace(at, at, entry.raw or " " * column + self._written(entry, style) + style.newline)
+            at = self._find_start_above(at, line_end(text, self.ends[index - 1]) if index else 0)
+        self.replacements.replace(at, at, entry.raw or " " * column + self._write_entry(entry, style) + style.newline)
 
-    def _above_comments(self, at: int, floor: int) -> int:
+    def _find_start_above(self, at: int, floor: int) -> int:
         text = self.text
         while at > floor:
             above = line_start(text, at - 1)
@@ -402,8 +402,8 @@ class BlockEdit:
             at = above
         return at
 
-    def _above(self, at: int, lines: int) -> int:
-        """Go up from `at` over so many lines of comments and blank lines; removed lines do not count."""
+    def _go_up(self, at: int, lines: int) -> int:
+        """Go up from `at` over `lines` lines of comments and blank lines; removed lines do not count."""
         over = {end: start for start, end in self.spans.values()}
         while lines > 0 and at > 0:
             if at in over:
@@ -420,18 +420,18 @@ class BlockEdit:
         text = self.text
         lines = 0
         if entry.raw is not None:
-            at, lines = self._below(last, entry.gap)
+            at, lines = self._go_down(last, entry.gap)
         else:
             at = line_end(text, self.ends[-1])
         ended = text[at - 1 : at] == "\n"
         style = self.replacements.style(at, literal=ended and self.replacements.literal_fits(at - 1, self.column))
-        new = entry.raw or " " * self.column + self._written(entry, style) + (style.newline if ended else "")
+        new = entry.raw or " " * self.column + self._write_entry(entry, style) + (style.newline if ended else "")
         if entry.raw and at < len(text) and not new.endswith("\n"):
             new += style.newline
         self.replacements.append_lines(at, style.newline * lines + new if at == len(text) else new)
 
-    def _below(self, at: int, lines: int) -> tuple[int, int]:
-        """Go down in the same way; also returns how many lines are missing at the end of the text."""
+    def _go_down(self, at: int, lines: int) -> tuple[int, int]:
+        """Go down in the same way; also return how many lines are missing at the end of the text."""
         text = self.text
         over = dict(self.spans.values())
         while lines and at < len(text):
@@ -459,8 +459,8 @@ def _line_numbers(text: str, edges: list[int]) -> dict[int, int]:
 
 # --- Remove entries from a flow collection and insert new ones
 #
-# Rule: the brackets stay, and so does a trailing comma. A new entry is JSON behind the entry before it, on
-# a line of its own where the last entry has one.
+# Rule: the brackets and a trailing comma stay. A new entry is JSON after the previous entry, on its own line if the
+# last entry has one.
 
 
 def edit_flow(replacements: Replacements, records: UndoRecords, collection: CollectionSpans) -> None:
@@ -481,7 +481,7 @@ def edit_flow(replacements: Replacements, records: UndoRecords, collection: Coll
 
 
 def _span(text: str, collection: CollectionSpans, index: int, staying: list[int]) -> tuple[int, int]:
-    """Return the span that goes with an entry: with the comma before it, or after it if no entry stays before it."""
+    """Return the span to remove with an entry: with the comma before it, or after it if no earlier entry stays."""
     edited, _, starts, ends = collection
     if staying and index < staying[0]:
         return starts[index], starts[index + 1]
@@ -508,24 +508,24 @@ def _insert(replacements: Replacements, collection: CollectionSpans, staying: li
         elif entry.raw:
             replacements.replace(at, at, entry.raw)
         elif not staying:
-            replacements.replace(at, at, (", " if index else "") + _written_in_flow(edited, entry))
+            replacements.replace(at, at, (", " if index else "") + _write_flow_entry(edited, entry))
         else:
-            new = _written_in_flow(edited, entry)
+            new = _write_flow_entry(edited, entry)
             replacements.replace(at, at, between + new if seen else new + between)
 
 
-def _written_in_flow(edited: EditedCollection, entry: EditedEntry) -> str:
+def _write_flow_entry(edited: EditedCollection, entry: EditedEntry) -> str:
     value = writer.flow(value_of(entry.child))
     return f"{writer.flow_key(entry.key or '')}: {value}" if edited.node.kind == "map" else value
 
 
-# --- Rewrite what cannot be edited in place
+# --- Rewrite values that cannot be edited in place
 
 
 def rewrite_uneditable(part: Part, text: str, depth: int) -> Part:
-    """Rewrite whatever in `part` cannot be edited in place, or is `depth` collections deep.
+    """Rewrite every value in `part` that cannot be edited in place, or is `depth` collections deep.
 
-    Not editable are a block collection of which nothing is left, `[a: b]` pairs, and a set-like key that gets a value.
+    Not editable are a block collection that loses all entries, `[a: b]` pairs, and a set-like key that gets a value.
     """
     if not isinstance(part, EditedCollection):
         return part
@@ -553,14 +553,14 @@ def rewrite_uneditable(part: Part, text: str, depth: int) -> Part:
 
 # --- Turn an edited tree into the replacements of its text, and into the records that undo them
 #
-# Rule: every replacement is bounded by tokens of the old text, and children come before what is around
-# them. A value is replaced from behind its colon or dash to the end of its last token, so a comment on that line stays.
+# Rule: every replacement is bounded by tokens of the old text, and children come before their parents. A value is
+# replaced from after its colon or dash to the end of its last token, so a comment on that line stays.
 
 
 def collect_replacements(
     replacements: Replacements, records: UndoRecords, part: Part, node: Node, item: Node | None
 ) -> None:
-    """Emit the whole tree. `item` is the block list of one item around the root `node`, if there is one."""
+    """Emit the whole tree. `item` is the block list of one item around the root `node`, None without one."""
     records, _ = records.of(node, "")
     if isinstance(part, EditedCollection):
         _edit_collection(replacements, records, part, "")
@@ -575,10 +575,10 @@ def collect_replacements(
             node,
         )
     elif isinstance(part, NewValue):
-        _root(replacements, records, part, node)
+        _replace_root(replacements, records, part, node)
 
 
-def _root(replacements: Replacements, records: UndoRecords, new_value: NewValue, node: Node) -> None:
+def _replace_root(replacements: Replacements, records: UndoRecords, new_value: NewValue, node: Node) -> None:
     text = replacements.text
     start, end = node.start, leaf_end(text, node)
     first = first_on_line(text, start)
@@ -618,7 +618,7 @@ def _edit_collection(replacements: Replacements, records: UndoRecords, edited: E
 
 
 def _has_only_inner_edits(edited: EditedCollection) -> bool:
-    """Tell whether only collections inside a collection are edited: none of its entries is new, gone or replaced."""
+    """Tell whether only collections inside a collection are edited: none of its entries is new, removed or replaced."""
     return len(edited.entries) == len(edited.node.parts) and not any(
         entry.origin < 0 or isinstance(entry.child, NewValue) for entry in edited.entries
     )
@@ -648,13 +648,13 @@ def _edit_entries(replacements: Replacements, records: UndoRecords, collection: 
 def _replace(
     replacements: Replacements, records: UndoRecords, target: ReplacedValue, new_value: NewValue, old: Node
 ) -> None:
-    new = _written_in_block(replacements, target, new_value) if new_value.raw is None else new_value.raw
+    new = _write_block_value(replacements, target, new_value) if new_value.raw is None else new_value.raw
     replacements.replace(target.start, target.end, new)
     raw = replacements.text[target.start : target.end]
-    records.replaced(target.path, old.data, raw, lambda: _written_in_block(replacements, target, NewValue(old.data)))
+    records.replaced(target.path, old.data, raw, lambda: _write_block_value(replacements, target, NewValue(old.data)))
 
 
-def _written_in_block(replacements: Replacements, target: ReplacedValue, new_value: NewValue) -> str:
+def _write_block_value(replacements: Replacements, target: ReplacedValue, new_value: NewValue) -> str:
     parent = target.parent
     if new_value.token is not None or parent.style == "flow":
         gap = "" if parent.style == "flow" and parent.kind == "seq" else " "

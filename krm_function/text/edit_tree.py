@@ -7,13 +7,13 @@ from krm_function.text.parse import Node
 
 # --- The tree of a document while it is being edited
 #
-# Rule: a part of the tree is either as it was (`Node`), partly edited (`EditedCollection`, whose entries
-# remember which pair or item of the text they were) or new (`NewValue`). Only collections on the path of a change
-# become an EditedCollection. `collect_replacements` decides which bytes of the text change.
+# Rule: a part of the tree is unchanged (`Node`), partly edited (`EditedCollection`, whose entries keep the index of
+# their pair or item in the text) or new (`NewValue`). Only collections on the path of a change become an
+# EditedCollection. `collect_replacements` decides which bytes of the text change.
 
 
 class NewValue:
-    """A new value. `token`: its text, if that is one line; `raw`: the exact bytes behind its colon or dash."""
+    """A new value. `token`: its text, if that is one line; `raw`: the exact bytes after its colon or dash."""
 
     __slots__ = ("raw", "token", "value")
 
@@ -62,7 +62,7 @@ class EditedCollection:
         return None
 
     def merged(self) -> dict[str, Any]:
-        """Return the pairs that a map has by its merge key."""
+        """Return the pairs that a map gets from its merge key."""
         out: dict[str, Any] = {}
         if self.node.kind == "map":
             for entry in self.entries:
@@ -76,7 +76,7 @@ class EditedCollection:
 
 Part = (
     Node | EditedCollection | NewValue
-)  # named without strings: those would be compiled, which costs the start more than this file
+)  # no string annotations: compiling them would cost more at start than this file
 
 
 def value_of(part: Part) -> Any:
@@ -93,8 +93,8 @@ def value_of(part: Part) -> Any:
 
 # --- Apply changes to the edit tree of a document
 #
-# Rule: what a change does not concern stays the node it was. A new map or list that replaces one is
-# compared with it entry by entry, so that only what differs is written; the value of an alias or a merge key is copied.
+# Rule: nodes that no change concerns stay the same. A new map or list is compared with the one that it replaces, entry
+# by entry, so that only differences are written; the value of an alias or a merge key is copied.
 
 
 def apply_change(part: Part, change: Change, at: int = 0) -> Part:
@@ -139,7 +139,7 @@ def _edit_key(part: EditedCollection, entry: EditedEntry | None, change: Change,
         part.entries.append(EditedEntry(key, -1, NewValue(step(merged[key], change, at + 1))))
         return part
     for origin, (_, value, name) in enumerate(part.node.parts):
-        if name == key:  # it was removed before: restore its position
+        if name == key:  # it was removed earlier: restore its position
             position = sum(0 <= sibling.origin < origin for sibling in part.entries)
             part.entries.insert(position, EditedEntry(key, origin, _set_value(value, new)))
             return part
@@ -148,7 +148,7 @@ def _edit_key(part: EditedCollection, entry: EditedEntry | None, change: Change,
 
 
 def _set_value(part: Part, new: Any) -> Part:
-    """Return `part` with the value `new`: whatever has its value already is not written."""
+    """Return `part` with the value `new`, without writing entries that have their value already."""
     old = value_of(part)
     if same(old, new):
         return part

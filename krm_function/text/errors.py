@@ -6,8 +6,8 @@ from krm_function.record import NamedTuple
 
 # --- YamlError, for texts that cannot be read or edited, and Limits, the bounds of size, depth and aliases
 #
-# Rule: a message is lower case, one line, and never quotes the document beyond a mapping key. Documents
-# hold Secrets; an error message ends up in a CI log.
+# Rule: a message is lower case, one line, and never quotes the document beyond a mapping key: documents hold Secrets,
+# and error messages end up in CI logs.
 
 
 Code = Literal[
@@ -19,7 +19,7 @@ class YamlError(ValueError):
     """A text that cannot be read or edited. Lines and columns count from 1; 0 means unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0, code: Code = "syntax") -> None:
-        """Keep the message, which is lower case and one line, and its place."""
+        """Keep the message, lower case and one line, and its place."""
         super().__init__(message)
         self.message = message
         self.line = line
@@ -27,14 +27,14 @@ class YamlError(ValueError):
         self.code: Code = code
 
     def __str__(self) -> str:
-        """Format as `line 3, column 7: message`; without the place where it is unknown."""
+        """Format as `line 3, column 7: message`; without an unknown place."""
         return f"line {self.line}, column {self.column}: {self.message}" if self.line else self.message
 
 
 def of_template(problem: YamlError, text: str, line: int) -> YamlError:
     """Return the problem, or the template that caused it: a `{{` in its line or in one of the two lines before.
 
-    text: where the problem is, from line number `line` on. Such text is for a program such as Helm, and is no YAML yet.
+    text: the text with the problem, from line number `line` on: input for a program such as Helm, and not YAML yet.
     """
     if problem.code not in {"syntax", "shape"} or not problem.line or "{{" not in text:
         return problem
@@ -52,7 +52,7 @@ class Limits(NamedTuple):
 
     bytes: int = 64 * 1024 * 1024
     depth: int = 100  # nested collections
-    aliases: int = 1000  # alias expansions of one document, those inside of expanded aliases included
+    aliases: int = 1000  # alias expansions of one document, including those inside expanded aliases
     documents: int = 100_000
 
 
@@ -61,15 +61,15 @@ LIMITS = Limits()
 
 # --- Decode UTF-8 input to text, and encode text to bytes
 #
-# Rule: the input is UTF-8, and `encode(decode(data))` is `data`. A byte order mark is taken off (libyaml's
-# positions would be off by one) and remembered.
+# Rule: the input is UTF-8, and `encode(decode(data))` is `data`. A byte order mark is removed (libyaml's positions
+# would be off by one) and recorded.
 
 
 _MARK = b"\xef\xbb\xbf"
 
 
 class Source(NamedTuple):
-    """A decoded input: its text without the byte order mark, and whether there was one."""
+    """A decoded input: its text without the byte order mark, and whether it had one."""
 
     text: str
     bom: bool = False

@@ -1,13 +1,13 @@
 """Load PyYAML's C parser without the parts of PyYAML that it does not need.
 
-Rule of this file: everything used of PyYAML is imported from here. Its C parser needs four small modules of plain
-classes and the names of eight exceptions. `import yaml` also loads the parsers and dumpers written in Python and
-compiles their patterns, which takes twice as long as the start of the interpreter. So a package is put in place whose
-`__init__` has not run; it runs when another of its names is used, and from then on this is ordinary PyYAML.
+Rule of this file: other modules import PyYAML's names from here. Its C parser needs four small modules of plain classes
+and the names of eight exceptions. `import yaml` also loads the parsers and dumpers written in Python and compiles their
+patterns, which takes twice as long as starting the interpreter. So this module installs a package whose `__init__` has
+not run; it runs when another of its names is used, and from then on this is ordinary PyYAML.
 
-That uses the layout of PyYAML 6.0 (`WANTED`, as pyproject.toml bounds it), which is not public. Where it is another
-one, or PyYAML was built without libyaml, importing this module raises an ImportError with the name `yaml`: what is
-wrong in its first line, what to do in its second.
+That uses the layout of PyYAML 6.0 (`WANTED`, as pyproject.toml bounds it), which is not public. With another layout, or
+a PyYAML built without libyaml, importing this module raises an ImportError with the name `yaml`: the problem in its
+first line, the remedy in its second.
 """
 
 import sys
@@ -23,7 +23,7 @@ _RAISED = {
     "emitter": "EmitterError",
     "serializer": "SerializerError",
     "representer": "RepresenterError",
-}  # module: exception, as yaml._yaml asks for them when it is loaded
+}  # module: exception, as yaml._yaml looks them up when it is loaded
 
 
 class _Unread(ModuleType):
@@ -38,8 +38,8 @@ class _Unread(ModuleType):
         return getattr(self, name)
 
 
-def _put_in_place() -> None:
-    """Make `yaml` an unread package that has what yaml._yaml looks up."""
+def _install_unread() -> None:
+    """Make `yaml` an unread package with the names that yaml._yaml looks up."""
     specs = (finder.find_spec("yaml", None) for finder in sys.meta_path)
     spec = next((spec for spec in specs if spec is not None), None)
     if spec is None:
@@ -55,7 +55,7 @@ def _put_in_place() -> None:
     import yaml.tokens
 
     class ReaderError(yaml.error.YAMLError):
-        """Bytes that are no text, or a character that YAML does not allow; `position` counts bytes."""
+        """Bytes that are not text, or a character that YAML does not allow; `position` counts bytes."""
 
         def __init__(self, name: str, position: int, character: object, encoding: str, reason: str) -> None:
             super().__init__(reason)
@@ -67,7 +67,7 @@ def _put_in_place() -> None:
         setattr(package, module, type(module, (), {name: error}))
 
 
-def _unusable(problem: Exception) -> ImportError:
+def _make_import_error(problem: Exception) -> ImportError:
     from importlib.metadata import PackageNotFoundError, version
 
     if isinstance(sys.modules.get("yaml"), _Unread):
@@ -82,7 +82,7 @@ def _unusable(problem: Exception) -> ImportError:
 
 try:
     if "yaml" not in sys.modules:
-        _put_in_place()
+        _install_unread()
 
     from yaml._yaml import CParser
     from yaml.error import MarkedYAMLError, YAMLError
@@ -100,7 +100,7 @@ try:
 
     ReaderError = sys.modules["yaml"].reader.ReaderError
 except (ImportError, AttributeError, TypeError) as problem:
-    raise _unusable(problem) from problem
+    raise _make_import_error(problem) from problem
 
 __all__ = [
     "AliasEvent",

@@ -28,9 +28,9 @@ from krm_function.text.separators import odd_separator
 
 # --- Pull the events of libyaml, and convert its errors to YamlError
 #
-# Rule: of libyaml only the events are used. They are pulled one by one, so that a reader can stop at a
-# limit; the C composer would recurse (and crash) on deep nesting before a limit is checked. A reader catches YAMLError
-# and raises what `located` makes of it: a wrapper around each pull would cost a sixth of the whole pass. Source:
+# Rule: libyaml only provides the events. They are pulled one by one, so that a reader can stop at a limit; the C
+# composer would recurse (and crash) on deep nesting before a limit is checked. A reader catches YAMLError and raises
+# the error from `located`: a wrapper around each pull would cost a sixth of the whole pass. Source:
 # docs/facts/python.md#libyaml.
 
 
@@ -39,10 +39,10 @@ Pull = Callable[[], Event]
 
 
 def open_events(text: str, limits: Limits, line: int = 1) -> Pull:
-    """Return a function that answers the next event of `text`, and raises YAMLError for what libyaml refuses.
+    """Return a function that returns the next event of `text`; it raises YAMLError where libyaml refuses the text.
 
-    `line` is the line number of the start of `text`. Positions are code points into `text`. A carriage return on its
-    own is refused: libyaml takes it for a line end, editors do not.
+    `line` is the line number of the start of `text`. Positions are code points into `text`. A lone carriage return is
+    refused: to libyaml it ends a line, to editors it does not.
     """
     if len(text) > limits.bytes:
         raise YamlError(f"the input has {len(text)} characters, the limit is {limits.bytes}", code="size")
@@ -55,7 +55,7 @@ def open_events(text: str, limits: Limits, line: int = 1) -> Pull:
 
 
 def located(error: YAMLError, text: str, line: int) -> YamlError:
-    """Convert an error of libyaml: its message, which quotes nothing of the text, and its position."""
+    """Convert an error of libyaml: its message, which quotes none of the text, and its position."""
     if isinstance(error, ReaderError):
         readable = text.encode("utf-8")[: int(error.position)].decode("utf-8", "ignore")
         column = len(readable) - readable.rfind("\n")
@@ -112,7 +112,7 @@ class Node(NamedTuple):
 
 
 def aliases_in(node: Node, limit: int) -> int:
-    """Count how many aliases expanding `node` expands, up to just beyond `limit`."""
+    """Count how many aliases an expansion of `node` expands, up to just beyond `limit`."""
     if node.kind == "alias":
         return 1 + aliases_in(node.parts[0], limit)
     count = 0
@@ -127,7 +127,7 @@ def aliases_in(node: Node, limit: int) -> int:
 
 # --- Type unquoted scalars as Kubernetes does: the typing of sigs.k8s.io/yaml, which is Go's yaml.v2 read as JSON
 #
-# Rule: what kubectl reads is right, whatever a YAML version says. So `yes`, `on` and `y` are booleans,
+# Rule: kubectl's reading is right, whatever a YAML version defines. So `yes`, `on` and `y` are booleans,
 # `0755` and `0o755` are octal, `089` is 89, `1e3` is 1000, and dates, `22:22` and `=` are strings. A number without a
 # fraction is an int, since Go writes 1000.0 as `1000` into JSON. Sources:
 # docs/facts/kubernetes.md#scalars; goyaml.v2/resolve.go.
@@ -144,12 +144,12 @@ _WORDS: dict[str, bool | float | None] = {
 }
 _HINTS = frozenset("0123456789+-.yYnNtTfFoO~")
 _DIGITS = frozenset("0123456789")
-_OF_NUMBERS = frozenset("0123456789abcdefABCDEFxXoO+-._")  # all that a number can be made of
+_OF_NUMBERS = frozenset("0123456789abcdefABCDEFxXoO+-._")  # every character of a number
 _INT = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]{0,20}))"  # compiled when first needed
-# A decimal number of more digits is a float, or a string where no float is so large; Python reads 4300 digits at most.
+# A decimal number of more digits is a float, or a string if no float is that large; Python reads at most 4300 digits.
 _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _DOT = r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?"
-_SURE = 18  # so many digits are within any bounds
+_SURE = 18  # this many digits are within any bounds
 _SIZE = 1e21  # from here on Go writes a float with an exponent
 
 Scalar = str | int | float | bool | None
@@ -166,7 +166,7 @@ def typed(text: str) -> Scalar:
     if text[0] != "0" and len(text) <= _SURE and _DIGITS.issuperset(text):
         return int(text)
     if text[0] == ".":
-        return _number(text, text) if re.fullmatch(_DOT, text) else text
+        return _parse_number(text, text) if re.fullmatch(_DOT, text) else text
     if text[0] not in "0123456789+-":
         return text
     digits = text.replace("_", "")
@@ -178,10 +178,10 @@ def typed(text: str) -> Scalar:
                 number = -int(digits_of_base, base) if sign == "-" else int(digits_of_base, base)
                 if -(2**63) <= number < (2**64 if not sign else 2**63):
                     return number
-    return _number(text, digits) if re.fullmatch(_FLOAT, digits) else text
+    return _parse_number(text, digits) if re.fullmatch(_FLOAT, digits) else text
 
 
-def _number(text: str, digits: str) -> Scalar:
+def _parse_number(text: str, digits: str) -> Scalar:
     number = float(digits)
     if isinf(number):
         return text
@@ -189,7 +189,7 @@ def _number(text: str, digits: str) -> Scalar:
 
 
 def tagged(text: str, tag: str) -> Scalar:
-    """Return the value of a scalar with a tag. Raises ValueError for a tag that is unknown or does not fit."""
+    """Return the value of a scalar with a tag. Raises ValueError for an unknown tag or one that does not fit."""
     kind = tag.removeprefix(_TAG)
     if tag == "!" or kind in ("str", "timestamp"):
         return text
@@ -225,10 +225,10 @@ def key_text(value: Scalar) -> str:
         raise ValueError("a null key")
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) else _go_float(value)
+    return str(value) if isinstance(value, int) else _format_go_float(value)
 
 
-def _go_float(value: float) -> str:
+def _format_go_float(value: float) -> str:
     if isnan(value):
         return ".nan"
     if isinf(value):
@@ -238,30 +238,30 @@ def _go_float(value: float) -> str:
 
 # --- Build the nodes and the plain data of one document, with positions
 #
-# Rule: one pass over the events makes both the tree and the plain data. Values are what Kubernetes reads
-# (`scalars`), keys are strings, aliases and merge keys are expanded into copies of their own, and what Kubernetes tools
-# disagree about (a duplicate key, an explicit key above a merge key that also has it) is an error.
+# Rule: one pass over the events makes both the tree and the plain data. Values are typed as in Kubernetes, keys are
+# strings, and aliases and merge keys are expanded into separate copies. Input that Kubernetes tools read differently (a
+# duplicate key, an explicit key above a merge key that also has it) is an error.
 
 
-_made = tuple.__new__  # makes a Node of all its fields in a fifth of its constructor's time
+_made = tuple.__new__  # makes a Node from all its fields in a fifth of its constructor's time
 _COPIES = 1000  # values that one allowed alias may copy on average
 
 
 class Builder:
-    """Builds nodes off a stream of events. Anchors outlive a document."""
+    """Builds nodes from a stream of events. Anchors outlive a document."""
 
     def __init__(self, pull: Pull, limits: Limits, line: int = 1) -> None:
         self.pull = pull
         self.limits = limits
         self.line = line
         self.anchors: dict[str, Node | None] = {}  # None: not complete yet
-        self.flow = 0  # how many flow collections are open
+        self.flow = 0  # number of open flow collections
         self.tagged: set[str] = set()  # anchors of scalars with a tag
         self.expansions = 0
         self.copies = 0
 
     def fail(self, mark: Any, message: str, code: Code) -> YamlError:
-        """Make the error that belongs at `mark`."""
+        """Return the error for a place."""
         return YamlError(message, self.line + mark.line, mark.column + 1, code)
 
     def node(self, event: Event, depth: int) -> Node:
@@ -279,7 +279,9 @@ class Builder:
         self.flow += event.flow_style
         node = self._mapping(event, depth) if kind is MappingStartEvent else self._sequence(event, depth)
         self.flow -= event.flow_style
-        if anchor is not None and self.anchors[anchor] is None:  # else a node inside has the same anchor, which counts
+        if (
+            anchor is not None and self.anchors[anchor] is None
+        ):  # else a node inside has the same anchor, which takes precedence
             self.anchors[anchor] = node
         return node
 
@@ -333,7 +335,7 @@ class Builder:
             elif text == "<<" and _is_merge(first):
                 text = None
             if text in data or (text is None and merged is not None):
-                raise self._duplicate(key, text, pairs)
+                raise self._make_duplicate_error(key, text, pairs)
             second = pull()
             value = self._scalar(second) if type(second) is ScalarEvent else self.node(second, depth + 1)
             pairs.append((key, value, text))
@@ -350,7 +352,9 @@ class Builder:
                 data.setdefault(name, item)
         return self._collection("map", event, first, data, tuple(pairs))
 
-    def _duplicate(self, key: Node, text: str | None, pairs: list[tuple[Node, Node, str | None]]) -> YamlError:
+    def _make_duplicate_error(
+        self, key: Node, text: str | None, pairs: list[tuple[Node, Node, str | None]]
+    ) -> YamlError:
         line = next(self.line + first.mark.line for first, _, name in pairs if name == text)
         shown = f"{text if text is not None else '<<'}, first on line {line}"
         return self.fail(key.mark, f"duplicate key {shown}", "duplicate")
@@ -369,7 +373,7 @@ class Builder:
             raise self.fail(event.start_mark, f"a {kind} with another tag" if standard else "unknown tag", "tag")
 
     def _check_key_tag(self, key: Event) -> None:
-        """Refuse keys that Go's parsers read in two ways: as what is written, as what it stands for, as a merge key."""
+        """Refuse keys that Go's parsers read differently: as written, as their value, or as a merge key."""
         if key.tag == _TAG + "binary":
             raise self.fail(key.start_mark, "a key in base64", "tag")
         if (key.value == "<<" or key.tag == _TAG + "merge") and not (key.value == "<<" and _is_merge(key)):
@@ -394,7 +398,7 @@ class Builder:
         return merged
 
     def alias(self, event: Event, depth: int) -> Node:
-        """Build the node of an alias: its data is a copy of its own, within the limits."""
+        """Build the node of an alias: its data is a separate copy, within the limits."""
         mark = event.start_mark
         if event.anchor not in self.anchors:
             raise self.fail(mark, "an alias without an anchor", "alias")
@@ -427,8 +431,8 @@ def _is_merge(event: Event) -> bool:
 
 # --- Parse one document, or one item of a list, to plain data with positions
 #
-# Rule: a document is at most one value. A chunk that `split_items` cut (a block list of one item) stands
-# for that item: paths start inside it.
+# Rule: a document is at most one value. A chunk from `split_items` (a block list of one item) represents that item:
+# paths start inside it.
 
 
 class Document(NamedTuple):
@@ -473,8 +477,8 @@ def _read(text: str, line: int, limits: Limits) -> Node | None:
 def locate(document: Document, path: Path) -> tuple[int, int]:
     """Return line and column, from 1, of the deepest part of `path` that exists.
 
-    The place of a map entry is its key, of a list item its first token. Behind an alias or a merge key it is the alias,
-    or the map with the merge key.
+    The place of a map entry is its key, of a list item its first token. Inside the value of an alias or a merge key, it
+    is the alias, or the map with the merge key.
     """
     node = document.node
     if node is None:
@@ -497,18 +501,18 @@ def locate(document: Document, path: Path) -> tuple[int, int]:
 
 # --- Parse a document to plain data without source positions; used to verify a splice
 #
-# Rule: exactly `parse(text).value`, or `parse` itself where a document is not plain.
+# Rule: exactly `parse(text).value`, or `parse` itself if a document is not plain.
 
 
 def read_value(text: str) -> Any:
     """Return `parse(text).value`. Raises YamlError like it."""
     try:
-        return _document(open_events(text, LIMITS))
+        return _read_plain(open_events(text, LIMITS))
     except (NotPlain, YAMLError):
         return parse(text).value
 
 
-def _document(pull: Pull) -> Any:
+def _read_plain(pull: Pull) -> Any:
     pull()  # the start of the stream
     if type(pull()) is not DocumentStartEvent:
         raise NotPlain

@@ -1,8 +1,8 @@
-"""Read a node of the event stream as plain data: maps with plain keys, lists and scalars, and nothing else.
+"""Read a node of the event stream as plain data: only maps with plain keys, lists and scalars.
 
-Rule of this file: what needs more than that (an anchor, a tag, an alias, a merge key, a duplicate key, a key that is no
-string, more depth) raises NotPlain, and the caller leaves the text to the parser. It stands below `yamltext`, so that
-`hosts/pass_through.py` can use it before that package is loaded.
+Rule of this file: any other feature (an anchor, a tag, an alias, a merge key, a duplicate key, a key that is not a
+string, more depth) raises NotPlain, and the caller leaves the text to the parser. It imports no other module of this
+package, so that a post-renderer without configuration can use it before the others are loaded.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class NotPlain(Exception):
-    """Something that only the parser knows how to read."""
+    """A text that only the parser can read."""
 
 
 def plain_value(event: Event, pull: Pull, room: int, typed: Typed) -> Any:
-    """Return the value of the node that `event` begins. room: how many collections may stand inside each other here."""
+    """Return the value of the node that `event` begins. room: the number of collections that may still be nested."""
     kind = type(event)
     if event.anchor is not None or room <= 0 or event.tag is not None:
         raise NotPlain

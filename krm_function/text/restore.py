@@ -1,4 +1,4 @@
-"""Undo what `splice` did, by its undo records, in the text as it is now."""
+"""Undo an edit by `splice`, by its undo records, in the present text."""
 
 from collections.abc import Sequence
 from json import loads
@@ -13,13 +13,13 @@ from krm_function.text.undo_records import Undo, entry_of, from_document, read_r
 
 # --- Read the undo records of a document and check their form; `restore` applies them
 #
-# Rule: any author of the input can write the annotation that holds them, so every other form is refused.
+# Rule: any author of the input can write the annotation with the records, so every other form is refused.
 #
-# A record is a list. `["-", at]`: remove what was added; `["-", at, n]`: and then up to n maps around it that are
-# empty. `["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]`: restore a value, `raw` being the bytes that
-# were behind its colon or dash (kept when the value does not give them, and alone when they give the value). `["+", at,
-# before, raw, next, gap]`: insert what was removed, in front of the sibling `next` ("" for last), `gap` lines of
-# comments away from it. See `pointer` for addresses.
+# A record is a list. `["-", at]`: remove an added entry; `["-", at, n]`: and then up to n empty maps around it.
+# `["=", at, before]`, `["~", at, raw]` or `["=", at, before, raw]`: restore a value; `raw` are the bytes after its
+# colon or dash (kept if writing the value would not give them; alone if they give the value). `["+", at, before, raw,
+# next, gap]`: insert a removed entry before the sibling `next` ("" for last), `gap` lines of comments away from it. See
+# `pointer` for addresses.
 
 
 _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
@@ -31,7 +31,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], int]] = {
 
 
 def read_undo(document: Document, path: Path) -> Undo | None:
-    """Read the records stored at `path`; None when there is nothing. Raises YamlError (shape) for malformed ones."""
+    """Read the records stored at `path`; None if there are none. Raises YamlError (shape) for malformed ones."""
     value = document.value
     try:
         for part in path:
@@ -40,7 +40,7 @@ def read_undo(document: Document, path: Path) -> Undo | None:
         return None
     try:
         undo = loads(value) if isinstance(value, str) else None
-    except (ValueError, RecursionError):  # no JSON, or a number of thousands of digits
+    except (ValueError, RecursionError):  # not JSON, or a number of thousands of digits
         undo = None
     if not isinstance(undo, list) or not _is_shallow(undo, LIMITS.depth) or not all(map(_is_record, undo)):
         raise YamlError("these are not undo records", *locate(document, path), "shape")
@@ -60,17 +60,17 @@ def _is_record(record: Any) -> bool:
         return False
     types, least = _SHAPES[record[0]]
     if len(record) > 1 and isinstance(record[1], str) and record[1] and not record[1].startswith("/"):
-        return False  # appended to the address of its object, it would name another one
+        return False  # with the address of its object before it, it would name another object
     return least <= len(record) <= len(types) and all(
         isinstance(part, kind) and not (kind is int and isinstance(part, bool))
         for part, kind in zip(record, types, strict=False)
     )
 
 
-# --- Undo what `splice` did, by its undo records, in the text as it is now
+# --- Undo an edit by `splice`, by its undo records, in the present text
 #
-# Rule: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record has
-# an address, is skipped when its target is gone, and old bytes are used only where they read back as the old value.
+# Rule: a host may have sorted the keys, dropped the comments and changed the quotes since. So a record has an address,
+# is skipped if its target has gone, and old bytes are used only if they read back as the old value.
 
 
 _FARTHEST = 1000  # lines of comments: bounds the memory that a record can take
@@ -81,34 +81,34 @@ MemberUndo = tuple[Path, Undo]
 
 
 def restore(document: Document, undo: Undo, root: Path = ()) -> str:
-    """Return the text before `splice`: the same bytes if nothing was changed since, in any case the same values.
+    """Return the text before `splice`: the same bytes if nothing was changed since, always the same values.
 
     root: the present path of the object that has the records.
-    Raises YamlError (splice) should the restored text not read back as the restored value.
+    Raises YamlError (splice) if the restored text does not read back as the restored value.
     """
     if document.node is None or not undo:
         return document.text
     undo = from_document(undo, root)
     try:
-        return _restored(document, undo, exact=True)
+        return _restore_text(document, undo, exact=True)
     except YamlError:
-        return _restored(document, undo, exact=False)
+        return _restore_text(document, undo, exact=False)
 
 
 def restore_members(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
-    """Restore several objects of one document, in one edit of its text if none of them needs one of its own.
+    """Restore several objects of one document, in one edit of its text unless one of them needs a separate edit.
 
-    Returns a text in which every object that can be restored is; for each object its problem, None if it is restored.
+    Returns a text with all objects restored that can be, and for each object its problem, None if it is restored.
     """
-    return in_groups(document, members, _restored_together, _restored_alone)
+    return in_groups(document, members, _restore_together, _restore_alone)
 
 
-def _restored_together(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
+def _restore_together(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
     records = [record for root, undo in members for record in from_document(undo, root)]
-    return _restored(document, records, exact=True), [None] * len(members)
+    return _restore_text(document, records, exact=True), [None] * len(members)
 
 
-def _restored_alone(document: Document, member: MemberUndo) -> tuple[str, YamlError | None]:
+def _restore_alone(document: Document, member: MemberUndo) -> tuple[str, YamlError | None]:
     try:
         root, undo = member
         return restore(document, undo, root), None
@@ -116,14 +116,14 @@ def _restored_alone(document: Document, member: MemberUndo) -> tuple[str, YamlEr
         return document.text, problem
 
 
-def _restored(document: Document, undo: Undo, *, exact: bool) -> str:
-    """Restore the text. exact: by the old bytes, and by no larger edit than these. Raises YamlError (splice)."""
+def _restore_text(document: Document, undo: Undo, *, exact: bool) -> str:
+    """Restore the text. exact: with the old bytes, and without larger edits. Raises YamlError (splice)."""
     if document.node is None or not undo:
         return document.text
-    old_value = value_of(_reverted(document.node, undo, exact=False))
+    old_value = value_of(_revert(document.node, undo, exact=False))
 
     def make(root: Node, _: Sequence[str]) -> Part:
-        return _reverted(root, undo, exact=exact)
+        return _revert(root, undo, exact=exact)
 
     return rewrite(document, make, lambda _: old_value, recorded=False, smallest=exact)[0]
 
@@ -132,13 +132,13 @@ Chain = list[tuple[EditedCollection, EditedEntry]]
 
 
 class _Root:
-    """The top of the tree, which makes its root an entry like any other."""
+    """The top of the tree, which makes its root an entry like all others."""
 
     def __init__(self, node: Node) -> None:
         self.entry = EditedEntry("", 0, node)
 
     def reach(self, segments: list[str]) -> Chain | None:
-        """Find the collections and entries on the path of an address; None when it is gone."""
+        """Find the collections and entries on the path of an address; None if it has gone."""
         entry = self.entry
         chain: Chain = []
         for segment in segments:
@@ -151,16 +151,16 @@ class _Root:
         return chain
 
     def open(self, entry: EditedEntry) -> EditedCollection | None:
-        """Make the collection in an entry editable; None when there is none."""
+        """Make the collection in an entry editable; None if there is none."""
         if isinstance(entry.child, Node) and entry.child.kind in ("map", "seq"):
             entry.child = EditedCollection(entry.child)
         return entry.child if isinstance(entry.child, EditedCollection) else None
 
 
-def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
-    """Build the tree in which all records are undone. All addresses are resolved before the first record is undone."""
+def _revert(node: Node, undo: Undo, *, exact: bool) -> Part:
+    """Build the tree with all records undone. All addresses are resolved before the first record is undone."""
     root = _Root(node)
-    targets = [(record, _target(root, record)) for record in undo]
+    targets = [(record, _find_target(root, record)) for record in undo]
     for record, target in targets:
         if target is None:
             continue
@@ -177,7 +177,7 @@ def _reverted(node: Node, undo: Undo, *, exact: bool) -> Part:
     return root.entry.child
 
 
-def _target(root: _Root, record: list[Any]) -> tuple[Chain, EditedEntry, EditedEntry | None] | None:
+def _find_target(root: _Root, record: list[Any]) -> tuple[Chain, EditedEntry, EditedEntry | None] | None:
     segments = record[1].split("/")[1:]
     if record[0] != "+":
         chain = root.reach(segments)

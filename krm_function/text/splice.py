@@ -17,9 +17,9 @@ from krm_function.text.undo_records import NoUndoRecords, Undo, UndoRecords, poi
 
 # --- Edit several objects of one document: all at once if that can be proven, else in halves, and finally one by one
 #
-# Rule: the result is that of one edit after the other, each on the text that the one before it left.
-# Objects are independent of each other unless they share an anchor, so one edit of the whole text nearly always does
-# it; one object that needs more than the smallest edit costs the others a few more edits, and none of their bytes.
+# Rule: the result is the same as editing one object after the other, each in the text after the previous edit. Objects
+# are independent unless they share an anchor, so one edit of the whole text nearly always suffices; an object that
+# needs more than the smallest edit costs the others a few more edits, but none of their bytes.
 
 
 Member = TypeVar("Member")
@@ -35,7 +35,7 @@ def in_groups(
     """Return the text after all edits, and an answer for each member.
 
     together: edits several members; raises YamlError if editing them one by one would give another text. alone: edits
-    one, and returns its problem as its answer.
+    one member, and returns its problem as its answer.
     """
     if not members:
         return document.text, []
@@ -54,13 +54,12 @@ def in_groups(
 
 # --- Edit texts whose last line has no line end
 #
-# Rule: what is appended brings its own line end, in front. A block scalar that was the last thing would
-# take that line end for its own, so its header learns to strip it (`|-`); one that becomes the last thing keeps its
-# line end.
+# Rule: appended text begins with its own line end. A block scalar at the end of the old text would own that line end,
+# so its header is changed to strip it (`|-`); a block scalar at the end of the new text keeps its line end.
 
 
 def guard_end(part: Part, text: str) -> bool:
-    """Prepare an edited tree for the end of its text; returns whether the new text ends without a line end, too."""
+    """Prepare an edited tree for the end of its text; return whether the new text also ends without a line end."""
     if (
         text.endswith("\n")
         or not isinstance(part, EditedCollection)
@@ -72,8 +71,8 @@ def guard_end(part: Part, text: str) -> bool:
     return not _ends_with_block_scalar(part)
 
 
-def _last(edited: EditedCollection) -> EditedEntry | None:
-    """Return the entry of the last pair or item of the text, if it is still there."""
+def _find_last(edited: EditedCollection) -> EditedEntry | None:
+    """Return the entry of the last pair or item of the text, if it still exists."""
     last = len(edited.node.parts) - 1
     return next((entry for entry in edited.entries if entry.origin == last), None)
 
@@ -82,7 +81,7 @@ def _appends(part: Part) -> bool:
     while isinstance(part, EditedCollection) and part.node.style == "block":
         if part.entries and part.entries[-1].origin < 0:
             return True
-        entry = _last(part)
+        entry = _find_last(part)
         if entry is None:
             return False
         part = entry.child
@@ -92,7 +91,7 @@ def _appends(part: Part) -> bool:
 def _strip_last(part: Part, text: str) -> None:
     edited = part if isinstance(part, EditedCollection) else None
     while edited is not None and edited.node.style == "block":
-        entry = _last(edited)
+        entry = _find_last(edited)
         if entry is None:
             return
         child = entry.child
@@ -122,17 +121,17 @@ def _ends_with_block_scalar(part: Part) -> bool:
 
 # --- Write an edited tree as text, and prove that it reads back as intended
 #
-# Rule: every text that it returns was parsed again and compared with the value that the changes give.
-# Where the smallest edit does not read back (an odd line end, a comment in an odd place), the value around it is
-# rewritten, then the one around that.
+# Rule: every returned text was parsed again and compared with the value after the changes. If the smallest edit does
+# not read back (an odd line end, a comment in an odd place), the value around it is rewritten, then the value around
+# that.
 
 
-_WHOLE = 1000  # deeper than any document: nothing is rewritten but what was edited
+_WHOLE = 1000  # deeper than any document: only edited values are rewritten
 _STAND_IN = '["records"]'  # JSON of its own kind, so that it is written as the records will be
 _compact = JSONEncoder(separators=(",", ":")).encode
 
 
-# Where the undo records of one object go: its node, and the address, from it on, of the string that holds them. The
+# The place of one object's undo records: its node, and the address, relative to the node, of the string with them. The
 # node is None for a text without content.
 UndoPlace = tuple[Node | None, str]
 
@@ -153,16 +152,16 @@ def rewrite(
 ) -> tuple[str, tuple[Undo, ...]]:
     """Write the tree that `make` builds, by the smallest edits that read back as `expected`.
 
-    Returns the text, and the undo records of each object that stores some; of the whole document if none does.
+    Returns the text, and the undo records of each object that stores them; of the whole document if none does.
 
-    Both get the encoded undo records of each object of `undo_places`, in its order, which is that of the document. The
-    records are known only once the text is written, so `make` gets stand-ins first.
+    Both functions get the encoded undo records of each object of `undo_places`, in its order, which is document order.
+    The records are known only once the text is written, so `make` gets stand-ins first.
     recorded: whether undo records are made at all. smallest: try no larger edit.
     Raises YamlError (splice) if nothing reads back, or if several objects store records and are not independent.
     """
     root = document.node
     if root is None:
-        return _from_nothing(document, expected([to_json([])] * len(undo_places)))
+        return _write_first_value(document, expected([to_json([])] * len(undo_places)))
     depth = _WHOLE
     while depth >= 0:
         part, replacements, undo = _attempt(
@@ -174,28 +173,28 @@ def rewrite(
         new = replacements.result()
         if _reads_as(new, expected(records)):
             return new, undo
-        depth = -1 if smallest else min(depth, _levels(part)) - 1
+        depth = -1 if smallest else min(depth, _count_levels(part)) - 1
     raise YamlError("no edit of the text reads back as intended", document.line, 1, "splice")
 
 
 def _attempt(
     document: Document, root: Node, part: Part, depth: int, undo_places: Sequence[UndoPlace], *, recorded: bool
 ) -> tuple[Part, Replacements, tuple[Undo, ...]]:
-    """Write a tree; returns it edited, the replacements that write it, and the undo records of each object.
+    """Write a tree; return the edited tree, the replacements that write it, and the undo records of each object.
 
     Raises YamlError (splice) if several objects store records and are not independent.
     """
     text = document.text
-    for _ in range(2 if "*" in text else 1):  # what is written out may take another anchor with it
+    for _ in range(2 if "*" in text else 1):  # writing out a value may remove another anchor
         part = write_out_aliases(rewrite_uneditable(part, text, depth), root, text)
-    replacements = Replacements(text, max(0, _dash_offset(text, root)))
+    replacements = Replacements(text, max(0, _find_dash_offset(text, root)))
     replacements.open_end = guard_end(part, text)
     if not undo_places:
         records = UndoRecords() if recorded else NoUndoRecords()
         collect_replacements(replacements, records, part, root, document.item)
         return part, replacements, (records.undo,)
     members = {id(node): UndoRecords(address) for node, address in undo_places}
-    # an alias in another object that is written out stays written out: no object undoes another
+    # an alias written out in another object stays so: no object undoes another
     around = NoUndoRecords(members)
     collect_replacements(replacements, around, part, root, document.item)
     if len(around.entered) < len(undo_places):
@@ -210,7 +209,7 @@ def _attempt(
 
 
 def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
-    """Put the records of each object in the place of their stand-in; False if a stand-in occurs in other text."""
+    """Replace the stand-ins by the records of each object; False if a stand-in occurs in other text."""
     in_block, in_flow = writer.scalar(_STAND_IN), writer.quoted(_STAND_IN)
     at = [
         index
@@ -226,9 +225,9 @@ def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
     return True
 
 
-def _levels(part: Part) -> int:
+def _count_levels(part: Part) -> int:
     return (
-        1 + max((_levels(entry.child) for entry in part.entries), default=0)
+        1 + max((_count_levels(entry.child) for entry in part.entries), default=0)
         if isinstance(part, EditedCollection)
         else 0
     )
@@ -241,8 +240,8 @@ def _reads_as(text: str, expected: Any) -> bool:
         return False
 
 
-def _dash_offset(text: str, node: Node) -> int:
-    """Return how far lists are indented from their key in this document: the first block list's, -1 without any."""
+def _find_dash_offset(text: str, node: Node) -> int:
+    """Return the indent of lists from their key in this document: the first block list's, -1 without any."""
     if node.style == "block":
         for part in node.parts:
             child = part[1] if node.kind == "map" else part
@@ -251,12 +250,12 @@ def _dash_offset(text: str, node: Node) -> int:
             if node.kind == "map" and child.kind == "seq":
                 dash = offsets.column_of(text, offsets.first_entry(text, child))
                 return max(0, dash - offsets.column_of(text, offsets.first_entry(text, node)))
-            if (offset := _dash_offset(text, child)) >= 0:
+            if (offset := _find_dash_offset(text, child)) >= 0:
                 return offset
     return -1
 
 
-def _from_nothing(document: Document, value: Any) -> tuple[str, tuple[Undo, ...]]:
+def _write_first_value(document: Document, value: Any) -> tuple[str, tuple[Undo, ...]]:
     text = document.text
     newline = offsets.newline_at(text, len(text))
     gap = "" if not text or text.endswith("\n") else newline
@@ -268,12 +267,12 @@ def _from_nothing(document: Document, value: Any) -> tuple[str, tuple[Undo, ...]
 
 # --- Edit a document, or several objects of one, in place
 #
-# Rule: the value of the new text is `apply(value, changes)`, which `proof` checks. The undo records of an
-# object are stored in that object.
+# Rule: the value of the new text is `apply(value, changes)`, which `rewrite` checks. The undo records of an object are
+# stored in that object.
 
 
 class Spliced(NamedTuple):
-    """A new text, and the records by which `restore` restores the old one."""
+    """A new text, and the records from which `restore` restores the old one."""
 
     text: str
     undo: Undo
@@ -298,19 +297,19 @@ class EditedMember(NamedTuple):
 
 
 def splice(document: Document, changes: Sequence[Change], keep_undo_at: Path | None = None) -> Spliced:
-    """Apply `changes` in order to the text of `document`; bytes that no change concerns stay as they are.
+    """Apply `changes` in order to the text of `document`; all other bytes stay.
 
-    keep_undo_at: where to keep the records as a string of JSON, usually an annotation; maps that are missing above it
-    are created, and undone with the rest. Without any effective change nothing is kept and the text is returned as is.
-    Raises ChangeError for a path that does not exist, YamlError (splice) should no edit read back as meant.
+    keep_undo_at: where to keep the records as a string of JSON, usually an annotation; missing maps above it are
+    created, and undone with the rest. Without any effective change no records are kept and the text is returned as is.
+    Raises ChangeError for a path that does not exist, YamlError (splice) if no edit reads back as intended.
     """
     if keep_undo_at is not None:
-        text, (edited,) = _spliced(document, [MemberChanges((), changes, keep_undo_at)])
+        text, (edited,) = _splice_group(document, [MemberChanges((), changes, keep_undo_at)])
         return Spliced(text, edited.undo)
     new_value = apply(document.value, list(changes))
     if same(new_value, document.value):
         return Spliced(document.text, [])
-    text, (undo,) = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: new_value)
+    text, (undo,) = rewrite(document, lambda node, _: _apply_changes(node, (), changes), lambda _: new_value)
     return Spliced(text, undo)
 
 
@@ -319,24 +318,24 @@ def splice_members(
 ) -> tuple[str, tuple[EditedMember | YamlError, ...]]:
     """Splice several objects of one document, in one edit of its text unless they share an anchor that is edited.
 
-    Returns a text in which every object that can be edited is; for each object its outcome, or why it cannot be edited.
+    Returns a text with all objects edited that can be, and for each object its outcome, or why it cannot be edited.
     Addresses of the records start at the object, so that they stay right when a host moves it. Objects with an alias of
-    an anchor in another object come last: by then it is written out if the edit of the other object takes the anchor.
+    an anchor in another object come last: by then it is written out if the other object's edit removes the anchor.
     Raises ChangeError for a path that does not exist.
     """
-    aliased = _with_foreign_alias(document, members)
+    aliased = _find_foreign(document, members)
     text, outcomes = document.text, dict[int, EditedMember | YamlError]()
     groups = [index for index in range(len(members)) if index not in aliased], sorted(aliased)
     for group in filter(None, groups):
         if text is not document.text:
             document = parse(text, line=document.line)
-        text, edited = in_groups(document, [members[index] for index in group], _spliced_together, _spliced_alone)
+        text, edited = in_groups(document, [members[index] for index in group], _splice_together, _splice_alone)
         outcomes.update(zip(group, edited, strict=True))
     return text, tuple(outcomes[index] for index in range(len(members)))
 
 
-def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) -> set[int]:
-    """Return the indexes of the objects with an alias whose anchor stands in no or another object."""
+def _find_foreign(document: Document, members: Sequence[MemberChanges]) -> set[int]:
+    """Return the indexes of the objects with an alias whose anchor is outside of that object."""
     if "*" not in document.text or document.node is None:
         return set()
     nodes = [(node, index) for index, member in enumerate(members) if (node := node_at(document.node, member.root))]
@@ -344,37 +343,40 @@ def _with_foreign_alias(document: Document, members: Sequence[MemberChanges]) ->
     return {nodes[at][1] for at, _ in foreign_aliases(document.node, [node for node, _ in nodes])}
 
 
-def _spliced_alone(document: Document, member: MemberChanges) -> tuple[str, EditedMember | YamlError]:
+def _splice_alone(document: Document, member: MemberChanges) -> tuple[str, EditedMember | YamlError]:
     try:
-        text, (outcome,) = _spliced(_written_out(document, member.root), [member])
+        text, (outcome,) = _splice_group(_write_out_alias(document, member.root), [member])
     except YamlError as problem:
         return document.text, problem
     return text, outcome
 
 
-def _written_out(document: Document, root: Path) -> Document:
-    """Replace an alias on the path to an object by what it stands for, which no undo record takes back."""
+def _write_out_alias(document: Document, root: Path) -> Document:
+    """Replace an alias on the path to an object by its value; undo records do not restore the alias."""
     behind = next((root[:size] for size in range(1, len(root)) if node_at(document.node, root[: size + 1]) is None), ())
     if document.node is None or not behind:
         return document
     value = document.value
     for part in behind:
         value = value[part]
-    changes = [Change(behind, "set", None), Change(behind, "set", value)]  # the same value alone is no change
-    text, _ = rewrite(document, lambda node, _: _edited(node, (), changes), lambda _: document.value)
+    changes = [
+        Change(behind, "set", None),
+        Change(behind, "set", value),
+    ]  # setting the same value alone is not a change
+    text, _ = rewrite(document, lambda node, _: _apply_changes(node, (), changes), lambda _: document.value)
     return parse(text, line=document.line)
 
 
-def _spliced_together(
+def _splice_together(
     document: Document, members: Sequence[MemberChanges]
 ) -> tuple[str, list[EditedMember | YamlError]]:
-    text, outcomes = _spliced(document, members)
+    text, outcomes = _splice_group(document, members)
     return text, [*outcomes]
 
 
-def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
-    """Edit some objects at once. Raises YamlError (splice) if editing them edited by edited would give another text."""
-    objects = [_changed(document, member) for member in members]
+def _splice_group(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:
+    """Edit some objects at once. Raises YamlError (splice) if editing them one by one would give another text."""
+    objects = [_apply_to_object(document, member) for member in members]
     effective = [edited for edited in objects if edited.is_changed]
     if not effective:
         return document.text, [EditedMember(edited.value, []) for edited in objects]
@@ -387,12 +389,14 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
     def make(node: Node, records: Sequence[str]) -> Part:
         part: Part = node
         for edited, record in zip(effective, records, strict=True):
-            part = _edited(part, edited.root, [*edited.changes, *edited.parents, Change(edited.at, "set", record)])
+            part = _apply_changes(
+                part, edited.root, [*edited.changes, *edited.parents, Change(edited.at, "set", record)]
+            )
         return part
 
     def wanted(records: Sequence[str]) -> Any:
         values = {edited.root: edited.with_undo(record) for edited, record in zip(effective, records, strict=True)}
-        return _with_values(document.value, values)
+        return _replace_values(document.value, values)
 
     undo_places = [(edited.node, pointer(edited.at)) for edited in effective]
     text, undo = rewrite(document, make, wanted, undo_places, smallest=len(effective) > 1)
@@ -403,7 +407,7 @@ def _spliced(document: Document, members: Sequence[MemberChanges]) -> tuple[str,
 class _Object(NamedTuple):
     """An object and its changes. at: where the records go.
 
-    value: the object after the changes that are not made for the records. parents: those that create the maps.
+    value: the object after the changes, without those for the records. parents: the changes that create the maps.
     """
 
     root: Path
@@ -419,11 +423,11 @@ class _Object(NamedTuple):
         return apply(self.value, [*self.parents, Change(self.at, "set", records)])
 
 
-def _changed(document: Document, member: MemberChanges) -> _Object:
+def _apply_to_object(document: Document, member: MemberChanges) -> _Object:
     """Apply the changes of an object to its value.
 
     Raises ChangeError if the path of a change, or of the records, does not exist, YamlError (splice) for an object
-    behind an alias.
+    inside the value of an alias.
     """
     root, changes, at = member
     old = document.value
@@ -437,11 +441,11 @@ def _changed(document: Document, member: MemberChanges) -> _Object:
         return _Object(root, [], at, new, [], False, node)
     if not isinstance(new, dict):
         raise ChangeError("an object that is not a map")
-    return _Object(root, list(changes), at, new, _parents(new, at), True, node)
+    return _Object(root, list(changes), at, new, _make_parents(new, at), True, node)
 
 
-def _parents(value: Any, path: Path) -> list[Change]:
-    """Make the changes that create the missing maps above `path`. Raises ChangeError where no map can stand."""
+def _make_parents(value: Any, path: Path) -> list[Change]:
+    """Make the changes that create the missing maps above `path`. Raises ChangeError where a map cannot be."""
     missing = []
     for size in range(1, len(path)):
         value = value.get(path[size - 1])
@@ -464,7 +468,7 @@ def node_at(node: Node | None, path: Path) -> Node | None:
     return node
 
 
-def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
+def _apply_changes(part: Part, root: Path, changes: Sequence[Change]) -> Part:
     if root:
         changes = [Change((*root, *path), op, value) for path, op, value in changes]
     for change in changes:
@@ -472,12 +476,12 @@ def _edited(part: Part, root: Path, changes: Sequence[Change]) -> Part:
     return part
 
 
-def _with_values(value: Any, replaced: Mapping[Path, Any]) -> Any:
+def _replace_values(value: Any, replaced: Mapping[Path, Any]) -> Any:
     if () in replaced:
         return replaced[()]
     below: dict[str | int, dict[Path, Any]] = {}
     for path, new in replaced.items():
         below.setdefault(path[0], {})[path[1:]] = new
     if isinstance(value, dict):
-        return {key: _with_values(item, below[key]) if key in below else item for key, item in value.items()}
-    return [_with_values(item, below[at]) if at in below else item for at, item in enumerate(value)]
+        return {key: _replace_values(item, below[key]) if key in below else item for key, item in value.items()}
+    return [_replace_values(item, below[at]) if at in below else item for at, item in enumerate(value)]

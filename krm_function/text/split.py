@@ -26,52 +26,50 @@ from krm_function.text.libyaml import (
 )
 from krm_function.text.parse import Event, check_separators, located, open_events
 
-# --- Fast path: validate a slice with libyaml without materialising events; anything unclear is left to the event
-# parser
+# --- Fast path: validate a slice with libyaml without materialising events; the event parser reads unclear slices
 #
-# Rule: nothing about a slice is assumed that libyaml has not confirmed.
+# Rule: libyaml has to confirm everything that is assumed about a slice.
 #
 # - libyaml accepts a piece only if no quote or bracket is open at its end. So the next piece begins where it seems to.
-# - The lines of a literal (`key: |`) mean nothing as long as they are indented like the first. libyaml is given one
-#   line in their place. Inside of quotes and brackets it would refuse that line; so where it accepts it, the lines are
-#   a literal or a part of a larger one.
-# - A header is read off plain first lines when no later line can be a second one.
-# - Patterns are possessive throughout: a text takes a time in proportion to its length, whatever stands in it.
-# - Depth is bounded by counting, before libyaml sees anything: a column opens two collections at most (a map, and a
-#   list in the same column), and so does a bracket (a list, and a pair in it). Columns are those that some line begins
-#   in, or goes on in behind a dash.
+# - The lines of a literal (`key: |`) do not matter if they are indented like the first. libyaml gets one line instead.
+#   Inside quotes and brackets it would refuse that line; so if it accepts it, the lines are a literal or a part of one.
+# - A header is read from plain first lines if no later line can be a second one.
+# - Patterns are possessive throughout: the time for a text is proportional to its length, whatever its content.
+# - Depth is bounded by counting, before libyaml reads the text: a column opens at most two collections (a map, and a
+#   list in the same column), and so does a bracket (a list, and a pair in it). Columns are those where a line begins,
+#   or continues after a dash.
 
 
-_BREAKS = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")  # line ends of libyaml's own, directives, ends
+_BREAKS = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")  # libyaml's own line ends, directives, ends
 _LITERAL = re.compile(r"(?m)^( *+)([A-Za-z0-9._/-]++): \|[+-]?\n(\1 ++)(?=[^\s])[^\n]*+\n(?:\3[^\n]*+\n|\n)*+")
-# `\z` is an error inside of double quotes, text behind `'` inside of single ones, `|` inside of brackets
+# `\z` is an error inside double quotes, text after `'` inside single quotes, `|` inside brackets
 _STAND_IN = r"\1\2: |" + "\n" + r"\3\\z' " + '"\n'
 _ODD = bytes(set(range(32)) - {9, 10} | {127})  # characters that YAML does not allow
 _COLUMNS, _BRACKETS = 24, 20
 _DEEP = "\n" + " " * _COLUMNS
 _BEGIN = re.compile(r"(?:\A|\n)( *+)([-?][ \t]++)?")
-_NESTED = re.compile(r"\n *+[-?][ \t]++[-?][ \t]")  # more than one collection begins in one line
+_NESTED = re.compile(r"\n *+[-?][ \t]++[-?][ \t]")  # several collections begin in one line
 _BATCH = 256 * 1024  # characters that libyaml reads at once
 
 
 class Header:
-    """Reads apiVersion, kind and name off the first lines of a piece: at `margin`, behind `opening` (a pattern)."""
+    """Reads apiVersion, kind and name from the first lines of a piece: at `margin`, after `opening` (a pattern)."""
 
     def __init__(self, opening: str, margin: str) -> None:
         second = r"\3(?:name\b|[\"'?&!*<])"
         self.first = re.compile(
             opening + r"apiVersion: ([A-Za-z][A-Za-z0-9./-]*+)\n"
             rf"{margin}kind: ([A-Za-z]++)\n{margin}metadata:\n(?=({margin} ++))"
-            # what stands above the name
+            # the lines above the name
             r"(?:\3(?!name:)[A-Za-z]++:(?: [A-Za-z0-9][A-Za-z0-9./-]*+)?\n(?:\3 ++[^\n\"'\[{&*|>]*+\n)*+)*+"
             r"\3name: ([A-Za-z0-9][A-Za-z0-9.-]*+)\n"
-            rf"(?=\3[^ \n]|{margin}[^ \n]|\Z)"  # the name does not go on in the next line
+            rf"(?=\3[^ \n]|{margin}[^ \n]|\Z)"  # the name does not continue in the next line
             rf"(?:(?!{second})(?:{margin} [^\n]*+| *+(?:#[^\n]*+)?)\n)*+(?!{second})"  # no second name
         )
         self.again = re.compile(rf"\n{margin}(?:[^ \nA-Za-z#]|(?:apiVersion|kind|metadata|items)\b)")
 
     def read(self, piece: str, short: str) -> tuple[str, str, str] | None:
-        """Return apiVersion, kind and name; None where the patterns cannot tell them."""
+        """Return apiVersion, kind and name; None if the patterns cannot tell."""
         match = self.first.match(piece)
         if match is None or self.again.search(short, match.end(4)):
             return None
@@ -79,7 +77,7 @@ class Header:
 
 
 def header_of_item(column: int) -> Header:
-    """Make the header of a list item whose dash is in a column."""
+    """Make the header pattern of a list item whose dash is in a column."""
     margin = " " * (column + 2)
     return Header(rf"{' ' * column}- (?:#[^\n]*\n{margin})*", margin)
 
@@ -98,9 +96,9 @@ def validated(
     by_events: Callable[[str], Chunk],
     aliases: int,
 ) -> Iterator[Chunk]:
-    """Yield the chunks between edges that follow each other, each confirmed as one. Raises YAMLError and ValueError.
+    """Yield the chunks between consecutive edges, each confirmed as one. Raises YAMLError and ValueError.
 
-    line: of the first edge. by_events: reads one piece with the event parser. aliases: how many a piece may have.
+    line: of the first edge. by_events: reads one piece with the event parser. aliases: the limit for a piece.
     """
     batch = Batch()
     for start, end in edges:
@@ -126,7 +124,7 @@ def without_literals(piece: str) -> str:
 
 
 def may_be_too_deep(short: str) -> bool:
-    """Tell whether a text without literals may be nested deeper than is allowed."""
+    """Tell whether a text without literals may be nested deeper than allowed."""
     if short.count("[") + short.count("{") > _BRACKETS or _NESTED.search(short):
         return True
     return _DEEP in short and len(_columns(short)) > _COLUMNS
@@ -138,33 +136,33 @@ def _columns(short: str) -> set[int]:
 
 
 class Batch:
-    """Validates pieces with libyaml, many at once. Each must be able to follow the one before it."""
+    """Validates pieces with libyaml, many at once. Each must be able to follow the previous one."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._size = 0
 
     def take(self, short: str) -> None:
-        """Add a piece without literals that is not too deep. Raises YAMLError for it or an earlier one."""
+        """Add a piece without literals that is not too deep. Raises YAMLError for it or an earlier piece."""
         self._pieces.append(short)
         self._size += len(short)
         if self._size > _BATCH:
             self.finish()
 
     def finish(self) -> None:
-        """Validate the pieces that are left. Raises YAMLError."""
+        """Validate the remaining pieces. Raises YAMLError."""
         CParser("".join(self._pieces)).raw_parse()
         self._pieces, self._size = [], 0
 
 
-# --- Fast path: split a block list without materialising every event; None where only the events can tell
+# --- Fast path: split a block list without materialising every event; None if only the events can tell
 #
-# Rule: the parser reads the text with its first and its last item. What stands between is a list of its
-# own that begins in the same column, of items that libyaml accepts one by one; so it can stand there (see `validate`).
+# Rule: the parser reads the text with its first and its last item. The part between is a separate list that begins in
+# the same column, of items that libyaml accepts one by one; so it is valid there (see `validated`).
 
 
 _ITEMS = re.compile(r"(?:\A|\n)items:\n(?=( *)- )")
-_ROOT = re.compile(r"\n[^ \n#-]")  # the key behind the items
+_ROOT = re.compile(r"\n[^ \n#-]")  # the key after the items
 _FEW = 4  # with fewer items, reading all events is faster
 
 
@@ -184,7 +182,7 @@ def cut_items(text: str, limits: Limits, by_events: Callable[[str], ItemList | N
         return alone.items[0]
 
     try:
-        starts = list(_item_starts(text, start_of_items.end(), column))
+        starts = list(_find_item_starts(text, start_of_items.end(), column))
         if len(starts) < _FEW:
             return None
         first, last = starts[1], starts[-1]
@@ -202,8 +200,8 @@ def cut_items(text: str, limits: Limits, by_events: Callable[[str], ItemList | N
     return wide._replace(items=(wide.items[0], *between, wide.items[1]))
 
 
-def _item_starts(text: str, start: int, column: int) -> Iterator[int]:
-    """Yield where items seem to begin, up to the next key of the root."""
+def _find_item_starts(text: str, start: int, column: int) -> Iterator[int]:
+    """Yield the offsets where items seem to begin, up to the next key of the root."""
     end = _ROOT.search(text, start)
     stop = end.start() if end else len(text)
     dash = "\n" + " " * column + "-"
@@ -215,10 +213,10 @@ def _item_starts(text: str, start: int, column: int) -> Iterator[int]:
         at = text.find(dash, at + 1, stop)
 
 
-# --- Fast path: split a stream without materialising every event; None where only the events can tell
+# --- Fast path: split a stream without materialising every event; None if only the events can tell
 #
-# Rule: libyaml refuses a `---` at the start of a line inside of quotes and brackets. In a stream that it
-# accepts, every such line begins a document, and without `...` and directives nothing else does.
+# Rule: libyaml refuses a `---` at the start of a line inside quotes and brackets. In a stream that it accepts, every
+# such line begins a document, and without `...` and directives no other line does.
 
 
 _NO_DOCUMENT = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*+(?:#[^\n]*+)?")
@@ -228,7 +226,7 @@ _HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "
 def cut_stream(text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
     """Return what `by_events` returns for `text`, or None. by_events: split_stream by one pass over all events."""
     if "\r" in text:
-        return _cut_returns(text, limits, by_events)
+        return _cut_crlf_stream(text, limits, by_events)
     if not text or text[:1] == "%" or text[:3] == "..." or not eligible(text, limits):
         return None
 
@@ -236,7 +234,7 @@ def cut_stream(text: str, limits: Limits, by_events: Callable[[str], Sequence[Ch
         (read,) = by_events(piece)
         return read
 
-    starts = list(_document_starts(text))
+    starts = list(_find_document_starts(text))
     if len(starts) > limits.documents:
         return None
     try:
@@ -245,8 +243,10 @@ def cut_stream(text: str, limits: Limits, by_events: Callable[[str], Sequence[Ch
         return None  # the parser finds what is wrong, and where
 
 
-def _cut_returns(text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
-    """Do as `cut` if each line ends in CR LF: as the same text with LF, and a character more for each line before."""
+def _cut_crlf_stream(
+    text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]
+) -> tuple[Chunk, ...] | None:
+    """Like `cut_stream` if each line ends in CR LF: cut the text with LF, and add a character for each earlier line."""
     plain = text.replace("\r\n", "\n")
     if "\r" in plain or len(text) - len(plain) != plain.count("\n"):
         return None
@@ -259,8 +259,8 @@ def _cut_returns(text: str, limits: Limits, by_events: Callable[[str], Sequence[
     )
 
 
-def _document_starts(text: str) -> Iterator[int]:
-    """Yield where documents begin: at the first character, and at each `---` that follows the first document."""
+def _find_document_starts(text: str) -> Iterator[int]:
+    """Yield the starts of documents: the first character, and each `---` after the first document."""
     first = text.find("\n---")
     if text.startswith("---") or not _NO_DOCUMENT.fullmatch(text, 0, first + 1):
         at = first
@@ -275,20 +275,19 @@ def _document_starts(text: str) -> Iterator[int]:
 
 # --- Cut a stream of documents into exact slices
 #
-# Rule: boundaries come from the parser, never from a search for `---`. A search can be fooled from inside
-# a quoted scalar and would then hide a pod. The slices concatenate to the text; a `---` belongs to the document it
-# opens.
+# Rule: boundaries come from the parser, never from a search for `---`: text inside a quoted scalar could fool a search,
+# which would then hide a pod. The slices concatenate to the text; a `---` belongs to the document that it opens.
 
 
-LARGE = 50_000  # characters: below, compiling the patterns of the fast path takes longer than reading all events
+LARGE = 50_000  # characters: below that, compiling the patterns of the fast path takes longer than reading all events
 _NOTHING = Chunk(*NOWHERE, empty=True)
 
 
 def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
-    """Cut `text` into its documents; no text gives no chunks.
+    """Cut `text` into its documents; an empty text gives no chunks.
 
     The depth and the aliases of each document and the number of documents are bounded before anything is built. Aliases
-    are not resolved here, so one without an anchor passes. Raises YamlError for any text that is not valid YAML
+    are not resolved here, so an alias without an anchor passes. Raises YamlError for any text that is not valid YAML
     throughout, or that Go's readers would cut elsewhere.
     """
     check_separators(text)
@@ -301,7 +300,7 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
 
 
 def split_stream_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
-    """Do as `split_stream`, by one pass over all events."""
+    """Like `split_stream`, by one pass over all events."""
     starts: list[tuple[int, int]] = []  # offset, line
     headers: list[Chunk] = []
     try:
@@ -314,7 +313,7 @@ def split_stream_by_events(text: str, limits: Limits = LIMITS) -> tuple[Chunk, .
         starts, headers = ([(0, 1)], [_NOTHING]) if text else ([], [])
     ends = [start for start, _ in starts[1:]] + [len(text)]
     return tuple(
-        _placed(start, end, line, head) for (start, line), end, head in zip(starts, ends, headers, strict=False)
+        _place(start, end, line, head) for (start, line), end, head in zip(starts, ends, headers, strict=False)
     )
 
 
@@ -332,25 +331,25 @@ def _read_documents(text: str, limits: Limits, starts: list[tuple[int, int]], he
         headers.append(reader.header(pull(), 0))
 
 
-# --- Read the root of a list document from the event stream: its interesting values, and the items with their bounds
+# --- Read the root of a list document from the event stream: its relevant values, and the items with their bounds
 #
-# Rule: events only. Offsets are those of tokens; `items` decides what else belongs to an item.
+# Rule: events only. Offsets are token offsets; `split_items` decides what else belongs to an item.
 
 
 _KEYS = ("items", "functionConfig", "results", "apiVersion", "kind")
 
 
 class ListItem(NamedTuple):
-    """One item: its first event, its header, and where its last token ends."""
+    """One item: its first event, its header, and the end of its last token."""
 
     event: Event
     header: Chunk
     end: int
-    tidy: int  # the same, blank lines below a block scalar left out
+    tidy: int  # the same, without blank lines below a block scalar
 
 
 class RootValue(NamedTuple):
-    """A value of the root: its first event, its header, and its span from behind the colon."""
+    """A value of the root: its first event, its header, and its span from after the colon."""
 
     event: Event
     header: Chunk
@@ -365,7 +364,7 @@ class RootValue(NamedTuple):
 
 
 class RootMapping(NamedTuple):
-    """The root mapping: first and last event, values by key, where its last value ends, a key that is not plain."""
+    """The root mapping: first and last event, values by key, the end of its last value, a key that is not plain."""
 
     start: Event
     end: Event
@@ -375,7 +374,7 @@ class RootMapping(NamedTuple):
 
 
 def read_root(text: str, reader: NodeReader, start: Event) -> RootMapping:
-    """Read a root mapping whose start was pulled. Raises YamlError for a second key of those that matter."""
+    """Read a root mapping whose start was pulled. Raises YamlError for a duplicate of a relevant key."""
     pull = reader.pull
     values: dict[str, RootValue] = {}
     odd_key: tuple[int, int] | None = None
@@ -392,30 +391,30 @@ def read_root(text: str, reader: NodeReader, start: Event) -> RootMapping:
             values[name] = _read_items(text, reader, event, behind)
         elif name in _KEYS:
             header = reader.header(event, 1)
-            values[name] = RootValue(event, header, (behind, max(behind, _tidy(text, reader))))
+            values[name] = RootValue(event, header, (behind, max(behind, _find_tidy_end(text, reader))))
         else:
             reader.skip(event, 1)
-    return RootMapping(start, key, values, _tidy(text, reader), odd_key)
+    return RootMapping(start, key, values, _find_tidy_end(text, reader), odd_key)
 
 
 def _read_items(text: str, reader: NodeReader, start: Event, behind: int) -> RootValue:
     reader.last = start
     items = []
     event: Event = reader.pull()
-    while not _ends(event):
+    while not _is_end(event):
         header = reader.header(event, 2)
-        items.append(ListItem(event, header, reader.end(text), _tidy(text, reader)))
+        items.append(ListItem(event, header, reader.end(text), _find_tidy_end(text, reader)))
         event = reader.pull()
     if start.flow_style:
         reader.last = event
-    return RootValue(start, Chunk(*NOWHERE), (behind, _tidy(text, reader)), tuple(items))
+    return RootValue(start, Chunk(*NOWHERE), (behind, _find_tidy_end(text, reader)), tuple(items))
 
 
-def _ends(event: Event) -> bool:
+def _is_end(event: Event) -> bool:
     return type(event) is SequenceEndEvent
 
 
-def _tidy(text: str, reader: NodeReader) -> int:
+def _find_tidy_end(text: str, reader: NodeReader) -> int:
     last: Any = reader.last
     kind = type(last)
     if kind is ScalarEvent and last.style in ("|", ">"):
@@ -425,15 +424,15 @@ def _tidy(text: str, reader: NodeReader) -> int:
 
 # --- Cut the `items` of a ResourceList or a List into exact slices
 #
-# Rule: boundaries come from the parser. The slices of a block list are whole lines from an item's `-` to
-# the next item's `-`, so a comment between two items belongs to the slice above it, and what follows the last item
-# belongs to it as long as it is indented deeper than the dashes.
+# Rule: boundaries come from the parser. The slices of a block list are whole lines from an item's `-` to the next
+# item's `-`, so a comment between two items belongs to the slice above it. Comments after the last item belong to it if
+# they are indented deeper than the dashes.
 
 
 def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     """Cut the items of a list document; None for anything else.
 
-    Anything else: not exactly one document, a root that is no mapping, no `items`, or `items` that is neither a list
+    Anything else: not exactly one document, a root that is not a mapping, no `items`, or `items` that is neither a list
     nor null. Raises YamlError for invalid YAML, and (shape) for an `items` that is an alias or has a `?` key.
     """
     check_separators(text)
@@ -446,7 +445,7 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
 
 
 def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None:
-    """Do as `split_items`, by one pass over all events."""
+    """Like `split_items`, by one pass over all events."""
     reader = NodeReader(open_events(text, limits), limits, 1)
     try:
         root = _read_root(text, reader)
@@ -461,12 +460,12 @@ def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None
         raise reader.fail(value.event, "items is an alias", "shape")
     if type(value.event) is not SequenceStartEvent and not value.header.empty:
         return None
-    item_list = _list(text, reader, root)
+    item_list = _make_item_list(text, reader, root)
     return item_list._replace(shared_anchors=_shares_anchors(text, limits, item_list)) if reader.aliases else item_list
 
 
 def _shares_anchors(text: str, limits: Limits, item_list: ItemList) -> bool:
-    return crosses(text, limits, _edges(item_list))
+    return crosses(text, limits, _find_edges(item_list))
 
 
 def _read_root(text: str, reader: NodeReader) -> RootMapping | None:
@@ -478,7 +477,7 @@ def _read_root(text: str, reader: NodeReader) -> RootMapping | None:
     return root if type(pull()) is DocumentEndEvent and type(pull()) is StreamEndEvent else None
 
 
-def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
+def _make_item_list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
     value = root.values["items"]
     style: Literal["block", "flow", "empty"]
     style = "empty" if not value.items else "flow" if value.event.flow_style else "block"
@@ -486,11 +485,11 @@ def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
     indent = 0
     items_at = value.span[1]
     if style == "block":
-        chunks, indent = _block_items(text, reader, value)
+        chunks, indent = _cut_block_items(text, reader, value)
         items_at = chunks[-1].end
     elif style == "flow":
         lines = _Lines(text)
-        chunks = tuple(_flow_item(item, lines) for item in value.items)
+        chunks = tuple(_make_flow_item(item, lines) for item in value.items)
         items_at = chunks[-1].end
     elif type(value.event) is SequenceStartEvent:
         items_at = int(value.event.end_mark.index)  # type: ignore[union-attr]
@@ -503,11 +502,13 @@ def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
         items=chunks,
         style=style,
         indent=indent,
-        function_config=_chunk(text, root.values.get("functionConfig")),
-        results=_chunk(text, results),
+        function_config=_make_chunk(text, root.values.get("functionConfig")),
+        results=_make_chunk(text, results),
         items_at=items_at,
         items_span=value.span,
-        end=root.end.start_mark.index if flow else max(offsets.line_end(text, root.tail), items_at),  # below a foot
+        end=root.end.start_mark.index
+        if flow
+        else max(offsets.line_end(text, root.tail), items_at),  # below its comments
         root_style="flow" if flow else "block",
         shared_anchors=False,
         indent_root=root.start.start_mark.column,
@@ -517,8 +518,8 @@ def _list(text: str, reader: NodeReader, root: RootMapping) -> ItemList:
     )
 
 
-def _edges(item_list: ItemList) -> list[int]:
-    """Return the offsets where the regions begin and end that are parsed separately."""
+def _find_edges(item_list: ItemList) -> list[int]:
+    """Return the offsets where separately parsed regions begin and end."""
     chunks = (*item_list.items, item_list.function_config, item_list.results)
     return sorted({edge for chunk in chunks if chunk is not None for edge in (chunk.start, chunk.end)})
 
@@ -528,10 +529,10 @@ def resolve_item_aliases(text: str, limits: Limits = LIMITS) -> str:
     item_list = split_items(text, limits)
     if item_list is None or not item_list.shared_anchors:
         return text
-    return inline(text, limits, _edges(item_list))
+    return inline(text, limits, _find_edges(item_list))
 
 
-def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple[Chunk, ...], int]:
+def _cut_block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple[Chunk, ...], int]:
     at = offsets.content_at(text, value.event.start_mark.index)
     dashes = []
     for item in value.items:
@@ -542,16 +543,16 @@ def _block_items(text: str, reader: NodeReader, value: RootValue) -> tuple[tuple
     indent = offsets.column_of(text, dashes[0])
     starts = [dash - indent for dash in dashes]
     end = offsets.line_end(text, value.items[-1].tidy)
-    ends = [*starts[1:], _foot(text, end, indent)]
+    ends = [*starts[1:], _find_foot_end(text, end, indent)]
     lines = _Lines(text)
     return tuple(
-        _placed(start, end, lines.at(start), item.header)
+        _place(start, end, lines.at(start), item.header)
         for start, end, item in zip(starts, ends, value.items, strict=True)
     ), indent
 
 
-def _foot(text: str, end: int, indent: int) -> int:
-    """Return where the comments end that follow the last item at `end` and are indented deeper than its dash."""
+def _find_foot_end(text: str, end: int, indent: int) -> int:
+    """Return the end of the comments that follow the last item at `end` and are indented deeper than its dash."""
     at = end
     while at < len(text):
         next_line = offsets.line_end(text, at)
@@ -578,19 +579,19 @@ class _Lines:
         return self.line
 
 
-def _flow_item(item: ListItem, lines: _Lines) -> Chunk:
+def _make_flow_item(item: ListItem, lines: _Lines) -> Chunk:
     start = item.event.start_mark.index
-    return _placed(start, item.end, lines.at(start), item.header)
+    return _place(start, item.end, lines.at(start), item.header)
 
 
-def _placed(start: int, end: int, line: int, header: Chunk) -> Chunk:
+def _place(start: int, end: int, line: int, header: Chunk) -> Chunk:
     return header._replace(start=start, end=end, line=line)
 
 
-def _chunk(text: str, value: RootValue | None) -> Chunk | None:
+def _make_chunk(text: str, value: RootValue | None) -> Chunk | None:
     if value is None:
         return None
     start, end = offsets.content_at(text, value.event.start_mark.index), value.span[1]
     if not getattr(value.event, "flow_style", True) and offsets.first_on_line(text, start):
         start, end = offsets.line_start(text, start), offsets.line_end(text, end)
-    return _placed(start, max(start, end), text.count("\n", 0, start) + 1, value.header)
+    return _place(start, max(start, end), text.count("\n", 0, start) + 1, value.header)

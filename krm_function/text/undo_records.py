@@ -21,7 +21,7 @@ _ESCAPES = (("~", "~0"), ("/", "~1"), ("@", "~2"), ("#", "~3"))
 
 
 def escape(key: str) -> str:
-    """Encode a key as a segment, which is never empty."""
+    """Encode a key as a segment; a segment is never empty."""
     if not key:
         return "~4"
     for plain, escaped in _ESCAPES:
@@ -45,7 +45,7 @@ def pointer(path: tuple[str | int, ...]) -> str:
 
 
 def addresses(edited: EditedCollection, path: str) -> Iterator[tuple[EditedEntry, str]]:
-    """Yield the new and edited entries of a collection with their addresses. path: the address of the collection."""
+    """Yield the new and edited entries of a collection with their addresses. path: the collection's own."""
     segment = segments(edited)
     for index, entry in enumerate(edited.entries):
         if entry.origin < 0 or not isinstance(entry.child, Node):
@@ -57,7 +57,7 @@ def segments(edited: EditedCollection) -> Callable[[int], str]:
     entries = edited.entries
     if edited.node.kind == "map":
         return lambda index: escape("<<" if (key := entries[index].key) is None else key)
-    names = [_name(entry.child) for entry in entries]
+    names = [_read_name(entry.child) for entry in entries]
     count: dict[str | None, int] = {}
     for name in names:
         count[name] = count.get(name, 0) + 1
@@ -70,7 +70,7 @@ def segments(edited: EditedCollection) -> Callable[[int], str]:
 
 
 def entry_of(edited: EditedCollection, segment: str) -> EditedEntry | None:
-    """Find the entry that a segment addresses; None when it is gone."""
+    """Find the entry that a segment addresses; None if it has gone."""
     if edited.node.kind == "map":
         key = unescape(segment)
         present = edited.find(key)
@@ -81,12 +81,12 @@ def entry_of(edited: EditedCollection, segment: str) -> EditedEntry | None:
         index = int(segment[1:]) if segment[1:].isdecimal() and len(segment) <= _LONGEST else len(edited.entries)
         return edited.entries[index] if index < len(edited.entries) else None
     name = unescape(segment[1:])
-    same_name = [entry for entry in edited.entries if segment.startswith("@") and _name(entry.child) == name]
+    same_name = [entry for entry in edited.entries if segment.startswith("@") and _read_name(entry.child) == name]
     return same_name[0] if len(same_name) == 1 else None
 
 
-def _name(item: Part) -> str | None:
-    """Return the name of an item. An edited map is not converted to plain data as a whole for it."""
+def _read_name(item: Part) -> str | None:
+    """Return the name of an item, without converting an edited map to plain data."""
     entry = item.find("name") if isinstance(item, EditedCollection) else None
     if entry is not None:
         name = value_of(entry.child)
@@ -96,14 +96,14 @@ def _name(item: Part) -> str | None:
     return name if isinstance(name, str) else None
 
 
-# --- Write the records that undo an edit. Their shapes are described in restore.py, which reads them
+# --- Write the records that undo an edit. restore.py, which reads them, describes their shapes
 #
-# Rule: a record has no more than what the edited text lacks. Something added needs its address only; a
-# value that was replaced needs its old bytes only where writing the value would not give them.
+# Rule: a record has only data that the edited text lacks. An addition needs only its address; a replaced value needs
+# its old bytes only if writing the value would not give them.
 
 
 Undo = list[list[Any]]
-Removed = tuple[int, str, int]  # an entry that is gone: its index, its bytes, lines of comments up to what follows
+Removed = tuple[int, str, int]  # a removed entry: its index, its bytes, the lines of comments up to the next entry
 
 
 def from_document(undo: Undo, root: Path) -> Undo:
@@ -120,11 +120,11 @@ class UndoRecords:
         self.undo: Undo = []
 
     def of(self, _node: Node, path: str) -> "tuple[UndoRecords, str]":
-        """Return the records to which a node at an address belongs, and its address in them."""
+        """Return the records for a node at an address, and the node's address in them."""
         return self, path
 
     def replaced(self, path: str, old: Any, raw: str, again: Callable[[], str]) -> None:
-        """Record that the bytes `raw` were replaced; `again`: returns what would be written for their value."""
+        """Record that the bytes `raw` were replaced; `again` returns the text that writing their value would give."""
         if "\n" not in raw and raw == again():
             self.undo.append(["=", path, old])
         elif _reads_as(raw, old):
@@ -136,12 +136,12 @@ class UndoRecords:
         """Record a new entry. Undoing a new map or list removes only the entries that it was added with.
 
         A host or a person may have added more. An item of a list is removed as a whole. The map that holds the records
-        themselves is removed if it is empty then: a host may have removed the entries that it had in it.
+        themselves is removed if it is then empty: a host may have removed its other entries.
         """
         value = None if parent.kind == "seq" else value_of(entry.child)
-        self._added(path, value, 1 if path == self.stored_at and parent.parts else 0)
+        self._record_addition(path, value, 1 if path == self.stored_at and parent.parts else 0)
 
-    def _added(self, path: str, value: Any, around: int) -> None:
+    def _record_addition(self, path: str, value: Any, around: int) -> None:
         inner: list[tuple[str, Any]] = []
         if isinstance(value, dict):
             inner = [(f"{path}/{escape(key)}", child) for key, child in value.items()]
@@ -152,10 +152,10 @@ class UndoRecords:
         if not inner:
             self.undo.append(["-", path, around] if around else ["-", path])
         for address, child in inner:
-            self._added(address, child, around + 1)
+            self._record_addition(address, child, around + 1)
 
     def removed(self, edited: EditedCollection, path: str, removed: Sequence[Removed]) -> None:
-        """Record which entries of a collection at `path` are gone: their bytes, and the entry that followed each."""
+        """Record the removed entries of a collection at `path`: their bytes, and the entry after each."""
         parts, is_map, segment = edited.node.parts, edited.node.kind == "map", segments(edited)
         staying = [(entry.origin, at) for at, entry in enumerate(edited.entries) if entry.origin >= 0]
         for index, raw, gap in removed:
@@ -172,7 +172,7 @@ class UndoRecords:
 
 
 class NoUndoRecords(UndoRecords):
-    """Collects none, for an edit that is never undone, and for what stands around objects that have their own."""
+    """Keeps no records, for an edit that is never undone, and for the text around objects with their own records."""
 
     def __init__(self, members: Mapping[int, UndoRecords] | None = None) -> None:
         """members: by identity of their nodes, objects with records of their own; addresses start at the object."""
@@ -181,7 +181,7 @@ class NoUndoRecords(UndoRecords):
         self.entered: set[int] = set()
 
     def of(self, node: Node, path: str) -> tuple[UndoRecords, str]:
-        """Return the records of an object for its node and what stands in it."""
+        """Return the records of an object for its node and the nodes inside."""
         records = self.members.get(id(node)) if self.members else None
         if records is None:
             return self, path
@@ -206,7 +206,7 @@ def _reads_as(raw: str, value: Any) -> bool:
 
 
 def read_raw(raw: str) -> Any:
-    """Parse the bytes behind a colon to their value. Raises YamlError when they are not a value by themselves."""
+    """Parse the bytes after a colon to their value. Raises YamlError if they are not a value by themselves."""
     value = read_value(f"x:{raw}")
     if not isinstance(value, dict) or list(value) != ["x"]:
         raise YamlError("not one value", code="shape")

@@ -1,7 +1,7 @@
-"""Replace words inside of scalars, whose quotes, comments and places stay as they are.
+"""Replace words inside scalars, whose quotes, comments and places stay.
 
-Rule of this file: what comes out is parsed back and must be what `apply` says; where it is not, `splice` writes the
-whole scalars anew.
+Rule of this file: the result is parsed back and must equal the result of `apply`; otherwise `splice` writes the whole
+scalars again.
 """
 
 from collections.abc import Mapping
@@ -13,21 +13,21 @@ from krm_function.text.splice import node_at, splice
 
 
 def replace_scalars(document: Document, words: Mapping[Path, tuple[str, str]]) -> str:
-    """Return the text with other scalars at some paths. words: the value there, and the one that takes its place.
+    """Return the text with other scalars at some paths. words: the present value, and the one that replaces it.
 
     An alias follows its anchor. Raises ChangeError for a path that does not exist, YamlError as `splice` does.
     """
     changes = [Change(path, "set", new) for path, (_, new) in words.items()]
-    text = _replaced(document, words)
+    text = _replace_words(document, words)
     try:
         if same(parse(text, line=document.line).value, apply(document.value, changes)):
             return text
-    except YamlError:  # as where the word was split by an escape
+    except YamlError:  # as when an escape splits the word
         pass
     return splice(document, changes).text
 
 
-def _replaced(document: Document, words: Mapping[Path, tuple[str, str]]) -> str:
+def _replace_words(document: Document, words: Mapping[Path, tuple[str, str]]) -> str:
     spans = []
     for path, (old, new) in words.items():
         node = node_at(document.node, path)

@@ -1,7 +1,7 @@
 """Write new YAML: safe scalars, one line of JSON, block collections.
 
-Rule of this file: what is written reads the same in YAML 1.1, YAML 1.2 and Go. A string stays unquoted only when it is
-made of harmless characters and is no word of any of them; everything else is quoted. Lines are never folded.
+Rule of this file: written text reads the same in YAML 1.1, YAML 1.2 and Go. A string stays unquoted only if it has only
+harmless characters and is not a special word of any of them; all others are quoted. Lines are never folded.
 """
 
 import re
@@ -19,7 +19,7 @@ _NOT_LITERAL = "[\x00-\x08\x0b-\x1f\x7f]|[ \t]\n|\n\t|\n\n\\Z|\\A[ \t\n]"
 _UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 _SURROGATE = "[\ud800-\udfff]"
 _UNESCAPED = bytes(set(range(0x20, 0x7F)) - set(b'"\\'))
-_LONG = 200  # from here on it pays to look first whether there is anything to escape; in base64 there is not
+_LONG = 200  # from this length on a check for characters to escape pays off; base64 has none
 _COLLECTIONS = (dict, list, tuple)
 _KNOWN_LIMIT = 500  # texts; the containers, volumes and mounts of some kinds of pods
 _known: dict[tuple[bytes, int, str, int, bool], str] = {}
@@ -27,9 +27,9 @@ _KEY_LIMIT = 1000  # a simple key may have 1024 characters
 
 
 def scalar(text: str) -> str:
-    """Return the token for a string: plain when that is safe everywhere, else quoted. Always one line.
+    """Return the token for a string: plain if that is safe everywhere, else quoted. Always one line.
 
-    Double quotes, unless single ones are shorter, as for JSON in a string: those read the same in a diff.
+    Double quotes, unless single quotes are shorter, as for JSON in a string: those read the same in a diff.
     """
     if _SAFE.fullmatch(text) and text.lower() not in _WORDS:
         return text
@@ -66,7 +66,7 @@ def number(value: Any) -> str:
 
 
 def flow(value: Any) -> str:
-    """Return `value` on one line: JSON, except for infinities and for keys beyond the length of a simple key."""
+    """Return `value` on one line: JSON, except for infinities and for keys longer than a simple key."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, dict):
@@ -77,13 +77,13 @@ def flow(value: Any) -> str:
 
 
 def flow_key(key: str) -> str:
-    """Return a key inside of braces, with the `?` that a very long key needs."""
-    token = quoted(_text(key))
+    """Return a key inside braces, with the `?` that a very long key needs."""
+    token = quoted(_require_text(key))
     return f"? {token}" if len(token) > _KEY_LIMIT else token
 
 
 class Style:
-    """How new block text looks: its line ending, how far lists stand in from their key, whether it may use literals."""
+    """The style of new block text: its line ending, the indent of lists from their key, whether it may use literals."""
 
     __slots__ = ("dash", "literal", "newline")
 
@@ -94,9 +94,9 @@ class Style:
 
 
 def dump(value: Any, indent: int = 0) -> str:
-    """Block YAML for a new value, indented by `indent` columns, every line ended.
+    """Return block YAML for a new value, indented by `indent` columns, with every line ended.
 
-    Two spaces a level, list dashes at the column of their key, keys in the order given, no aliases.
+    Two spaces a level, list dashes at the column of their key, keys in the given order, no aliases.
     """
     return " " * indent + block(value, indent, Style()) + "\n"
 
@@ -104,30 +104,30 @@ def dump(value: Any, indent: int = 0) -> str:
 def block(value: Any, column: int, style: Style) -> str:
     """Return the text of a value that begins at `column`; the first line is not indented, the last not ended."""
     if not isinstance(value, _COLLECTIONS) or not value:
-        return _leaf(value, max(column, 0), style)
+        return _write_leaf(value, max(column, 0), style)
     gap = style.newline + " " * column
     if isinstance(value, dict):
-        return gap.join([_key(key, gap) + behind(item, column, style) for key, item in value.items()])
+        return gap.join([_write_key(key, gap) + behind(item, column, style) for key, item in value.items()])
     return gap.join(["-" + behind(item, column, style, item=True) for item in value])
 
 
 def pair(key: str, value: Any, column: int, style: Style) -> str:
-    """Return `key: value`, its first line not indented, its last not ended; the key stands at `column`."""
+    """Return `key: value`, its first line not indented, its last not ended; the key is at `column`."""
     return block({key: value}, column, style)
 
 
 def behind(value: Any, column: int, style: Style, *, item: bool = False) -> str:
     """Return the text of a value after the `:` of a key (or the `-` of an item) at `column`, with its space."""
     if not isinstance(value, _COLLECTIONS) or not value:
-        return " " + _leaf(value, column, style)
+        return " " + _write_leaf(value, column, style)
     if item:
-        return _item(value, column, style)
+        return _write_item(value, column, style)
     inner = column + (2 if isinstance(value, dict) else style.dash)
     return style.newline + " " * inner + block(value, inner, style)
 
 
-def _item(value: Any, column: int, style: Style) -> str:
-    """Return the text of an item that is a collection, from a memory: what is added to documents is equal in most.
+def _write_item(value: Any, column: int, style: Style) -> str:
+    """Return the text of an item that is a collection, from a cache: most additions to documents are equal.
 
     Equal values have equal marshalled bytes, which are made in a tenth of the time.
     """
@@ -143,19 +143,19 @@ def _item(value: Any, column: int, style: Style) -> str:
     return text
 
 
-def _key(key: Any, gap: str) -> str:
-    """Return a key of a block map with its colon, in front of which `gap` ends a very long key's line."""
+def _write_key(key: Any, gap: str) -> str:
+    """Return a key of a block map with its colon, before which `gap` ends a very long key's line."""
     token = _key_token(key)
     return f"? {token}{gap}:" if len(token) > _KEY_LIMIT else token + ":"
 
 
 @lru_cache(512)
 def _key_token(key: Any) -> str:
-    """Return the token of a key, from a memory: most objects have the same keys."""
-    return scalar(_text(key))
+    """Return the token of a key, from a cache: most objects have the same keys."""
+    return scalar(_require_text(key))
 
 
-def _leaf(value: Any, column: int, style: Style) -> str:
+def _write_leaf(value: Any, column: int, style: Style) -> str:
     if isinstance(value, str):
         if style.literal and "\n" in value and len(value) > 1:
             literal = _literal(value, column + 2, style.newline)
@@ -166,7 +166,7 @@ def _leaf(value: Any, column: int, style: Style) -> str:
 
 
 def _literal(text: str, column: int, newline: str) -> str:
-    """Return the literal block of `text`, its lines at `column`; "" if it would not be exact or not be readable."""
+    """Return the literal block of `text`, its lines at `column`; "" if it would not be exact or readable."""
     ended = text.endswith("\n")
     body = text if ended else text + "\n"
     if re.search(_NOT_LITERAL, body):
@@ -178,7 +178,7 @@ def _literal(text: str, column: int, newline: str) -> str:
     return ("|" if ended else "|-") + "".join(gap + line if line else newline for line in lines)
 
 
-def _text(key: Any) -> str:
+def _require_text(key: Any) -> str:
     if not isinstance(key, str):
         raise TypeError(f"a key that is no string: {type(key).__name__}")
     return key

@@ -1,8 +1,8 @@
 """The commands, one file each: its arguments (`add_arguments`) and what it does (`run`) side by side.
 
 Rule of this package: a file is imported when its command is called, so it imports at its top what every call needs.
-Commands do not import each other; what two need is in `cli`. This table has every command in the order of the help;
-`release import` is in release_import.py.
+Commands do not import each other; `cli` has what two of them need. This table lists the commands in the order of the
+help; `release import` is in release_import.py.
 """
 
 SUMMARIES = {
@@ -41,10 +41,10 @@ SUMMARIES = {
     "help": "print the help of a command",
 }
 OPERATIONS = frozenset(("why", "upgrade", "guard", "policy replay", "manifest prune"))
-GROUPS = frozenset(("policy", "release", "keys"))  # words that are no command without another one
+GROUPS = frozenset(("policy", "release", "keys"))  # words that need a second word to be a command
 
 
 def module_of(name: str) -> str:
-    """Return the module of a command; those of operations are known here by their names alone."""
+    """Return the module of a command; this package has only the names of commands in operations."""
     package = "operations" if name in OPERATIONS else "cli"
     return f"krm_function.{package}.commands.{name.replace(' ', '_').replace('-', '_')}"

@@ -1,7 +1,7 @@
 """`contrast-krm adopt`: what a configuration can do for the pods of an application, chosen and written in one round.
 
-Rule of this file: nothing is chosen that nobody has named; everything is known before anything is written, and a second
-run changes nothing. What is written is the ordinary configuration.
+Rule of this file: the user names every choice; everything is known before anything is written, and a second run changes
+nothing. The output is ordinary configuration.
 """
 
 import os
@@ -39,7 +39,7 @@ from krm_function.report.findings import ansi, on_one_line, plain
 
 LONGEST_REASON = 300  # characters, as the configuration takes it
 LONGEST_KEY = 253
-MEMORY = "memory"  # the choice that wants the sizes of all layers
+MEMORY = "memory"  # the choice that requires the sizes of all layers
 DESCRIPTION = (
     "Finds everything that a render would refuse, offers the settings that allow it, and writes your "
     "choices into the ContrastGenerate of --config. On a terminal it asks; otherwise it takes only the "
@@ -54,7 +54,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--yes-to",
         metavar="CHOICE,...",
-        type=_choices,
+        type=_parse_choices,
         action="append",
         help="make these choices without asking; the report lists each with its consequence (repeatable)",
     )
@@ -69,7 +69,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--plain",
         metavar="KIND/NAME=REASON",
-        type=_reason,
+        type=_parse_reason,
         action="append",
         default=[],
         help="declare this workload plain, with the reason (repeatable)",
@@ -77,7 +77,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--keys",
         metavar="KIND/NAME=KEY,...",
-        type=_keys,
+        type=_parse_keys,
         action="append",
         default=[],
         help="the keys of a Secret or ConfigMap in the cluster that envFrom reads as a whole (repeatable)",
@@ -101,9 +101,9 @@ def run(options: Namespace) -> int:
     findings = [*wrong_flags, *inputs.findings, *problems]
     if config is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    asks = options.yes_to is None and not options.dry_run and "-" not in options.paths and _terminal()
+    asks = options.yes_to is None and not options.dry_run and "-" not in options.paths and _has_terminal()
     seen: set[str] = set()
-    request, adoption = _adopted(_request(options), config, inputs.resources, seen if asks else None)
+    request, adoption = _adopt(_make_request(options), config, inputs.resources, seen if asks else None)
     images = None
     while not (adoption.findings or options.no_lock or options.dry_run):
         sized = options.sizes or MEMORY in request.yes
@@ -114,15 +114,15 @@ def run(options: Namespace) -> int:
         if has_errors(images.findings):
             break
         config = config._replace(config=config.config._replace(images=images.config.images))
-        request, adoption = _adopted(request, config, inputs.resources, seen if asks else None)
+        request, adoption = _adopt(request, config, inputs.resources, seen if asks else None)
         if sized or MEMORY not in request.yes:
-            break  # else it was chosen by what the lock says now, and wants all sizes
+            break  # else the new lock entries caused the choice, which requires all sizes
     findings += images.findings if images else ()
     findings += adoption.findings
     findings += [finding("CC1341", kind=kind, name=name) for kind, name in adoption.keys]
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    written, problems = _written(config, adoption, images, dry=options.dry_run)
+    written, problems = _write_changes(config, adoption, images, dry=options.dry_run)
     findings += problems
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
@@ -131,17 +131,17 @@ def run(options: Namespace) -> int:
     return code or (FINDINGS if adoption.refused or adoption.errors else 0)
 
 
-# --- The configuration that `adopt` writes into: which file has the ContrastGenerate, and which one the lock
+# --- The configuration that `adopt` changes: the files of the ContrastGenerate and of the lock
 #
-# Rule: the ContrastGenerate is in a file that the operator has named. A lock goes where one is already,
-# else beside it.
+# Rule: the ContrastGenerate is in a file that the operator has named. A lock goes into the existing lock file, else
+# beside the ContrastGenerate.
 
 
 NEW_LOCK = "images.yaml"
 
 
 class Configured(NamedTuple):
-    """A configuration. generate: its ContrastGenerate, in a file. documents: all of it."""
+    """A configuration. generate: its ContrastGenerate, in a file. documents: all documents."""
 
     config: Config
     generate: ConfigDocument
@@ -151,7 +151,7 @@ class Configured(NamedTuple):
     def lock(self) -> str:
         """The file for the lock."""
         return next(
-            (document.file for document in self.documents if _is(document, LOCK) and document.file),
+            (document.file for document in self.documents if _is_kind(document, LOCK) and document.file),
             os.path.join(os.path.dirname(self.generate.file), NEW_LOCK),
         )
 
@@ -160,7 +160,7 @@ class Configured(NamedTuple):
         return replace_spec(self.config, self.generate, spec)
 
     def changed(self, spec: dict[str, Any]) -> list[NewFile]:
-        """Return the file of the ContrastGenerate with this spec; none if it has it. Raises FileProblem, YamlError."""
+        """Return the file of the ContrastGenerate with this spec; none if equal. Raises FileProblem, YamlError."""
         old = read_file(self.generate.file)
         data = generate_with_spec(old, spec)
         return [NewFile(self.generate.file, data)] if data != old else []
@@ -169,13 +169,13 @@ class Configured(NamedTuple):
 def configured(
     paths: Sequence[str], resources: Sequence[Resource], variable: str
 ) -> tuple[Configured | None, tuple[Finding, ...]]:
-    """Read the configuration. Parameters as of `from_files_and_resources`."""
+    """Read the configuration. Parameters as for `from_files_and_resources`."""
     documents, findings = from_files_and_resources(paths, resources, variable)
     config, problems = collect(documents)
     findings += problems
     if has_errors(findings) or config is None:
         return None, findings
-    generates = [document for document in documents if _is(document, KIND) and document.file]
+    generates = [document for document in documents if _is_kind(document, KIND) and document.file]
     files = {os.path.realpath(document.file) for document in generates}
     if len(files) != 1:
         code = "CC0909.generates" if files else "CC0909.no-generate"
@@ -183,17 +183,17 @@ def configured(
     return Configured(config, generates[0], tuple(documents)), findings
 
 
-def _is(document: ConfigDocument, kind: str) -> bool:
+def _is_kind(document: ConfigDocument, kind: str) -> bool:
     return bool(mapping(document.value).get("kind") == kind)
 
 
-# --- The lock of an adoption: the images of all pods that ask, also of those that something else is wrong with
+# --- The lock of an adoption: the images of all pods that request Contrast, including pods with other errors
 #
-# Rule: what is known is not fetched again, as with `lock`.
+# Rule: known images are not fetched again, as with `lock`.
 
 
 class AdoptedImages(NamedTuple):
-    """file: where the lock goes. config: the configuration with what is known of the images now."""
+    """file: where the lock goes. config: the configuration with all known image entries."""
 
     file: LockFile
     looked_up: LookedUp
@@ -209,7 +209,7 @@ def adopted_images(
     sources: list[SourceOption],
     limits: LockLimits,
 ) -> AdoptedImages:
-    """Look up what the lock lacks. config: with all that was chosen. Raises FileProblem."""
+    """Look up the images that the lock lacks. config: with all choices. Raises FileProblem."""
     file, findings = open_lock(options.output)
     documents = [*configured.documents, *([file.lock] if file.lock else [])]
     entries, problems = known_entries(documents)
@@ -237,27 +237,27 @@ def adopted_images(
 
 # --- The questions of `adopt` on a terminal: the same decisions as its options, one after the other
 #
-# Rule: nothing is assumed. An answer that is not understood is asked for again; without one, the answer is
-# no. What is asked is printed on standard error, because standard output has the report.
+# Rule: nothing is assumed. After an unclear answer the question is repeated; no answer means no. Questions go to
+# standard error, because standard output has the report.
 
 
 Ask = Callable[[str], str]
 
 
 def ask(question: str) -> str:
-    """Print a question, and return the line that answers it; "" at the end of standard input."""
+    """Print a question, and return the line with the answer; "" at the end of standard input."""
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip()
 
 
 def ask_workloads(request: Request, plain: tuple[Ref, ...], asked: Ask = ask) -> Request:
-    """Ask which pods that do not ask for Contrast are to be confidential, and why others are plain."""
+    """Ask which pods without a Contrast class should be confidential, and why others are plain."""
     confidential, reasons = list(request.confidential), dict(request.plain)
     for ref in plain:
         name = on_one_line(address_of(ref))
         question = f"{name} does not ask for Contrast: confidential, plain, leave it, or leave all others? [c/p/L/q] "
-        answer = _answer(question, "cpql", asked)
+        answer = _ask_letter(question, "cpql", asked)
         if answer == "q":
             break
         if answer == "c":
@@ -268,7 +268,7 @@ def ask_workloads(request: Request, plain: tuple[Ref, ...], asked: Ask = ask) ->
 
 
 def ask_choices(request: Request, adoption: Adoption, seen: set[str], asked: Ask = ask) -> Request:
-    """Ask for each choice that is offered, and for keys. seen: the questions so far, extended in place."""
+    """Ask about each choice, and for keys. seen: the questions so far, extended in place."""
     keys = dict(request.keys)
     for kind, name in adoption.keys:
         if f"{kind}/{name}" not in seen:
@@ -281,20 +281,20 @@ def ask_choices(request: Request, adoption: Adoption, seen: set[str], asked: Ask
         if choice.name not in seen:
             seen.add(choice.name)
             sys.stderr.write("".join(f"{line}\n" for line in choice_lines(choice)))
-            if _answer(f"{on_one_line(choice.name)}? [y/N] ", "yn", asked) == "y":
+            if _ask_letter(f"{on_one_line(choice.name)}? [y/N] ", "yn", asked) == "y":
                 yes.add(choice.name)
     return request._replace(yes=frozenset(yes), keys=keys)
 
 
-def _answer(question: str, letters: str, asked: Ask) -> str:
-    """Return the first letter of an answer; the last of `letters` without one."""
-    for answer in _answers(question, asked):
+def _ask_letter(question: str, letters: str, asked: Ask) -> str:
+    """Return the first letter of an answer; the last of `letters` without an answer."""
+    for answer in _ask_until_clear(question, asked):
         if answer[:1].lower() in letters:
             return answer[:1].lower() or letters[-1]
     return letters[-1]
 
 
-def _answers(question: str, asked: Ask) -> Iterator[str]:
+def _ask_until_clear(question: str, asked: Ask) -> Iterator[str]:
     while True:
         yield asked(question)
 
@@ -302,10 +302,10 @@ def _answers(question: str, asked: Ask) -> Iterator[str]:
 # --- A call of `adopt`
 
 
-def _adopted(
+def _adopt(
     request: Request, config: Configured, resources: tuple[Resource, ...], seen: set[str] | None
 ) -> tuple[Request, Adoption]:
-    """Adopt, and ask what is open. seen: the questions so far, None to ask nothing."""
+    """Adopt, and ask the open questions. seen: the questions so far, None to ask nothing."""
     adoption = adopt(resources, config.generate, config.config, request)
     if seen is None or adoption.findings:
         return request, adoption
@@ -318,10 +318,10 @@ def _adopted(
     return (asked, adopt(resources, config.generate, config.config, asked)) if asked != request else (request, adoption)
 
 
-def _written(
+def _write_changes(
     config: Configured, adoption: Adoption, images: AdoptedImages | None, *, dry: bool
 ) -> tuple[list[str], tuple[Finding, ...]]:
-    """Write what changes, all of it or nothing; return a line for each file, and findings. Raises FileProblem."""
+    """Write all changes or none; return a line for each file, and findings. Raises FileProblem."""
     changed = config.changed(adoption.spec)
     would = "would be " if dry else ""
     lines = [f"{file.path}: {would}changed" for file in changed] or [f"{config.generate.file}: nothing to change"]
@@ -332,7 +332,7 @@ def _written(
         return lines, ()
     pinned = images.looked_up.pinned
     if os.path.realpath(images.file.path) == os.path.realpath(config.generate.file):
-        write_files(changed)  # the lock is written into what stands there then
+        write_files(changed)  # the lock then goes into this new content
         changed = []
     written = write_lock(images.file, images.looked_up.entries, [*changed, *pinned.files], prune=False)
     count, fetched = images.looked_up.total, images.looked_up.fetched
@@ -348,11 +348,11 @@ def _print(options: Namespace, adoption: Adoption, written: list[str]) -> None:
     write_out(text.encode("utf-8"))
 
 
-def _terminal() -> bool:
+def _has_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
 
 
-def _request(options: Namespace) -> Request:
+def _make_request(options: Namespace) -> Request:
     keys: dict[tuple[str, str], tuple[str, ...]] = {}
     for of, names in options.keys:
         keys[of] = (*keys.get(of, ()), *names)
@@ -360,7 +360,7 @@ def _request(options: Namespace) -> Request:
     return Request(tuple(options.confidential), dict(options.plain), yes, keys)
 
 
-def _choices(text: str) -> tuple[str, ...]:
+def _parse_choices(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if not is_choice(name):
@@ -368,14 +368,14 @@ def _choices(text: str) -> tuple[str, ...]:
     return names
 
 
-def _reason(text: str) -> tuple[str, str]:
+def _parse_reason(text: str) -> tuple[str, str]:
     address, _, reason = text.partition("=")
     if "/" not in address or not reason.strip() or not reason.isprintable() or len(reason) > LONGEST_REASON:
         raise ArgumentTypeError(f"write KIND/NAME=REASON, with a reason on one line of {LONGEST_REASON} characters")
     return address, reason.strip()
 
 
-def _keys(text: str) -> tuple[tuple[str, str], tuple[str, ...]]:
+def _parse_keys(text: str) -> tuple[tuple[str, str], tuple[str, ...]]:
     address, _, listed = text.partition("=")
     kind, _, name = address.partition("/")
     keys = tuple(key for word in listed.split(",") if (key := word.strip()))

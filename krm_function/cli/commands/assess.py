@@ -1,6 +1,6 @@
 """`contrast-krm assess`: which pods of an application are confidential, and which cannot be; nothing is written.
 
-Rule of this file: it needs no configuration, and says nothing of images and nodes: `plan` and `lock` do.
+Rule of this file: it needs no configuration, and leaves images and nodes to `lock` and `plan`.
 """
 
 import sys
@@ -24,7 +24,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add inputs, what is judged and what fails, output, findings."""
+    """Add inputs, what to judge and what fails, output, findings."""
     add_paths(parser, "PATH")
     parser.add_argument(
         "--all", action="store_true", help="also assess pods that do not ask for Contrast, as if they did"
@@ -37,7 +37,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the assessment; findings are about what could not be read."""
+    """Print the assessment; findings are about unreadable input."""
     inputs = read_inputs(options.paths)
     assessed = assess(inputs.resources, judge_plain=options.all)
     findings = (*inputs.findings, *assessed.findings)

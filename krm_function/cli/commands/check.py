@@ -1,6 +1,6 @@
 """`contrast-krm check`: verify rendered output against itself and its manifest, and against another render.
 
-Rule of this file: a ResourceList on standard input is printed again, so that the command can stand in a pipe of KRM
+Rule of this file: a ResourceList on standard input is printed again, so that the command works in a pipe of KRM
 functions: a host that reads an empty answer would delete everything.
 """
 
@@ -73,7 +73,7 @@ def run(options: Namespace) -> int:
         options.parser.error("--input is for comparing with an attestation, under --attestation")
     inputs = read_inputs(options.paths)
     files_read = _files_read(options)
-    config, findings = _config(
+    config, findings = _read_config(
         options, inputs, files_read.reader("config") if files_read and options.config else read_file
     )
     file = ManifestFile(options.manifest, read_file(options.manifest)) if options.manifest else None
@@ -96,7 +96,7 @@ def run(options: Namespace) -> int:
         line = f"{findings[-1].message}\n"
     told = ""
     if files_read and not has_errors(inputs.findings):
-        attested, told = _attested(files_read, options, inputs, file)
+        attested, told = _check_attestation(files_read, options, inputs, file)
         findings += attested
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
@@ -106,8 +106,8 @@ def run(options: Namespace) -> int:
     return print_findings(printed, options.format, options.report, summary, shown_info=STRONGER_FINDING)
 
 
-def _config(options: Namespace, inputs: Inputs, read: ReadFile) -> tuple[Config | None, tuple[Finding, ...]]:
-    """Return the configuration to render again under, None unless the operator named one. read: reads a file of it."""
+def _read_config(options: Namespace, inputs: Inputs, read: ReadFile) -> tuple[Config | None, tuple[Finding, ...]]:
+    """Return the configuration for rendering again, None unless the operator named one. read: reads its files."""
     if not options.config:
         return None, inputs.findings
     documents, findings = from_files_and_resources(options.config, inputs.resources, options.config_from, read)
@@ -123,10 +123,10 @@ def _files_read(options: Namespace) -> "FilesRead | None":
     return FilesRead(options.attestation)
 
 
-def _attested(
+def _check_attestation(
     files_read: "FilesRead", options: Namespace, inputs: Inputs, manifest: ManifestFile | None
 ) -> tuple[tuple[Finding, ...], str]:
-    """Return the findings of --attestation; as text, what was compared is a line of the summary and no finding."""
+    """Return the findings of --attestation; in the text format, infos become a line of the summary instead."""
     from krm_function.cli.attest import attestation_findings
 
     findings = attestation_findings(files_read, inputs.sources, inputs.resources, manifest, options.input)

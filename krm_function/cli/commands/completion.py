@@ -1,6 +1,6 @@
-"""`contrast-krm completion SHELL`: what a shell needs to complete commands, flags and files.
+"""`contrast-krm completion SHELL`: a script with which a shell completes commands, flags and files.
 
-Rule of this file: the script is derived from the parser of every command, so it cannot know less or more than `--help`.
+Rule of this file: the script is derived from the parser of every command, so it offers exactly what `--help` shows.
 """
 
 from argparse import Action, ArgumentParser, Namespace, _SubParsersAction

@@ -1,7 +1,7 @@
-"""`contrast-krm diff`: what a render would change, as unified diffs, or how the policies of two outputs differ.
+"""`contrast-krm diff`: the changes of a render as unified diffs, or the differences of two outputs' policies.
 
-Rule of this file: without errors the diff goes to standard output; with errors there is none, as there would be no
-output. So with --exit-code an exit code of 1 and an empty standard output is an error, never a change.
+Rule of this file: without errors the diff goes to standard output; with errors there is none, as a render would have no
+output. So with --exit-code, exit code 1 and an empty standard output mean an error, never a change.
 """
 
 import sys
@@ -74,13 +74,13 @@ def _diff_documents(options: Namespace) -> int:
     if not rendered.failed:
         text = diff_text(documents, colour=coloured(options.color, sys.stdout)) + identity_text(rendered)
         write_out(text.encode("utf-8"))
-    findings = _for_outputs(rendered.findings, inputs)
+    findings = _merge_hints(rendered.findings, inputs)
     code = print_findings(findings, options.format, options.report)
     return exit_code_of_differences(code, differ=bool(documents)) if options.exit_code else code
 
 
-def _for_outputs(findings: tuple[Finding, ...], inputs: Inputs) -> tuple[Finding, ...]:
-    """Give CC0118 of two or more rendered outputs one hint, which says what command compares them."""
+def _merge_hints(findings: tuple[Finding, ...], inputs: Inputs) -> tuple[Finding, ...]:
+    """Give CC0118 of two or more rendered outputs one hint, which names the command that compares them."""
     outputs = {resource.file for resource in inputs.resources if INITDATA in resource.text}
     twice = [problem for problem in findings if problem.code == "CC0118"]
     if len(outputs) < 2 or not twice:

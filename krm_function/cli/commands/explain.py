@@ -1,10 +1,10 @@
-"""`contrast-krm explain KIND/NAME`: why each edit of one workload, or why there is none; nothing is written.
+"""`contrast-krm explain KIND/NAME`: the reason of each edit of one workload, or why there are none; writes nothing.
 
-`contrast-krm explain CODE [WORD...] [--report FILE]`: what a finding means, with an example and its remedy. Words, or
-the report of an earlier call, choose among the problems of a code that has many.
+`contrast-krm explain CODE [WORD...] [--report FILE]`: the meaning of a finding, with an example and its remedy. Words,
+or the report of an earlier call, choose among the problems of a code that has many.
 
-Rule of this file: findings about the workload are part of the explanation; those about anything else go to standard
-error. What begins like a code is one: a workload has a slash in its name.
+Rule of this file: findings about the workload are part of the explanation; others go to standard error. An argument
+that begins like a code is one: the name of a workload has a slash.
 """
 
 import json
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
 
 
 def _explain_workload(options: Namespace) -> int:
-    from krm_function.cli.inputs import read_inputs  # a code needs nothing of a render
+    from krm_function.cli.inputs import read_inputs  # a code needs no part of a render
     from krm_function.cli.render_inputs import render_inputs
     from krm_function.report.explain_workload import explain_json, explain_text
 
@@ -61,7 +61,7 @@ def _explain_workload(options: Namespace) -> int:
     ref = find_by_address(options.address, [line.ref for line in rendered.plan])
     if isinstance(ref, Finding):
         unplanned = rendered.failed and not any(not line.skipped for line in rendered.plan)
-        printed = rendered.findings if unplanned else (ref,)  # what could not be read explains why it is not there
+        printed = rendered.findings if unplanned else (ref,)  # unreadable input explains why it is missing
         return print_findings(printed, options.format, options.report)
     form = explain_text if options.output == "text" else explain_json
     write_out(form(rendered, ref).encode("utf-8"))

@@ -1,6 +1,6 @@
 """`contrast-krm fn`: the KRM function of kustomize and kpt, with options.
 
-Rule of this file: the function itself is in function.py, which a call without options reaches without argparse.
+Rule of this file: the function itself is in function.py, which a call without options runs without argparse.
 """
 
 from argparse import Namespace

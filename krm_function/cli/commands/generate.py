@@ -1,7 +1,7 @@
 """`contrast-krm generate`: files and directories in, one stream or the same files out.
 
-Rule of this file: nothing is written before everything is known, and the manifest is written last (it vouches for the
-files); after it comes only the statement of --attest, which names all of them.
+Rule of this file: nothing is written before everything is known. The manifest is written last, since it vouches for the
+files; only the statement of --attest, which names all of them, comes after it.
 """
 
 import itertools
@@ -37,7 +37,7 @@ DESCRIPTION = "Prints one stream, unless -o or --in-place is given. On an error 
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add inputs, outputs, and the options of `contrast generate`, which rendering/generate_flags.py applies."""
+    """Add inputs, outputs, and the options of `contrast generate`, which render_inputs.py applies."""
     add_paths(parser, "PATH")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
@@ -100,7 +100,7 @@ def run(options: Namespace) -> int:
         return print_findings(printed, options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
-    attest, wrong_output = _attest(options)
+    attest, wrong_output = _prepare_statement(options)
     wrong_output += _output_among_inputs(options)
     if wrong_output:
         return print_findings(wrong_output, options.format, options.report)
@@ -109,7 +109,7 @@ def run(options: Namespace) -> int:
         attest.add_inputs(inputs)
     config, findings = configured(options, inputs, attest.read if attest else read_plainly)
     rendered = render(inputs.resources, config, findings)
-    printed = [*rendered.findings, *_wrong_files(options, rendered)]
+    printed = [*rendered.findings, *_check_files(options, rendered)]
     if not options.in_place:
         printed += open_ends(inputs, rendered)
     in_place = changed_files(inputs, rendered, options.paths) if options.in_place and not has_errors(printed) else {}
@@ -118,7 +118,7 @@ def run(options: Namespace) -> int:
     vouching = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
     stream = b"" if options.in_place else one_stream(inputs, rendered)
     if attest:
-        files = _files(inputs, in_place) if options.in_place else {options.output: stream}
+        files = _make_files(inputs, in_place) if options.in_place else {options.output: stream}
         vouching.append(attest.new_file(config, files, rendered.manifest))
     if options.in_place:
         sweep(source.file for source in inputs.sources)
@@ -129,15 +129,15 @@ def run(options: Namespace) -> int:
             write_files([NewFile(options.output, stream), *vouching])
         else:
             _print(stream, vouching)
-    seals = any(not planned.skipped for planned in rendered.plan)  # else the stream has nothing to do with Contrast
+    seals = any(not planned.skipped for planned in rendered.plan)  # else the stream has no Contrast workload
     plain = describe_plain(planned.ref for planned in rendered.plan if planned.is_plain) if seals else ""
     return print_findings(printed, options.format, options.report, plain)
 
 
 def _output_among_inputs(options: Namespace) -> list[Finding]:
-    """Tell whether --output is one of the files that are read: asked first, as it would be in the input twice.
+    """Report --output if it is one of the input files; checked first, because the file would be in the input twice.
 
-    There is nothing to compare without --output, or if its file does not exist yet.
+    Without --output, or if its file does not exist yet, there is nothing to compare.
     """
     if not options.output or not os.path.exists(options.output):
         return []
@@ -146,14 +146,14 @@ def _output_among_inputs(options: Namespace) -> list[Finding]:
             source.path for source in find_files([*options.config, *(path for path in options.paths if path != "-")])
         ]
     except FileProblem:
-        return []  # which those who read them report, together with everything else
+        return []  # reading the input reports it, with all other problems
     if not same_file(options.output, files):
         return []
     inside = any(os.path.isdir(path) for path in options.paths) and options.output not in options.paths
     return [finding("CC0909.input-directory" if inside else "CC0909.input-in-place", option="--output")]
 
 
-def _wrong_files(options: Namespace, rendered: Rendered) -> list[Finding]:
+def _check_files(options: Namespace, rendered: Rendered) -> list[Finding]:
     findings: list[Finding] = []
     if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *findings)):
         findings.append(finding("CC0909.no-manifest", option="--manifest"))
@@ -162,8 +162,8 @@ def _wrong_files(options: Namespace, rendered: Rendered) -> list[Finding]:
     return findings
 
 
-def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
-    """Return what collects the statement of --attest, and what is wrong with its file; neither without that option."""
+def _prepare_statement(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
+    """Return the collector of the --attest statement and findings about its file; None and [] without --attest."""
     if not options.attest:
         return None, []
     from krm_function.cli.attest import Attest, wrong_place
@@ -171,7 +171,7 @@ def _attest(options: Namespace) -> "tuple[Attest | None, list[Finding]]":
     return Attest(options, "generate"), wrong_place(options)
 
 
-def _files(inputs: Inputs, changed: Mapping[str, bytes]) -> dict[str, bytes]:
+def _make_files(inputs: Inputs, changed: Mapping[str, bytes]) -> dict[str, bytes]:
     return {source.file: source.data for source in inputs.sources} | dict(changed)
 
 

@@ -1,6 +1,6 @@
-"""`contrast-krm help [COMMAND]`: what `contrast-krm COMMAND --help` prints.
+"""`contrast-krm help [COMMAND]`: the same as `contrast-krm COMMAND --help`.
 
-Rule of this file: there is one help text of a command, and its parser prints it.
+Rule of this file: a command has one help text, which its parser prints.
 """
 
 from argparse import Namespace

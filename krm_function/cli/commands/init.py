@@ -1,6 +1,6 @@
 """`contrast-krm init [DIR]`: the function in kustomization.yaml or Kptfile, and files to fill in.
 
-For Helm and for plain files these alone.
+For Helm and for plain files: only the files to fill in.
 
 Rule of this file: everything is known before anything is written, and a second run changes nothing.
 """
@@ -87,9 +87,9 @@ def run(options: Namespace) -> int:
     directory = options.directory
     if os.path.lexists(directory) and not os.path.isdir(directory):
         raise FileProblem(directory, "no such directory")
-    function = _function(options)
+    function = _choose_function(options)
     platform = find_platform(options.platform)
-    findings = _wrong_platform(options.platform) if options.platform and platform is None else []
+    findings = _check_platform(options.platform) if options.platform and platform is None else []
     values, value_problems = operator_values(options.minimum_tcb, options.mr_seam)
     findings += value_problems
     target, problems = find_target(directory, options)
@@ -110,7 +110,7 @@ def run(options: Namespace) -> int:
     lines = [f"{'would be ' if options.dry_run else ''}{line}" for line in wired.changes] or ["nothing to do"]
     text = "".join(f"{on_one_line(line)}\n" for line in [*lines, *steps(wired.state)])
     if options.dry_run:
-        write_out("".join(_diff(wired.files)).encode())
+        write_out("".join(_make_diff(wired.files)).encode())
     else:
         names = os.listdir(directory) if os.path.isdir(directory) else []
         sweep(os.path.join(directory, name) for name in (*names, *map(schema_file, CONFIG_KINDS)))
@@ -118,8 +118,8 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report, text)
 
 
-def _function(options: Namespace) -> Function | None:
-    """Return what kustomize is to run, None if the command line does not say. Raises Exit for an image that is none."""
+def _choose_function(options: Namespace) -> Function | None:
+    """Return what kustomize has to run, None if the command line leaves it open. Raises Exit for an invalid image."""
     if bool(options.image) != (options.function == "container"):
         options.parser.error("--function container needs --image IMAGE, and no other form has one")
     problem = parse_image(options.image) if options.image else ""
@@ -128,12 +128,12 @@ def _function(options: Namespace) -> Function | None:
     return Function(options.function, options.image) if options.function else None
 
 
-def _wrong_platform(name: str) -> list[Finding]:
+def _check_platform(name: str) -> list[Finding]:
     near = nearest(name, PLATFORMS) or ", ".join(PLATFORMS)
     return [finding("CC0909.platform", option="--platform", platform=name, known=near)]
 
 
-def _diff(files: Mapping[str, bytes]) -> Iterator[str]:
+def _make_diff(files: Mapping[str, bytes]) -> Iterator[str]:
     for path, data in files.items():
         exists = os.path.exists(path)
         old = (

@@ -1,6 +1,6 @@
-"""`contrast-krm install DIR`: this program and all it needs, in a directory; install/installation.py makes the copy.
+"""`contrast-krm install DIR`: this program and its dependencies, in a directory; cli/installation.py makes the copy.
 
-Rule of this file: whatever the system refuses on the way is an error that names the file.
+Rule of this file: a refusal by the system is an error that names the file.
 """
 
 import os
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
 
     directory = options.directory
     bundle = "" if options.python else bundle_root()
-    python = options.python or _this_python()
+    python = options.python or _find_python()
     try:
         changed, findings = install_bundle(directory, bundle) if bundle else install(directory, python)
     except NotCopied as problem:
@@ -58,6 +58,6 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report, summary)
 
 
-def _this_python() -> str:
-    """Return the interpreter below any virtual environment, which may be gone when the copy runs."""
+def _find_python() -> str:
+    """Return the interpreter below any virtual environment, which may no longer exist when the copy runs."""
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)

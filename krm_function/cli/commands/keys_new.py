@@ -27,7 +27,7 @@ STANDARD_OUTPUT = "-"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add which owner, where the halves go, findings."""
+    """Add the owner, the files of the two halves, findings."""
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--workload-owner", action="store_true", help="who may update the manifest: ECDSA, P-384")
     which.add_argument("--seedshare-owner", action="store_true", help="who may recover the coordinator: RSA, 4096 bits")
@@ -48,17 +48,17 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Make one pair. Raises FileProblem, with nothing left behind."""
+    """Make one pair. Raises FileProblem, and leaves nothing."""
     owner = "seedshare" if options.seedshare_owner else "workload"
     field = f"{owner}OwnerKeys"
     private = options.output or f"{owner}-owner.pem"  # the name that Contrast's own commands look for
     public = "" if options.public == STANDARD_OUTPUT else options.public
-    findings = _wrong(private, public, options.add_to, field)
+    findings = _check_options(private, public, options.add_to, field)
     if findings:
         return print_findings(findings, options.format, options.report)
     sweep((private, public, options.add_to))
     for path in filter(None, (private, public)):
-        if path != STANDARD_OUTPUT and os.path.lexists(path):  # before seconds go by; writing checks again
+        if path != STANDARD_OUTPUT and os.path.lexists(path):  # before seconds of work; writing checks again
             option = "--public" if path == public else "-o"
             return print_findings([finding("CC1002.key", file=path, option=option)], options.format, options.report)
     pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
@@ -66,25 +66,25 @@ def run(options: Namespace) -> int:
         data = with_owner_key(read_file(options.add_to), field, pair.public)
         _write(pair, private, NewFile(options.add_to, data))
     elif public:
-        _write(pair, private, NewFile(public, _shown(pair.public, as_yaml=options.yaml), PUBLIC, new=True))
+        _write(pair, private, NewFile(public, _format_public_half(pair.public, as_yaml=options.yaml), PUBLIC, new=True))
     else:
-        _print(pair, private, _shown(pair.public, as_yaml=options.yaml))
+        _print(pair, private, _format_public_half(pair.public, as_yaml=options.yaml))
     lines = [] if private == STANDARD_OUTPUT else [f"private key: {private}; keep it secret, and out of Git"]
     lines += [f"public key: {public}"] if public else []
     lines += [f"public key: added to spec.manifest.{field} in {options.add_to}"] if options.add_to else []
     lines += [] if options.add_to else [f"the public key goes into spec.manifest.{field} of the ContrastGenerate"]
-    findings = [] if private == STANDARD_OUTPUT else _open_to_git(private)
+    findings = [] if private == STANDARD_OUTPUT else _warn_about_git(private)
     return print_findings(findings, options.format, options.report, "".join(f"{on_one_line(line)}\n" for line in lines))
 
 
-def _open_to_git(private: str) -> list[Finding]:
-    """Return a warning if the next commit may take the private key."""
+def _warn_about_git(private: str) -> list[Finding]:
+    """Return a warning if the next commit may include the private key."""
     name = os.path.basename(private)
     pattern = "*-owner.pem" if name.endswith("-owner.pem") else name
     return [finding("CC1242", key=private, pattern=pattern)] if is_open_to_git(private) else []
 
 
-def _wrong(private: str, public: str, add_to: str, field: str) -> list[Finding]:
+def _check_options(private: str, public: str, add_to: str, field: str) -> list[Finding]:
     if private == STANDARD_OUTPUT and not public and not add_to:
         return [finding("CC0909.public-key", option="--output")]
     if not add_to:
@@ -109,23 +109,23 @@ def _write(pair: KeyPair, private: str, public: NewFile) -> None:
 
 
 def _print(pair: KeyPair, private: str, shown: bytes) -> None:
-    """Write the private half into its file, then the public one to standard output; no file if that fails."""
+    """Write the private half to its file, then the public one to standard output; keep no file if that fails."""
     try:
         write_files([NewFile(private, pair.private, PRIVATE, new=True)])
         write_out_first(shown, private)
-    except BaseException:  # signals included: the public half was not printed
-        if _holds(private, pair.private):
+    except BaseException:  # including signals: the public half was not printed
+        if _has_content(private, pair.private):
             os.unlink(private)
         raise
 
 
-def _holds(path: str, data: bytes) -> bool:
+def _has_content(path: str, data: bytes) -> bool:
     try:
         return os.path.isfile(path) and read_file(path) == data
     except FileProblem:
         return False
 
 
-def _shown(pem: str, *, as_yaml: bool) -> bytes:
+def _format_public_half(pem: str, *, as_yaml: bool) -> bytes:
     lines = "".join(f"  {line}\n" for line in pem.splitlines())
     return (f"- |\n{lines}" if as_yaml else pem).encode("ascii")

@@ -1,6 +1,6 @@
-"""`contrast-krm lock`: what the policies have to know of each image, written into an ImageLock.
+"""`contrast-krm lock`: write into an ImageLock what the policies need from each image.
 
-Rule of this file: a lock is written whole or not at all, and an existing one keeps what people wrote into it.
+Rule of this file: a lock is written whole or not at all, and an existing lock keeps what people wrote into it.
 """
 
 from argparse import Namespace
@@ -19,7 +19,7 @@ WRITERS = ("write_kustomize", "write_values", "write_files")
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add inputs, the lock, where images are, limits, findings."""
+    """Add inputs, the lock, the sources of images, limits, findings."""
     add_paths(parser, content="resources")
     parser.add_argument(
         "-o",
@@ -50,7 +50,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Lock the images of some resources."""
     sources, limits, misused = look_up_flags(options)
-    misused += _contradictions(options)
+    misused += _find_contradictions(options)
     if misused:
         return print_findings(misused, options.format, options.report)
     task, findings = read_task(options)
@@ -70,14 +70,14 @@ def run(options: Namespace) -> int:
             written = write_lock(task.file, looked_up.entries, looked_up.pinned.files, prune=options.prune)
             findings += written.findings
             if not has_errors(findings):
-                summary = looked_up.pinned.summary + _summary(looked_up.total, looked_up.fetched, written)
+                summary = looked_up.pinned.summary + _make_summary(looked_up.total, looked_up.fetched, written)
         except YamlError as problem:
             findings.append(yaml_finding(problem, options.output))
     return print_findings(findings, options.format, options.report, summary)
 
 
-def _summary(count: int, fetched: int, written: WrittenLock) -> str:
-    """Return the closing line: how many images, and what else is worth knowing."""
+def _make_summary(count: int, fetched: int, written: WrittenLock) -> str:
+    """Return the closing line: the number of images, and other results."""
     text = f"{count} image{'' if count == 1 else 's'}: {fetched} fetched, {count - fetched} known already"
     if written.unused:
         text += f", {written.unused} that nothing uses any more kept (--prune drops them)"
@@ -86,7 +86,7 @@ def _summary(count: int, fetched: int, written: WrittenLock) -> str:
     return f"{text}\n"
 
 
-def _contradictions(options: Namespace) -> Iterator[Finding]:
+def _find_contradictions(options: Namespace) -> Iterator[Finding]:
     if options.prune and not options.output:
         yield finding("CC0909.prune", option="--prune")
     if options.check and not options.output:

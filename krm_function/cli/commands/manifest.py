@@ -1,6 +1,6 @@
-"""`contrast-krm manifest`: the exact bytes of manifest.json out of rendered output, or the verdict on such a file.
+"""`contrast-krm manifest`: the exact bytes of manifest.json from rendered output, or the verdict on such a file.
 
-Rule of this file: the bytes are signed and compared by Contrast, so they are printed as they were made.
+Rule of this file: Contrast signs and compares the bytes, so they are printed unchanged.
 """
 
 from argparse import Namespace
@@ -32,12 +32,12 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print or validate a manifest."""
     if options.validate:
-        return print_findings(_problems(options.validate), options.format, options.report)
+        return print_findings(_validate(options.validate), options.format, options.report)
     inputs = read_inputs(options.paths)
-    texts, findings = _manifests(inputs)
+    texts, findings = _read_manifests(inputs)
     if not has_errors(findings):
         if not texts:
-            findings += (finding("CC1106.not-emitted" if _rendered(inputs) else "CC1106.not-rendered"),)
+            findings += (finding("CC1106.not-emitted" if _is_rendered(inputs) else "CC1106.not-rendered"),)
         elif (last := last_of([text.encode("utf-8") for text in texts])) is None:
             findings += (finding("CC0108.manifests", count=len(texts)),)
         else:
@@ -45,19 +45,19 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
-def _rendered(inputs: Inputs) -> bool:
+def _is_rendered(inputs: Inputs) -> bool:
     return any(ORIGINAL in resource.text for resource in inputs.resources)
 
 
-def _manifests(inputs: Inputs) -> tuple[list[str], tuple[Finding, ...]]:
+def _read_manifests(inputs: Inputs) -> tuple[list[str], tuple[Finding, ...]]:
     resources, findings = read(inputs.resources, ())
     documents = [resource.document.value for resource in resources if resource.document is not None]
     texts = [read_emitted_manifest(value) for document in documents for _, value in emitted_objects(document)]
     return [text for text in texts if text is not None], inputs.findings + findings
 
 
-def _problems(path: str) -> list[Finding]:
-    """Return what is wrong with a manifest file. A value that is missing is an error here, as for `contrast set`."""
+def _validate(path: str) -> list[Finding]:
+    """Return the problems of a manifest file. A missing value is an error here, as for `contrast set`."""
     try:
         manifest = decode(read_file(path))
     except ManifestError as problem:

@@ -1,6 +1,6 @@
 """`contrast-krm manifest keep`: a manifest as the base of the next render, which keeps its policies.
 
-Rule of this file: the ContrastGenerate gets two fields, or loses one; nothing else is written.
+Rule of this file: the ContrastGenerate gains two fields, or loses one; nothing else is written.
 """
 
 from argparse import Namespace

@@ -1,7 +1,7 @@
-"""`contrast-krm manifest workloads`: the objects that `contrast set` has to be given with a manifest.
+"""`contrast-krm manifest workloads`: the objects that `contrast set` needs with a manifest.
 
-Rule of this file: each policy of the manifest once, whichever output has its workload; what is not in the manifest is
-left out and named. Source: docs/facts/contrast-manifest.md#set-and-verify.
+Rule of this file: each policy of the manifest once, from any output with its workload; others are left out and named.
+Source: docs/facts/contrast-manifest.md#set-and-verify.
 """
 
 import json

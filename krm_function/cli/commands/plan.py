@@ -1,6 +1,6 @@
 """`contrast-krm plan`: what a render would change, a line per workload; no resource is written.
 
-Rule of this file: the plan is the render's own record; nothing is computed a second time.
+Rule of this file: the plan is the render's own record; nothing is computed twice.
 """
 
 import sys
@@ -35,7 +35,7 @@ SUFFIXES = {".txt": "text", ".json": "json", ".mmd": "mermaid", ".html": "html"}
 
 
 class OutputChoices:
-    """The choices of --output for argparse, which iterates over them for messages and tests a value with `in`."""
+    """The choices of --output for argparse, which iterates over them for messages and uses `in` to test a value."""
 
     def __iter__(self) -> Iterator[str]:
         return iter((*FORMATS, "FILE.html"))
@@ -92,15 +92,15 @@ def run(options: Namespace) -> int:
     if has_errors(node_list.findings):
         return print_findings(node_list.findings, options.format, options.report)
     rendered = render_inputs(options, inputs, live=True)
-    classes, printed = _classes(rendered, node_list, inputs)
+    classes, printed = _read_classes(rendered, node_list, inputs)
     placements, about = _place(rendered, node_list, classes)
     printed += about
-    printed += _labels(rendered, node_list)
-    printed += _refusals(rendered, inputs)
+    printed += _check_labels(rendered, node_list)
+    printed += _find_refusals(rendered, inputs)
     if node_list.server is not None:
         printed += live_cluster().planned_pods(rendered, inputs.resources, node_list.server)
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
-    text = _writer(chosen, options, file=file)(plan).encode("utf-8")
+    text = _choose_writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
         write_file(file, text)
     else:
@@ -108,8 +108,8 @@ def run(options: Namespace) -> int:
     return print_findings([*rendered.findings, *printed], options.format, options.report)
 
 
-def _writer(chosen: str, options: Namespace, *, file: str) -> Callable[[Plan], str]:
-    """Return the function that turns a plan into text of this format. file: where it goes, "" for standard output."""
+def _choose_writer(chosen: str, options: Namespace, *, file: str) -> Callable[[Plan], str]:
+    """Return the function that formats a plan. file: where the text goes, "" for standard output."""
     match chosen:
         case "json":
             return plan_json
@@ -126,10 +126,10 @@ def _writer(chosen: str, options: Namespace, *, file: str) -> Callable[[Plan], s
             return partial(plan_text, width=width, paint=ansi)
 
 
-def _classes(
+def _read_classes(
     rendered: Rendered, node_list: KnownNodes, inputs: Inputs
 ) -> tuple[Mapping[str, RuntimeClass], list[Finding]]:
-    """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and what is wrong."""
+    """Return a cluster's RuntimeClasses by name, without those that this deployment applies; and findings."""
     if node_list.classes is None:
         return {}, list(node_list.findings)
     classes, findings = live_cluster().planned_classes(rendered, inputs.resources, node_list.classes)
@@ -139,7 +139,7 @@ def _classes(
 def _place(
     rendered: Rendered, node_list: KnownNodes, classes: Mapping[str, RuntimeClass]
 ) -> tuple[dict[int, Placement], list[Finding]]:
-    """Find the nodes that take each workload that got its runtime class, by position. classes: of the cluster."""
+    """Find the nodes for each workload that got its runtime class, by position. classes: of the cluster."""
     if node_list.nodes is None:
         return {}, []
     broken = {problem.ref for problem in rendered.findings if problem.severity == "error"}
@@ -154,7 +154,7 @@ def _place(
     return placements, findings
 
 
-def _labels(rendered: Rendered, node_list: KnownNodes) -> list[Finding]:
+def _check_labels(rendered: Rendered, node_list: KnownNodes) -> list[Finding]:
     return [
         workload.placed(finding)
         for workload in rendered.plan
@@ -163,12 +163,12 @@ def _labels(rendered: Rendered, node_list: KnownNodes) -> list[Finding]:
     ]
 
 
-def _refusals(rendered: Rendered, inputs: Inputs) -> tuple[Finding, ...]:
+def _find_refusals(rendered: Rendered, inputs: Inputs) -> tuple[Finding, ...]:
     return refusals(inputs.resources, [workload for workload in rendered.plan if not workload.skipped])
 
 
 def format_and_file(values: Sequence[str]) -> tuple[str, str]:
-    """Return the format and the file ("" for standard output) that the values name; of each the last one counts."""
+    """Return the format and the file ("" for standard output) that the values name; the last of each counts."""
     chosen, file = "", ""
     for value in values:
         if value in FORMATS:

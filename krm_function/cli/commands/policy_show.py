@@ -1,4 +1,4 @@
-"""`contrast-krm policy show`: the policy that is sealed into one pod, in one of several formats.
+"""`contrast-krm policy show`: the sealed policy of one pod, in one of several formats.
 
 Rule of this file: standard output is the policy's own bytes, as the annotation has them.
 """

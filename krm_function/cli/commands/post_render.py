@@ -1,6 +1,6 @@
 """`contrast-krm post-render`: the post-renderer of Helm 3 and Helm 4, with options.
 
-Rule of this file: the post-renderer itself is in post_renderer.py, which a call without options reaches too.
+Rule of this file: the post-renderer itself is in post_renderer.py, which a call without options runs too.
 """
 
 from argparse import Namespace

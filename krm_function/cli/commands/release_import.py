@@ -1,6 +1,6 @@
 """`contrast-krm release import`: files of a Contrast release in, a ContrastRelease out.
 
-Rule of this file: one release is made of all files, or nothing is printed or written.
+Rule of this file: all files make one release, or nothing is printed or written.
 """
 
 import os
@@ -45,7 +45,7 @@ LAST_VCPU = 220
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add files, output, what the files do not say, findings."""
+    """Add files, output, values that the files lack, findings."""
     parser.add_argument("files", metavar="FILE", nargs="+", help="files of one release, in any order")
     parser.add_argument(
         "-o",
@@ -69,12 +69,12 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Make or update a ContrastRelease. Raises FileProblem."""
-    findings = [*_usage(options)]
+    findings = [*_check_usage(options)]
     current, problems = read_before(options.output)
     findings += problems
     imported: list[Fact] = []
     for file in options.files:
-        facts = facts_of(_read(file), file, options.vcpus)
+        facts = facts_of(_read_release_file(file), file, options.vcpus)
         imported += facts.facts
         findings += facts.findings
     if not has_errors(findings):
@@ -87,12 +87,11 @@ def run(options: Namespace) -> int:
 
 # --- The file that an import updates, and checks before it writes
 #
-# Rule: what is written has been read by the parser of every render first, so an import can leave no file that a render
-# would refuse.
+# Rule: the parser of every render reads the new text before it is written, so a render accepts each imported file.
 
 
 class Before(NamedTuple):
-    """The file that is to be updated, as far as there is one. document: its ContrastRelease."""
+    """The file to update, if it exists. document: its ContrastRelease."""
 
     data: bytes = b""
     document: Existing | None = None
@@ -100,7 +99,7 @@ class Before(NamedTuple):
 
 
 def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
-    """Return what is in the output file."""
+    """Return the content of the output file."""
     if not path or not os.path.lexists(path) or is_stream(path):
         return Before(), ()
     data = read_file(path)
@@ -163,7 +162,7 @@ def _finish(combined: Combined, current: Before, options: Namespace, findings: l
     if release is None:
         return print_findings(findings, options.format, options.report)
     findings += missing(release)
-    summary = f"release {release.version}: {_names(release)}; {_count(len(release.images))}\n"
+    summary = f"release {release.version}: {_list_platforms(release)}; {_count_images(len(release.images))}\n"
     if not options.output:
         write_out(data)
     elif as_stream:
@@ -181,15 +180,15 @@ def _finish(combined: Combined, current: Before, options: Namespace, findings: l
     return print_findings(findings, options.format, options.report, summary)
 
 
-def _count(images: int) -> str:
+def _count_images(images: int) -> str:
     return f"{images} image{'' if images == 1 else 's'}"
 
 
-def _names(release: Release) -> str:
+def _list_platforms(release: Release) -> str:
     return ", ".join(release.platforms) or "no platform"
 
 
-def _usage(options: Namespace) -> list[Finding]:
+def _check_usage(options: Namespace) -> list[Finding]:
     findings: list[Finding] = []
     if options.release and not re.fullmatch(VERSION, options.release):
         findings.append(finding("CC0909.version", option="--release"))
@@ -198,8 +197,8 @@ def _usage(options: Namespace) -> list[Finding]:
     return findings
 
 
-def _read(path: str) -> bytes:
-    """Read one file. Raises FileProblem, also for a directory: a manifest.json in it would be passed over."""
+def _read_release_file(path: str) -> bytes:
+    """Read one file. Raises FileProblem, also for a directory: a manifest.json in it would be ignored."""
     if os.path.isdir(path):
         raise FileProblem(path, "is a directory; name the files in it")
     return read_file(path)

@@ -1,7 +1,7 @@
-"""`contrast-krm release runtime-classes`: the RuntimeClass objects of a release, for the one who owns the cluster.
+"""`contrast-krm release runtime-classes`: the RuntimeClass objects of a release, for the owner of the cluster.
 
-Rule of this file: they are those that a render checks pods against, made by the same function; each is complete, so
-that one file with one owner says where confidential pods may run.
+Rule of this file: a render checks pods against the same objects, made by the same function. Each is complete, so that
+one file with one owner determines where confidential pods may run.
 """
 
 from argparse import Namespace

@@ -1,6 +1,6 @@
 """`contrast-krm release show`: what a ContrastRelease holds, for people and for machines.
 
-Rule of this file: it shows what the parser of every render understood, and nothing it did not.
+Rule of this file: it shows exactly what the parser of every render has read.
 """
 
 from argparse import Namespace

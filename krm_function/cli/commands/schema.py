@@ -1,6 +1,6 @@
 """`contrast-krm schema [KIND]`: the JSON Schema of a kind, or of all three.
 
-Rule of this file: a kind is found in any case of letters, as kubectl finds it.
+Rule of this file: the case of a kind does not matter, as in kubectl.
 """
 
 import json

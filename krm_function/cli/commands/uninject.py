@@ -1,10 +1,10 @@
-"""`contrast-krm uninject`: rendered output back to its input.
+"""`contrast-krm uninject`: turn rendered output back into its input.
 
-Rule of this file: everything needed is in the output itself (`contrast-krm.dev/original`), so no configuration is read
-but where custom resources have their pods, if only `spec.podTemplates` of the render said so; a record that would
-change more than a render does is an error. One that takes a namespace away is a warning, because only the configuration
-of the render could prove it: `--namespace` says what that was. One that takes a runtime class away is a warning as
-well: only the configuration makes these pods confidential again.
+Rule of this file: the output itself has all it needs (`contrast-krm.dev/original`). The only configuration to read is
+where custom resources have their pods, if only `spec.podTemplates` of the render had that. A record that would change
+more than a render does is an error. Removing a namespace is a warning, because only the configuration of the render
+could prove it: `--namespace` names it. Removing a runtime class is a warning too: only the configuration makes these
+pods confidential again.
 """
 
 from argparse import Namespace
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(printed, options.format, options.report)
     inputs = read_inputs(options.paths)
-    kinds, configured = _kinds(options.config)
+    kinds, configured = _read_kinds(options.config)
     resources, findings = read(with_kinds(inputs.resources, kinds), ())
     findings = (*inputs.findings, *configured, *findings)
     findings += find_unproven(resources, None, rendered=False, seals=False, taken_back=True)
@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
         findings += (*check_removed_namespaces(resources, options.namespace), *check_removed_classes(resources))
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    restored = tuple(map(_without_additions, resources))
+    restored = tuple(map(_drop_additions, resources))
     files = [(source.file, _encode(source, restored)) for source in inputs.sources]
     if options.in_place:
         write_restored(inputs, dict(files), restored)
@@ -80,14 +80,14 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
-def _kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
+def _read_kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
     if not paths:
         return SHIPPED, ()
     return configured_kinds(paths)
 
 
-def _without_additions(resource: Resource) -> Resource:
-    """Return a restored resource as it leaves, without what a render had added, also where a host moved it into a List.
+def _drop_additions(resource: Resource) -> Resource:
+    """Drop what a render had added to a restored resource, including where a host moved it into a List.
 
     A resource that was added as a whole is dropped.
     """

@@ -1,4 +1,4 @@
-"""`contrast-krm version`: which build this is, for which profiles it makes policies, and what runs it.
+"""`contrast-krm version`: the build, the profiles that it makes policies for, and the Python that runs it.
 
 Rule of this file: it starts no program, so a commit is known only if the installation has noted it.
 """
