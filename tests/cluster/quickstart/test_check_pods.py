@@ -263,7 +263,7 @@ def test_the_hint_for_what_kubectl_has_applied_leads_back(applied: Shop) -> None
     ran = applied.check()
     (said,) = lines(ran, "error")
     assert said.endswith(": web: image; last written by kubectl-set")
-    assert "hint: kubectl apply puts back what this output has; kubectl rollout undo" in ran.err
+    assert "hint: restore this output with kubectl apply; " in ran.err
     applied.kubectl("apply", "-f", str(RENDERED))
     applied.kubectl("rollout", "status", *web, "--timeout=50s")
     until("the way back", lambda: applied.check().code == 0)
