@@ -227,7 +227,7 @@ WRONG_VALUES: list[tuple[dict[str, Any], str, Any, str, str]] = [
     (GENERATE, "spec policy settings", "{", "is not JSON: ", "write a map or a JSON object"),
     (GENERATE, "spec policy settings", "[]", "is not a JSON object", "write a map or a JSON object"),
     (GENERATE, "spec policy settings", '{"a": 1, "a": 2}', "has a key twice in one object", ""),
-    (GENERATE, "spec policy settings", '{"a": NaN}', "holds NaN, which is not JSON", ""),
+    (GENERATE, "spec policy settings", '{"a": NaN}', "contains NaN, which is not JSON", ""),
     (GENERATE, "spec policy settings", '{"a": "\\ud800"}', "must be valid Unicode", ""),
     (GENERATE, "spec policy settings", '{"a":' * 100000, "is nested too deeply", ""),
     (GENERATE, "spec policy settings", 3, "must be a map or a JSON object, not an integer", ""),

@@ -65,7 +65,7 @@ def test_the_output_of_the_statement_passes_and_the_signature_is_said_not_to_be_
     run = attested("check", "out.yaml", *WITH)
     assert run.code == 0, run.stderr
     last = run.stderr.splitlines()[-1]
-    assert last.startswith(f"{STATEMENT}: by its word contrast-krm ")
+    assert last.startswith(f"{STATEMENT}: it claims that contrast-krm ")
     assert "compared: output; not compared: input, config" in last
     said = (
         "it is not signed"
@@ -104,7 +104,7 @@ def test_one_byte_more_is_another_output_and_both_digests_are_said(attested: Sho
     run = attested("check", "out.yaml", "--format", "json", *WITH)
     (error,) = run.errors
     assert (run.code, error["code"]) == (1, "CC1331")
-    assert f"names out.yaml ({named})" in error["message"]
+    assert f"lists out.yaml ({named})" in error["message"]
     assert attested("check", "out.yaml", *WITH).stderr.count("CC1331") == 2, "with where it is explained"
 
 
@@ -297,7 +297,7 @@ TEXTS: dict[str, tuple[str | bytes, str]] = {
     "a list": ("[]", "CC1330.json is not a JSON object"),
     "two objects": ("{}\n{}", "CC1330.json is not JSON: extra data"),
     "a key twice": ('{"_type": 1, "_type": 2}', "CC1330.json has a key twice"),
-    "no number": ('{"_type": NaN}', "CC1330.json holds NaN"),
+    "no number": ('{"_type": NaN}', "CC1330.json contains NaN"),
     "half a character": ('{"_type": "\\ud800"}', "CC1330.json must be valid Unicode"),
     "other bytes": (b'{"_type": "\xff"}', "CC1330.encoding"),
     "much nesting": ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "CC1330.depth"),

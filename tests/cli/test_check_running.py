@@ -172,7 +172,7 @@ def test_who_wrote_a_pod_is_named_as_far_as_it_tells(check: Callable[..., Run]) 
         {"manager": "kubelet", "time": "2026-11-22T12:00:09Z", "fieldsV1": {"f:status": {}}},
         {"manager": "kubectl-edit", "time": "2026-11-22T12:00:05Z", "fieldsV1": {"f:spec": {}}},
     ]
-    assert errors(check(objects))[0].endswith("web: env; written last by kubectl-edit")
+    assert errors(check(objects))[0].endswith("web: env; last written by kubectl-edit")
 
 
 def test_what_has_ended_or_goes_is_no_pod_that_runs(check: Callable[..., Run]) -> None:

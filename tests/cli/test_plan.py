@@ -81,7 +81,7 @@ def test_a_label_of_other_nodes_is_told_without_any_nodes(shop: Shop) -> None:
     run = plan(shop)
     assert run.code == 0
     assert "CC0325" in run.stderr
-    assert "cloud.google.com/gke-accelerator=nvidia-l4, which GKE gives" in run.stderr
+    assert "cloud.google.com/gke-accelerator=nvidia-l4, which GKE sets" in run.stderr
 
 
 def test_a_workload_that_fits_no_node_is_a_conflict(shop: Shop) -> None:
@@ -338,8 +338,8 @@ def test_pods_are_placed_by_the_class_of_the_cluster(shop: Shop, call: Zygote, a
     api.RequestHandlerClass.classes = (patched,)  # type: ignore[attr-defined]
     variables = kubeconfig(shop.directory, api.server_port)
     run = ask(shop, call, variables, "-o", "json")
-    said = f"{HANDLER}: the cluster's RuntimeClass, by which pods are placed here, differs from the render's"
-    assert (run.code, f"{said} in: scheduling.nodeSelector\n" in run.stderr) == (1, True)
+    said = f"{HANDLER}: {wording('CC0319.differs', fields='scheduling.nodeSelector')}\n"
+    assert (run.code, said in run.stderr) == (1, True)
     assert fitting(run)["web"] == []
     applied = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", **Api.classes[0]}
     shop.write("deployment/class.yaml", yaml.safe_dump(applied))

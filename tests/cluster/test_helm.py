@@ -156,8 +156,8 @@ def test_what_both_forms_of_check_say_in_the_life_of_a_release(
     kubectl("set", "image", "deployment/shop-web", f"{container}=registry.example.com/evil@sha256:{'0' * 64}")
     found = codes()
     assert found == (["CC1120"], ["CC1103"]), "once for the workload, in both forms"
-    assert f"{container}: image; written last by kubectl-set\n  hint: helm upgrade puts back" in hints[-1]
-    assert "Helm 4 with --force-conflicts" in hints[-1]
+    assert f"{container}: image; last written by kubectl-set\n  hint: restore the chart with helm upgrade" in hints[-1]
+    assert "in Helm 4 with --force-conflicts" in hints[-1]
     helm.deploy("upgrade", "shop", "shop", *debug, *force).ok()
     settled()
     assert codes() == ([], [])

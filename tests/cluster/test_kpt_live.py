@@ -66,7 +66,7 @@ def test_kpt_applies_updates_and_destroys(
     cluster.kubectl("set", "image", "deployment/web", "web=registry.example.com/evil@sha256:" + "0" * 64, "-n", "shop")
     ran = check()
     assert (ran.code, ran.err.count("error ")) == (1, 1), ran.err
-    assert "web: image; written last by kubectl-set\n  hint: kpt live apply puts back" in ran.err
+    assert "web: image; last written by kubectl-set\n  hint: restore the package with kpt live apply" in ran.err
     assert [line for line in piped().err.splitlines() if line.startswith("error CC1103")]
     kpt("live", "apply", "--reconcile-timeout", "50s")
     until("the pods of the package", lambda: check().code == 0)

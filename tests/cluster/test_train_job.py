@@ -88,4 +88,4 @@ def test_the_job_set_of_the_trainer_is_sealed_and_its_pods_start(
 def test_the_runtime_that_has_its_pods_is_refused_with_that_way_out() -> None:
     made = called("generate", "-", *OPTIONS, stdin=stream(*objects("shop")).encode())
     assert (made.code, made.out) == (1, b"")
-    assert "the JobSet that the trainer makes" in made.err
+    assert "the JobSet that the trainer creates" in made.err

@@ -153,9 +153,9 @@ def fault_tolerant(value: Json) -> None:
     ("change", "instead"),
     [
         (spec_with(enableInTreeAutoscaling=True), "set enableInTreeAutoscaling to false"),
-        (spec_with(gcsFaultToleranceOptions={"redisAddress": "redis:6379"}), "leave gcsFaultToleranceOptions"),
-        (fault_tolerant, "leave gcsFaultToleranceOptions"),
-        (spec_with(authOptions={"mode": "token"}), "leave authOptions out"),
+        (spec_with(gcsFaultToleranceOptions={"redisAddress": "redis:6379"}), "remove gcsFaultToleranceOptions"),
+        (fault_tolerant, "remove gcsFaultToleranceOptions"),
+        (spec_with(authOptions={"mode": "token"}), "remove authOptions"),
         (with_field(labels={"a": "b"}), "write them into the metadata of the head's template"),
         (with_field(resources={"CPU": "1"}), "write num-cpus, num-gpus, memory and resources into rayStartParams"),
         (params(**{"num-cpus": 1}), 'write num-cpus as a text: "1", and not 1'),

@@ -79,7 +79,7 @@ def test_every_encoding_of_an_rsa_key_becomes_the_hex_of_its_pkcs1_der(text: str
 )
 def test_a_private_key_is_refused_wherever_it_stands(text: str) -> None:
     for read in (workload_owner, seedshare_owner):
-        with pytest.raises(KeyProblem, match="private keys do not belong in configuration"):
+        with pytest.raises(KeyProblem, match="private keys do not belong in the configuration"):
             read(text)
 
 

@@ -52,7 +52,7 @@ def test_flags_that_the_hint_names_make_kustomize_run_the_function(krm_machine: 
     ran = krm_machine.krm("check", stdin=built)
     assert ran.code == 1
     assert f"error {NOT_RUN.code} " in ran.err
-    hint = next(line for line in ran.err.splitlines() if line.startswith("  hint: the function was not run"))
+    hint = next(line for line in ran.err.splitlines() if line.startswith("  hint: run the function on it"))
     flags = re.findall(r"--enable-[a-z-]+", hint)
     rendered = run_kustomize(krm_machine, directory, *flags).ok()
     krm_machine.krm("check", stdin=rendered).ok()

@@ -48,7 +48,7 @@ def only(run: Run, code: str) -> str:
 
 def test_manifest_of_what_was_never_rendered(shop: Shop) -> None:
     hint = only(shop("manifest", "deployment", "--format", "json"), "CC1106")
-    command = quoted_command(hint, r"as in (contrast-krm generate FILE --config FILE -o rendered\.yaml)")
+    command = quoted_command(hint, r"for example with (contrast-krm generate FILE --config FILE -o rendered\.yaml)")
     command = command.replace("generate FILE", "generate deployment").replace("--config FILE", f"--config {CONFIG}")
     assert shop(*shlex.split(command)[1:]).code == 0
     assert shop("manifest", "rendered.yaml").stdout.startswith(b"{")

@@ -81,7 +81,7 @@ def test_the_template_of_a_daemon_set_decides_which_nodes_get_a_pod() -> None:
     assert Refusal(("snp-2",), ("taint gpu:NoSchedule, tolerated by the class only",)) in placed[0].refusals
     (found,) = placed[1]
     assert found.code == "CC0312"
-    assert "makes a pod for tdx-1, which would stay Pending" in found.message
+    assert "creates a pod for tdx-1, which would stay Pending" in found.message
 
 
 def test_a_daemon_set_with_the_scheduling_in_its_template_runs_where_its_class_says() -> None:

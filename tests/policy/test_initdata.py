@@ -98,9 +98,9 @@ def test_bombs() -> None:
     ("value", "problem"),
     [
         ("", "cut off"),
-        ("%", "no base64"),
-        ("\u00e4", "no base64"),
-        ("YWJj", "no gzip"),
+        ("%", "not base64"),
+        ("\u00e4", "not base64"),
+        ("YWJj", "not gzip"),
         (annotation(b"x" * 99)[:-8], "cut off"),
         (base64.b64encode(gzip.compress(b"a", mtime=0) + b"b").decode(), "followed"),
     ],
@@ -114,8 +114,8 @@ def test_annotations_that_are_none(value: str, problem: str) -> None:
     ("toml", "problem"),
     [
         (b"\xff", "not UTF-8"),
-        (b"a", "no TOML"),
-        (b"a = " + b"[" * 100_000, "no TOML"),
+        (b"a", "not TOML"),
+        (b"a = " + b"[" * 100_000, "not TOML"),
         (b"", "version"),
         (b'version = "0.2.0"\nalgorithm = "sha256"\n[data]', "version"),
         (b'version = "0.1.0"\nalgorithm = "md5"\n[data]', "algorithm"),

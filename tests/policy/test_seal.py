@@ -87,8 +87,8 @@ def test_initdata_of_the_user_that_the_configuration_names_is_kept() -> None:
     ("value", "problem"),
     [
         ("", "cut off"),
-        ("junk", "no gzip"),
-        (annotation(b"junk"), "no TOML"),
+        ("junk", "not gzip"),
+        (annotation(b"junk"), "not TOML"),
         (annotation(encode_toml(Initdata("0.1.0", "sha384", {}))), "sha384"),
     ],
 )

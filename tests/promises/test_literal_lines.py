@@ -114,7 +114,7 @@ def test_what_somebody_wrote_into_the_annotation_stays(more: str, shop: Shop) ->
     assert shop("init", "deploy").code == 0
     run = shop("init", "deploy", "--function", "legacy")
     assert run.code == 1
-    assert "says more than a program or an image" in run.stderr
+    assert "contains more than a program or an image" in run.stderr
     assert path.read_text() == before
 
 

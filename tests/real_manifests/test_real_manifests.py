@@ -50,10 +50,10 @@ BY_CONTRAST = "Contrast refuses a variable whose object is not in its input; "
 LEFT = {
     ("CC0807", "that the host controls"): "a file system of the host",
     ("CC0808", "is not of volumeMode Block"): "a file system of the host",
-    ("CC0604", "is of an emptyDir"): "subPath of an emptyDir; Contrast refuses every subPath",
+    ("CC0604", "is part of an emptyDir"): "subPath of an emptyDir; Contrast refuses every subPath",
     ("CC0643", "VOLUME"): "a VOLUME of the image that no volume covers; Contrast makes no policy for it",
     ("CC0601", "hostPID"): "a namespace of the node",
-    ("CC0670", "steers"): f"{BY_CONTRAST}this one steers programs",
+    ("CC0670", "controls"): f"{BY_CONTRAST}this one steers programs",
     ("CC0671", "expands"): f"{BY_CONTRAST}this one is part of a command",
     ("CC0411", "do not offer"): "a GPU by a name that Contrast's nodes do not offer",
 }

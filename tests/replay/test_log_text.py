@@ -88,7 +88,7 @@ def test_a_line_that_was_cut_off_is_counted(cut: int, *, quoted: bool) -> None:
         ('{"kind": ["A"], "request": {}}', "not of the form {kind, request}"),
         ('{"kind": "A.b", "request": {}}', "not of the form {kind, request}"),
         ('{"kind": "A with input as x", "request": {}}', "not of the form {kind, request}"),
-        ('{"kind": "A", "request": {"a": 1, "a": 2}}', "a member is there twice"),
+        ('{"kind": "A", "request": {"a": 1, "a": 2}}', "a member appears twice"),
         ('{"kind": "A", "request": NaN}', "cut off, or no JSON"),
         ('{"kind": "A", "request": 1e999}', "cut off, or no JSON"),
         ('{"kind": "A", "request": ' + "9" * 5000 + "}", "cut off, or no JSON"),

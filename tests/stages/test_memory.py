@@ -129,7 +129,7 @@ def test_the_annotation_counts_and_has_to_be_a_number() -> None:
     assert planned(enough).memory.own == 24 * GIB
     wrong = render(pod("1Gi", annotations={DEFAULT_MEMORY: "24Gi"}))
     assert codes(wrong) == ["CC0420"]
-    assert "is no number of MiB" in said(wrong, "CC0425")[0]
+    assert "is not a number of MiB" in said(wrong, "CC0425")[0]
 
 
 def test_a_gpu_needs_8_gb() -> None:

@@ -171,7 +171,7 @@ def test_an_admission_policy_is_named(applied: Shop) -> None:
         until("the policy", lambda: _differs(applied))
         said = admitted(plan(applied))
         assert len(said) == 6
-        assert all("env; for pods like this it asks MutatingAdmissionPolicy add-proxy" in line for line in said)
+        assert all("env; for such pods it calls MutatingAdmissionPolicy add-proxy" in line for line in said)
         assert admitted(applied.check()) == said
         restarted(applied)
     until("the end of the policy", lambda: not _differs(applied))
@@ -262,8 +262,8 @@ def test_the_hint_for_what_kubectl_has_applied_leads_back(applied: Shop) -> None
     applied.kubectl("set", "image", *web, "web=registry.example.com/evil@sha256:" + "0" * 64)
     ran = applied.check()
     (said,) = lines(ran, "error")
-    assert said.endswith(": web: image; written last by kubectl-set")
-    assert "hint: kubectl apply puts back what this output has; kubectl rollout undo" in ran.err
+    assert said.endswith(": web: image; last written by kubectl-set")
+    assert "hint: restore this output with kubectl apply; " in ran.err
     applied.kubectl("apply", "-f", str(RENDERED))
     applied.kubectl("rollout", "status", *web, "--timeout=50s")
     until("the way back", lambda: applied.check().code == 0)
