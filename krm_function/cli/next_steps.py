@@ -187,11 +187,12 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     if not any(dig(value, ("spec", "workloads")) for value in options):
         yield from _runtime_classes(state, place)
     if not any(map(has_coordinator, state.resources)):
-        yield "add the coordinator of the Contrast release to your resources", _coordinator(state, place)
+        why = "add the coordinator, coordinator.yml of the Contrast release, to your resources"
+        yield why, _coordinator(state, place)
     if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
         sources = "runtime-*.yml coordinator.yml image-replacements.txt manifest.json"
         yield (
-            "import the files of the Contrast release (run this in their directory)",
+            "copy the files of the Contrast release to this directory, and import them",
             f"contrast-krm release import {sources} -o {place.release}",
         )
     if not any(dig(value, ("spec", "platform")) for value in options):
@@ -204,7 +205,7 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     if not any(dig(value, ("spec", "images")) for value in values_of(state.lock)):
         yield "look up the images, and pin the ones that only have a tag", _lock(state, place)
     classes = f"contrast-krm release runtime-classes {place.config}"
-    yield "print the RuntimeClasses: apply them once per cluster, not with each deployment", classes
+    yield "print the RuntimeClasses, to apply them once per cluster and not with each deployment", classes
     yield from _render(state, place)
 
 
@@ -285,7 +286,7 @@ def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _P
     stated = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
     if "snp" in tees and not any(key == "snp" or "-snp" in key for values in stated for key in values):
         yield (
-            "set the minimum firmware version: replace B, T, S and M with the numbers that snphost show tcb prints",
+            "set the minimum firmware: replace B, T, S and M with the numbers that `snphost show tcb` prints on a node",
             f"{place.again} --minimum-tcb {TCB}",
         )
     if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for values in stated for key in values):

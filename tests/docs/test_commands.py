@@ -40,6 +40,7 @@ ROWS = (
     Row(README, "helm upgrade", "chart"),
     Row(README, "export HELM_DATA_HOME", "chart", "helm4"),
     Row(README, "contrast-krm generate", "files"),
+    Row(README, "contrast-krm manifest", "files"),
     Row(README, "contrast set", why="needs a coordinator"),
     Row(TASK + "argo-cd.md", "contrast-krm install", why="writes to /; tests/cli/test_install.py"),
     Row(TASK + "assess.md", "contrast-krm", "files"),

@@ -77,7 +77,7 @@ def open_variables_of_policies_that_are_not_made(world: World) -> None:
     world.spec["manifest"]["emit"] = "none"
 
 
-@cases("CC0901", SOURCES, "strict lets the host choose no value", hint="remove policy.profile: strict", exit=2)
+@cases("CC0901", SOURCES, "strict does not let the host choose any value", hint="remove policy.profile: strict", exit=2)
 def open_variables_in_the_strict_profile(world: World) -> None:
     world.spec["policy"] = {"profile": "strict", "externalSources": [DB]}
 
