@@ -25,14 +25,14 @@ def decode_helm(source: Source) -> Stream:
 def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any]) -> Iterator[bytes]:
     """Yield the stream with new texts. Added objects name a template of the chart, as this version of Helm does."""
     added = tuple(added)
-    chart = _chart_of_helm_4(stream) if added else ""
+    chart = _find_chart_of_helm_4(stream) if added else ""
     if chart:
-        return stream_pieces(stream, texts, [_filed(value, chart) for value in added])
-    chart = _chart_of_helm_3(stream) if added else ""
+        return stream_pieces(stream, texts, [_add_file_name(value, chart) for value in added])
+    chart = _find_chart_of_helm_3(stream) if added else ""
     return stream_pieces(stream, texts, added, source=f"{chart}/templates" if chart else "")
 
 
-def _chart_of_helm_4(stream: Stream) -> str:
+def _find_chart_of_helm_4(stream: Stream) -> str:
     """Return the chart's name in the first file name annotation, "" if there is none."""
     for resource in stream.resources:
         _, noted, rest = resource.text.partition(f"{FILENAME}: ")
@@ -41,7 +41,7 @@ def _chart_of_helm_4(stream: Stream) -> str:
     return ""
 
 
-def _chart_of_helm_3(stream: Stream) -> str:
+def _find_chart_of_helm_3(stream: Stream) -> str:
     """Return the chart's name in the first `# Source:` line, which stands above its document; "" if there is none."""
     for resource in stream.resources:
         for line in resource.text.splitlines():
@@ -52,6 +52,5 @@ def _chart_of_helm_3(stream: Stream) -> str:
     return ""
 
 
-def _filed(value: Mapping[str, Any], chart: str) -> dict[str, Any]:
-    """Return the object with Helm 4's file name annotation."""
+def _add_file_name(value: Mapping[str, Any], chart: str) -> dict[str, Any]:
     return annotated(value, FILENAME, f"{chart}/templates/{value['metadata']['name']}.yaml")

@@ -1,4 +1,4 @@
-"""Adopt an application: all that a configuration can do for its pods, in one round."""
+"""Adopt an application: find all that a configuration can do for its pods, in one round."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -70,7 +70,7 @@ def selects(text: str, ref: Ref) -> bool:
 
 
 def find_unused(texts: Sequence[str], refs: Sequence[Ref]) -> list[str]:
-    """Return the addresses that select none of the objects."""
+    """Return the addresses that select no object."""
     return [text for text in texts if text != ALL and not any(selects(text, ref) for ref in refs)]
 
 
@@ -100,7 +100,7 @@ def is_valid(part: dict[str, Any]) -> bool:
 
 
 class Missing(NamedTuple):
-    """A reference that has no value. namespace: that of the workload in the input, "" for none."""
+    """A reference that has no value. namespace: of the workload in the input, "" for none."""
 
     reference: Reference
     namespace: str
@@ -142,7 +142,7 @@ def propose_sources(
     entries = list(map(dict, present))
     for (kind, name, namespace), (of_keys, of_variables) in needed.items():
         old = list(entries)
-        _add(entries, {"kind": kind, "name": name, "namespace": namespace}, sorted(of_keys), sorted(of_variables))
+        _add_entry(entries, {"kind": kind, "name": name, "namespace": namespace}, sorted(of_keys), sorted(of_variables))
         if not is_valid({"policy": {"externalSources": entries}}):
             entries = old  # no cluster has an object or a key of this name
     return Proposed(tuple(entries), tuple(unknown))
@@ -185,9 +185,9 @@ def _is_expanded(variable: str, container: dict[str, Any]) -> bool:
     return any(isinstance(text, str) and expand(text, {variable: "\0"}) != expand(text, {}) for text in texts)
 
 
-def _add(entries: list[dict[str, Any]], ref: dict[str, str], keys: list[str], variables: list[str]) -> None:
+def _add_entry(entries: list[dict[str, Any]], ref: dict[str, str], keys: list[str], variables: list[str]) -> None:
     for index, entry in enumerate(entries):
-        if entry.get("name") == ref["name"] and _is_about(entry, ref):
+        if entry.get("name") == ref["name"] and _is_for(entry, ref):
             entries[index] = {
                 **entry,
                 **({"keys": _unite(entry["keys"], keys)} if entry.get("keys") else {}),
@@ -197,7 +197,7 @@ def _add(entries: list[dict[str, Any]], ref: dict[str, str], keys: list[str], va
     entries.append({key: value for key, value in ref.items() if value} | {"keys": keys, "variables": variables})
 
 
-def _is_about(entry: dict[str, Any], ref: dict[str, str]) -> bool:
+def _is_for(entry: dict[str, Any], ref: dict[str, str]) -> bool:
     return entry.get("kind") == ref["kind"] and (entry.get("namespace") or ref["namespace"]) == ref["namespace"]
 
 
@@ -259,7 +259,7 @@ def is_choice(text: str) -> bool:
 
 
 def find_choices(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[Choice]:
-    """Return the choices that would change something. spec: of the ContrastGenerate as written."""
+    """Return the choices that would have an effect. spec: of the ContrastGenerate as written."""
     offered: dict[str, Choice] = {}
     for ref, rule, value, consequence in _ask_rules(judged, config):
         part = PLACES[rule](value)
@@ -267,7 +267,7 @@ def find_choices(judged: Judged, config: Config, spec: Mapping[str, Any], reques
             name = f"{rule}={value}" if rule in APART else rule
             choice = Choice(name, part, (consequence,), (ref,))
             offered[name] = offered[name].join(choice) if name in offered else choice
-    return [*_sources(judged, config, spec, request), *offered.values()]
+    return [*_find_sources(judged, config, spec, request), *offered.values()]
 
 
 def _ask_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, str]]:
@@ -311,7 +311,7 @@ def index_references(judged: Judged, config: Config) -> References:
     return References(values, config.generate.policy.external_sources)
 
 
-def _sources(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> Iterator[Choice]:
+def _find_sources(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> Iterator[Choice]:
     if not may_open(config):
         return
     index = index_references(judged, config)
@@ -438,7 +438,7 @@ class Adoption(NamedTuple):
 
 
 def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Config, request: Request) -> Adoption:
-    """Find the needs of the pods. document: the ContrastGenerate; config: the configuration to which it belongs."""
+    """Find the needs of the pods. document: the ContrastGenerate; config: the configuration that it is part of."""
     spec = mapping(mapping(document.value).get("spec"))
     plain = find_plain_workloads(resources, config.generate)
     refs = [workload.ref for workload in plain]
@@ -464,7 +464,7 @@ def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Confi
     chosen_names = {(entry["kind"], entry["name"], entry.get("namespace", "")) for entry in entries}
     return Adoption(
         new,
-        tuple(_pods(first, current, refusals)),
+        tuple(_list_pods(first, current, refusals)),
         tuple(offered),
         tuple(_join_by_name(accepted)),
         tuple(entries),
@@ -529,7 +529,7 @@ def _join_by_name(accepted: Sequence[Choice]) -> list[Choice]:
 def _find_refused_open(
     trial: _Trial, now: Judged, spec: dict[str, Any], request: Request
 ) -> Mapping[Any, tuple[Any, ...]]:
-    """Return by pod the findings of a policy that opens all its references: why some stay closed."""
+    """Return by pod why some references stay closed: the findings of a policy that opens all of them."""
     config = trial.config(spec)
     entries = open_all(now, config, spec, request)
     if not entries:
@@ -542,7 +542,7 @@ def _find_refused_open(
     }
 
 
-def _pods(first: Judged, current: Judged, refusals: Mapping[Any, tuple[Finding, ...]]) -> list[AdoptedPod]:
+def _list_pods(first: Judged, current: Judged, refusals: Mapping[Any, tuple[Finding, ...]]) -> list[AdoptedPod]:
     """Return all pods with their errors. refusals: of `_find_refused_open`, in place of "not in the input"."""
     pods = []
     for workload in current.workloads:

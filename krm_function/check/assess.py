@@ -1,4 +1,4 @@
-"""Assess an application before there is any configuration: which pods are confidential, which cannot be."""
+"""Assess an application before there is any configuration: which pods are confidential, and which cannot be."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -81,7 +81,7 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
         return Judged(findings=log.located(config), read=read, stopped=log.failed)
     locked = config.images or {}
     containers = [entry.container for workload in injected.workloads for entry in workload.all_containers]
-    images = {name: _facts(name, locked) for name in (str(container.get("image")) for container in containers)}
+    images = {name: _find_facts(name, locked) for name in (str(container.get("image")) for container in containers)}
     workloads = injected.workloads
     if locked:  # otherwise there are no sizes
         from krm_function.render.memory import add_memory
@@ -98,8 +98,8 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
     return Judged(tuple(workloads), injected.selected.workloads, errors, log.located(config), read, images)
 
 
-def _facts(name: str, locked: Mapping[str, ImageFacts]) -> ImageFacts:
-    """Return the facts that a lock has of an image; without a digest, those of its tag; or else assumed ones."""
+def _find_facts(name: str, locked: Mapping[str, ImageFacts]) -> ImageFacts:
+    """Return the lock's facts about an image; without a digest, those of its tag; or else assumed ones."""
     facts = locked.get(name)
     if facts is None and "@" not in name:
         facts = next((value for reference, value in locked.items() if reference.startswith(f"{name}@")), None)
@@ -234,7 +234,7 @@ def _assess_other_kind(resource: Resource, root: Path, ref: Ref, *, judge_plain:
         yield AssessedPod(ref, asked[0].path[len(root) : -1], "blocked", tuple(asked))
     for place in places:
         if asked:
-            yield AssessedPod(ref, place, "blocked", tuple(_below(asked, (*root, *place)) or asked))
+            yield AssessedPod(ref, place, "blocked", tuple(_select_below(asked, (*root, *place)) or asked))
         elif judge_plain:
             problem = report_unsealed_class(ref, (*root, *place, FIELD), BARE, resource.kinds, root)
             yield AssessedPod(ref, place, "blocked", (resource.placed(problem),))
@@ -242,5 +242,5 @@ def _assess_other_kind(resource: Resource, root: Path, ref: Ref, *, judge_plain:
             yield AssessedPod(ref, place, "plain")
 
 
-def _below(findings: Iterable[Finding], path: Path) -> list[Finding]:
+def _select_below(findings: Iterable[Finding], path: Path) -> list[Finding]:
     return [problem for problem in findings if problem.path[: len(path)] == path]

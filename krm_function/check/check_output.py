@@ -103,13 +103,13 @@ DEFAULTS: dict[Path, tuple[Any, ...]] = {  # values that the API server writes
 QUANTITIES = ("limits", "requests", "podFixed")
 
 
-def _is_default(values: tuple[Any, ...]) -> Alike:
+def _excuse_default(values: tuple[Any, ...]) -> Alike:
     """Make an excuse for values of the input that a render leaves out."""
     return lambda first, second: second is ABSENT and any(same(first, value) for value in values)
 
 
 EXCUSES: dict[Path, Alike] = {  # first: of the input; second: of a render
-    **{("**", *path): _is_default(values) for path, values in DEFAULTS.items()},
+    **{("**", *path): _excuse_default(values) for path, values in DEFAULTS.items()},
     **{("**", name, "*"): equal for name in QUANTITIES},
 }
 
@@ -136,7 +136,7 @@ def _decode_records(text: str) -> Any:
 
 
 def _decode_record(operation: str, address: str, value: Any = None, *_: Any) -> list[Any]:
-    """Return operation, address and value. `~` counts as `=` with its bytes; the number behind `-` is left out."""
+    """Return operation, address and value. `~` counts as `=` with its bytes; the number after `-` is left out."""
     match operation:
         case "-":
             return ["-", address]
@@ -256,7 +256,7 @@ def _compare_object(root: Path, old: Any, new: Any, kinds: Kinds) -> Iterator[Fi
 
 
 def _find_changed_fields(old: Any, new: Any) -> list[str]:
-    """Return the fields of a pod by which the policies of two initdata annotations differ."""
+    """Return the fields of a pod in which the policies of two initdata annotations differ."""
     try:
         sealed, again = (read_policy_data(decode_toml(from_annotation(text)).data[POLICY]) for text in (old, new))
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -288,7 +288,7 @@ def assume_images(workloads: Iterable[Workload], *, always: bool, volumes: bool 
 
 
 def _find_volumes(workloads: Iterable[Workload]) -> dict[str, dict[str, Any]]:
-    """Return by image the paths that all containers of the image mount, without that of the secrets."""
+    """Return by image the paths that all containers of the image mount, except that of the secrets."""
     mounted: dict[str, set[str]] = {}
     for workload in workloads:
         for container in workload.all_containers:
@@ -313,12 +313,12 @@ def _find_users(workloads: Iterable[Workload], *, always: bool) -> dict[str, Ima
         users = [stated for _, stated in uses if isinstance(stated.get("runAsUser"), int)]
         if users:
             uid, gid = users[0]["runAsUser"], users[0].get("runAsGroup", 0)
-            candidates = list(_candidates(uid, gid))
+            candidates = list(_list_candidates(uid, gid))
             images[name] = next((facts for facts in candidates if _explains(facts, uses, always=always)), candidates[0])
     return images
 
 
-def _candidates(uid: int, gid: int) -> Iterator[ImageFacts]:
+def _list_candidates(uid: int, gid: int) -> Iterator[ImageFacts]:
     """Yield images with this user: as a number or as a name, with a group or without."""
     for user, passwd in (
         (str(uid), f"user:x:{uid}:{gid}:::\n"),
@@ -416,7 +416,7 @@ def _find_ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, confi
 def _check_undo(pod: Pod) -> list[Finding]:
     """Return an error if the undo record of a pod does not remove its policy: then no render has sealed this pod."""
     path = (*pod.workload.root, "metadata", "annotations", ORIGINAL)
-    addresses = _addresses(pod.workload)
+    addresses = _list_addresses(pod.workload)
     text = pod.workload.at(path)
     records = loads(text) if isinstance(text, str) else []  # `check_objects` has read them before
     if any(at == record[1] or at.startswith(f"{record[1]}/") for record in records for at in addresses):
@@ -426,8 +426,8 @@ def _check_undo(pod: Pod) -> list[Finding]:
     ]
 
 
-def _addresses(workload: Workload) -> list[str]:
-    """Return the addresses by which a record may name the initdata of a pod: entries of lists by number, or by name."""
+def _list_addresses(workload: Workload) -> list[str]:
+    """Return the possible addresses in a record of a pod's initdata: entries of lists by number, or by name."""
     place: Path = (*workload.template, "metadata", "annotations", INITDATA)
     addresses = [""]
     for index, part in enumerate(place):
@@ -458,7 +458,7 @@ def check_without_render(pods: Sequence[Pod], output: Output) -> list[Finding]:
     An object that a controller made and that runs no pod any more keeps its record: that may be a copy of the record of
     an object that was changed since.
     """
-    restored = read(map(_unread, output.resources), ())
+    restored = read(map(_reset, output.resources), ())
     findings = [
         *restored.findings,
         *find_unproven(restored.resources, None, rendered=False, seals=False, taken_back=True),
@@ -468,7 +468,7 @@ def check_without_render(pods: Sequence[Pod], output: Output) -> list[Finding]:
     return findings
 
 
-def _unread(resource: Resource) -> Resource:
+def _reset(resource: Resource) -> Resource:
     """Return a resource to read as a render would; only copies that run no pod any more keep their records."""
     retired = {root: copy for root, copy in resource.copies.items() if copy.retired}
     return resource._replace(state="unread", document=None, copies=retired)
@@ -504,7 +504,7 @@ class Verdict(NamedTuple):
 
 
 def list_beside_summary(findings: Sequence[Finding], form: str) -> list[Finding]:
-    """Return the findings to print beside the summary, whose text form has those about missing comparisons."""
+    """Return the findings to print beside the summary; its text form includes those about missing comparisons."""
     return [problem for problem in findings if form != "text" or problem.code != NOT_COMPARED]
 
 
@@ -539,7 +539,7 @@ def check_output(
         plain += pods_of_resource.plain
         findings += pods_of_resource.findings
     pods = [pod for pod in all_pods if pod.made_of is None]
-    classes = _classes(values)
+    classes = _index_classes(values)
     coordinators = [pod.workload.ref for pod in pods if pod.workload.is_coordinator]
     for ref in coordinators[:1]:  # the second render reports several, or another that the configuration chooses
         findings += check_coordinator_service(output.resources, ref, ref.namespace or "default")
@@ -555,10 +555,10 @@ def check_output(
         if origin := pod.made_of:
             code = "CC1119.earlier" if pod.is_earlier else "CC1119.copy"
             findings.append(finding(code, pod.workload.ref, kind=origin.kind, name=origin.name))
-    findings += _check_pods(all_pods, classes, manifests.decoded) + _rollouts(values)
+    findings += _check_pods(all_pods, classes, manifests.decoded) + _find_rollouts(values)
     findings += claim_findings(output.resources, [pod.workload for pod in pods])
     names = [name for name in classes if is_contrast_name(name)]
-    findings += check_classes([pod.workload for pod in pods], names, emitted=_emits_classes(values))
+    findings += check_classes([pod.workload for pod in pods], names, emitted=_has_emitted_classes(values))
     findings += _report_missing_manifest(config, as_function=as_function) if pods and manifests.decoded is None else []
     findings += check_manifests(manifests) + _check_digests(manifests.decoded, pods, config, elsewhere)
     if config is None:
@@ -599,7 +599,7 @@ def _check_pods(
     return findings
 
 
-def _rollouts(values: Sequence[Any]) -> list[Finding]:
+def _find_rollouts(values: Sequence[Any]) -> list[Finding]:
     pods = [value for value in values if reference(value).kind == "Pod"]
     running = RunningPods([value for value in values if reference(value).kind != "Pod"], None)
     for pod in pods:
@@ -607,12 +607,12 @@ def _rollouts(values: Sequence[Any]) -> list[Finding]:
     return list(running.rollouts())
 
 
-def _classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
+def _index_classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
     items = ((reference(value), value) for value in values)
     return {ref.name: parse_class(value).runtime_class for ref, value in items if ref.kind == "RuntimeClass"}
 
 
-def _emits_classes(values: Sequence[Any]) -> bool:
+def _has_emitted_classes(values: Sequence[Any]) -> bool:
     return any(
         reference(value).kind == "RuntimeClass" and dig(value, ("metadata", "annotations", EMITTED)) is not None
         for value in values

@@ -114,14 +114,14 @@ COMPARED: dict[str, Path] = {
 
 def compare_pod_fields(generated: Json, policy: Json) -> list[str]:
     """Return the names of the fields in which two containers of the native generator differ."""
-    fields = [field for field, path in COMPARED.items() if _at(generated, path) != _at(policy, path)]
-    if _variables(generated) != _variables(policy):
+    fields = [field for field, path in COMPARED.items() if _get(generated, path) != _get(policy, path)]
+    if _list_variables(generated) != _list_variables(policy):
         fields.append("env")
     if shares_gpus(generated) != shares_gpus(policy):
         fields.append(SHARED_GPUS)
     if read_annotation(generated, IMAGE) != read_annotation(policy, IMAGE):
         fields.append("image")
-    if _mounts(generated) != _mounts(policy) or _storages(generated) != _storages(policy):
+    if _list_mounts(generated) != _list_mounts(policy) or _list_storages(generated) != _list_storages(policy):
         fields.append("volumeMounts")
     notes, sealed = (_select_user_annotations(entry) for entry in (generated, policy))
     changed = sorted(key for key in notes.keys() | sealed.keys() if notes.get(key) != sealed.get(key))
@@ -133,9 +133,12 @@ def drop_generator_variants(
 ) -> list[str]:
     """Return the fields without those that differ only in the way another generator writes them."""
     same = {
-        "env": find_effective_variables(_variables(generated), _variables(policy)) == _variables(generated),
-        "volumeMounts": are_equivalent_mounts(_mounts(generated), _mounts(policy), volume_kinds, propagates=propagates)
-        and _storages(generated) == _storages(policy),
+        "env": find_effective_variables(_list_variables(generated), _list_variables(policy))
+        == _list_variables(generated),
+        "volumeMounts": are_equivalent_mounts(
+            _list_mounts(generated), _list_mounts(policy), volume_kinds, propagates=propagates
+        )
+        and _list_storages(generated) == _list_storages(policy),
         SHARED_GPUS: not shares_gpus(policy),  # genpolicy does not look at the image's variables
     }
     return [field for field in fields if not same.get(field)]
@@ -165,22 +168,22 @@ def compare_sandbox(generated: Json, policy: Json, binds: bool | None, *, native
         fields.append("volumes or exec commands")
     of_the_process = ("command or args", "tty", *(name for name in COMPARED if name.startswith("securityContext.")))
     paths = {name: COMPARED[name] for name in of_the_process if native}
-    return fields + [name for name, path in paths.items() if _at(generated, path) != _at(policy, path)]
+    return fields + [name for name, path in paths.items() if _get(generated, path) != _get(policy, path)]
 
 
 def _is_sandbox_image(bound: list[Json]) -> bool:
     return len(bound) == 1 and not misshapen(bound[0]) and is_bound(bound[0], sandbox=True)
 
 
-def _variables(entry: Json) -> set[str]:
-    return set(_at(entry, ENV) or ())
+def _list_variables(entry: Json) -> set[str]:
+    return set(_get(entry, ENV) or ())
 
 
-def _at(value: Any, path: Path) -> Any:
+def _get(value: Any, path: Path) -> Any:
     return dig(value, path) or None
 
 
-def _mounts(entry: Json) -> list[tuple[str, ...]]:
+def _list_mounts(entry: Json) -> list[tuple[str, ...]]:
     """Return destination, type and options of every mount, and the source unless the settings decide it."""
     return sorted(
         (mount["destination"], mount["type_"], *mount["options"], mount["source"] * in_the_vm(mount["source"]))
@@ -188,8 +191,8 @@ def _mounts(entry: Json) -> list[tuple[str, ...]]:
     )
 
 
-def _storages(entry: Json) -> list[str]:
-    """Return the volumes in the VM: the name of each one in memory, "" for the others, which have none in a policy."""
+def _list_storages(entry: Json) -> list[str]:
+    """Return the names of the volumes in the VM: "" for those not in memory, which a policy does not name."""
     return sorted(
         storage["mount_point"].rpartition("/")[2] * (storage["fstype"] == "tmpfs")
         for storage in without_images(entry["storages"])
@@ -322,7 +325,7 @@ def _add_changes(
 
 
 def compare_policies(sealed: Json, again: Json) -> list[str]:
-    """Return the fields by which the policy of a second render differs from the sealed one, named as in `drift`."""
+    """Return the fields in which the policy of a second render differs from the sealed one, as in `find_drift`."""
     entries, rendered = (
         {read_annotation(entry, NAME): entry for entry in maps(data.get("containers"))} for data in (sealed, again)
     )

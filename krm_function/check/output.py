@@ -126,7 +126,7 @@ class ManifestFile(NamedTuple):
 
 
 class Manifests(NamedTuple):
-    """All manifests as bytes, that of the file first. text, decoded: the one that counts, None when there is none."""
+    """All manifests as bytes, that of the file first. text, decoded: the one that counts, None without any."""
 
     file: ManifestFile | None
     texts: tuple[bytes, ...] = ()
@@ -142,7 +142,7 @@ class Manifests(NamedTuple):
 def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Manifests, list[Finding]]:
     """Find the manifests of the file and of the output; CC0702 if the first is invalid.
 
-    The file's counts; without a file the one of the release that was rendered last (`last_of`), or else the first.
+    The file's counts; without a file that of the release that was rendered last (`last_of`), or else the first.
     """
     emitted = [text.encode("utf-8") for text in map(read_emitted_manifest, values) if text is not None]
     texts = (*([file.data] if file else []), *emitted)
@@ -159,14 +159,14 @@ def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Ma
 
 
 def check_manifests(manifests: Manifests) -> list[Finding]:
-    """Return everything that `contrast set` would refuse in the manifest alone."""
+    """Return the problems for which `contrast set` would refuse the manifest alone."""
     if manifests.decoded is None:
         return []
     return check_manifest_values(manifests.decoded)
 
 
 def check_manifest_values(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:
-    """Return everything that `contrast set` would refuse in a manifest; all unfilled values are one finding."""
+    """Return the problems for which `contrast set` would refuse a manifest; all unfilled values are one finding."""
     problems = validate(manifest)
     invalid = [problem for problem in problems if not problem.missing]
     findings = [finding("CC0702", field=problem.field, problem=problem.problem, file=file) for problem in invalid]
@@ -176,7 +176,7 @@ def check_manifest_values(manifest: Mapping[str, Any], file: str = "") -> list[F
 
 
 def _shorten_fields(fields: Sequence[str]) -> Iterator[str]:
-    """Yield the fields, each without the parent that it shares with the one before it: `a.b, .c`."""
+    """Yield the fields, each without the parent that it shares with the previous one: `a.b, .c`."""
     last_parent = ""
     for field in fields:
         parent, _, name = field.rpartition(".")
@@ -200,7 +200,7 @@ def compare_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: bo
         return []
     paths = differing_paths(manifests.decoded, decode(again) if again else {})
     rest = [path for path in paths if not (sealed_otherwise and path[0] == "Policies")]
-    return [finding("CC1113", fields=_fields_text(rest), file=manifests.place)] if rest or not paths else []
+    return [finding("CC1113", fields=_format_fields(rest), file=manifests.place)] if rest or not paths else []
 
 
 def describe_difference(ours: str, theirs: str) -> str:
@@ -209,14 +209,14 @@ def describe_difference(ours: str, theirs: str) -> str:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
         return "one of them is not a manifest"
-    return _fields_text(differing_paths(first, second))
+    return _format_fields(differing_paths(first, second))
 
 
-def _fields_text(paths: Sequence[Path]) -> str:
-    return format_paths([_short(path) for path in paths]) if paths else "the same values in other bytes"
+def _format_fields(paths: Sequence[Path]) -> str:
+    return format_paths([_shorten(path) for path in paths]) if paths else "the same values in other bytes"
 
 
-def _short(path: Path) -> Path:
+def _shorten(path: Path) -> Path:
     if path[0] != "Policies" or len(path) < 2:
         return path
     digest = str(path[1])

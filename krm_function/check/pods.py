@@ -50,7 +50,7 @@ def make_pod(workload: Workload, namespace: str, without: Container[str] = ()) -
 
 
 def make_name_prefix(workload: Workload) -> str:
-    """Return the beginning of the pod's name, to which the server adds five characters."""
+    """Return the beginning of the pod's name; the server adds five characters."""
     return f"{workload.ref.name}-"[:LONGEST_BASE]
 
 
@@ -74,7 +74,7 @@ def _add_pod_name(workload: Workload) -> dict[str, Any]:
 
 
 def place_in_owner(pod: Any, workload: Workload) -> Workload:
-    """Return the workload with a pod in the place of its template, as its policy has the owner's name and kind.
+    """Return the workload with a pod in place of its template, as its policy has the owner's name and kind.
 
     pod: or the template of an object that a controller made, with metadata and spec.
     """
@@ -176,11 +176,11 @@ def _report_hook(ref: Ref, path: Path, name: str, hook: str) -> Finding:
 def check_manifest(
     sealed: Iterable[Workload], manifest: Mapping[str, Any], elsewhere: Iterable[str] = ()
 ) -> tuple[Finding, ...]:
-    """Find where manifest and workloads do not name exactly the same digests and roles, as `contrast set` does.
+    """Find digests and roles that only the manifest or only the workloads have, as `contrast set` does.
 
     elsewhere: digests of workloads that are rendered by themselves, or are in a base. An entry for a workload of this
-    output is an earlier policy of it, even if it is elsewhere, too.
-    Source: docs/facts/contrast-manifest.md#set-and-verify.
+    output is an earlier policy of it, even if it is elsewhere, too. Source:
+    docs/facts/contrast-manifest.md#set-and-verify.
     """
     policies = mapping(manifest.get("Policies"))  # `validate` checks its shape
     findings: list[Finding] = []
@@ -199,27 +199,28 @@ def check_manifest(
         elif (role_of_entry := mapping(policies[sealed_as]).get("Role") or "") != role:
             findings.append(finding("CC1110", ref, (), found=role_of_entry or "none", wanted=role or "none"))
     unmatched = sorted(set(policies) - {workload.digest for workload in once.values()})
-    identities = {_identity(policies.get(workload.digest)) for workload in once.values()} - {None}
+    identities = {_read_identity(policies.get(workload.digest)) for workload in once.values()} - {None}
     rendered_elsewhere = set(elsewhere)
     earlier = [
         key
         for key in unmatched
-        if _identity(policies[key]) in identities and (key not in rendered_elsewhere or _has_own_secret(policies[key]))
+        if _read_identity(policies[key]) in identities
+        and (key not in rendered_elsewhere or _has_own_secret(policies[key]))
     ]
     unknown = [key for key in unmatched if key not in rendered_elsewhere]
     if earlier:
-        names_of = ", ".join(dict.fromkeys("/".join(_certificate_names(policies[key])[:1]) for key in earlier))
+        names_of = ", ".join(dict.fromkeys("/".join(_list_names(policies[key])[:1]) for key in earlier))
         findings.append(finding("CC0731", names=names_of))
         unknown = [key for key in unknown if key not in earlier]
     if unknown:
-        names_of = ", ".join("/".join(_certificate_names(policies[key]) or [key[:16]]) for key in unknown)
+        names_of = ", ".join("/".join(_list_names(policies[key]) or [key[:16]]) for key in unknown)
         findings.append(finding("CC1105", names=names_of))
     return tuple(findings)
 
 
-def _identity(policy: Any) -> tuple[str, str, str] | None:
+def _read_identity(policy: Any) -> tuple[str, str, str] | None:
     """Return name, secret and role of an entry, None without these: then its owner is unknown."""
-    entry, names = mapping(policy), _certificate_names(policy)
+    entry, names = mapping(policy), _list_names(policy)
     secret = entry.get("WorkloadSecretID")
     return (names[0], str(secret), str(entry.get("Role") or "")) if names and secret else None
 
@@ -229,7 +230,7 @@ def _has_own_secret(policy: Any) -> bool:
     return bool(key_of_derived(str(mapping(policy).get("WorkloadSecretID"))))
 
 
-def _certificate_names(policy: Any) -> list[str]:
+def _list_names(policy: Any) -> list[str]:
     names = mapping(policy).get("SANs")
     return [str(name) for name in names] if isinstance(names, list) else []
 
@@ -312,9 +313,9 @@ def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
     ref = reference(origin)
     kinds = copy.resource.kinds if copy.resource else SHIPPED
     made_of = workloads_of(origin, (), ref, kinds=kinds)  # the copy comes from the one with its policy
-    policy, names = copy.annotations.get(INITDATA), _container_names(copy)
+    policy, names = copy.annotations.get(INITDATA), _list_container_names(copy)
     alike = [
-        candidate for candidate in made_of if _container_names(candidate) == names
+        candidate for candidate in made_of if _list_container_names(candidate) == names
     ]  # an earlier template has another policy
     source = next(
         (candidate for candidate in made_of if candidate.annotations.get(INITDATA) == policy), (alike or made_of)[0]
@@ -327,7 +328,7 @@ def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
     return checked._replace(findings=tuple(findings))
 
 
-def _container_names(workload: Workload) -> list[str]:
+def _list_container_names(workload: Workload) -> list[str]:
     return [container.name for container in workload.all_containers]
 
 
@@ -350,20 +351,20 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
         return [*findings, finding("CC0709", workload.ref, workload.spec_path, platform=platform.name)]
     measured = measure(workload, make_id_blocks(platform, pod.vcpus, values.get("snp") or ()))
     if measured.edits:
-        findings.append(report_change(workload, _measured_field(workload, platform)))
+        findings.append(report_change(workload, _find_measured_field(workload, platform)))
     return [*findings, *measured.findings]
 
 
 def _list_passed_gpus(pod: Pod) -> tuple[str, ...]:
     """Return the names of GPUs that a policy passes: the usual ones; if it passes any, also those of the pod.
 
-    The names by which a render counts GPUs are in its settings, not in the policy.
+    The names that a render counts as GPUs are in its settings, not in the policy.
     """
     asked = (gpu for container in pod.workload.all_containers for gpu in asked_gpus(container.container))
     return (*PASSED, *(gpu.name for gpu in asked if gpu.kind == "other")) if pod.checked.has_gpus else PASSED
 
 
-def _measured_field(workload: Workload, platform: Platform) -> str:
+def _find_measured_field(workload: Workload, platform: Platform) -> str:
     """Name the field that makes an ID block wrong, as far as visible."""
     if platform.tee != "snp":
         return f"runtimeClassName (it has the ID block of another platform than {platform.name})"

@@ -35,8 +35,8 @@ QUOTED = re.compile(r'((?:Invalid|Unsupported|Duplicate) value: )("(?:[^"\\]|\\.
 
 
 def mask_server_words(text: str, *workloads: Workload) -> str:
-    """Mask the words of a server. workloads: those that were sent, whose values are masked."""
-    values = sorted({value for workload in workloads for value in _values(workload)}, key=len, reverse=True)
+    """Mask secrets in a server's message. workloads: those that were sent, whose values are masked."""
+    values = sorted({value for workload in workloads for value in _list_values(workload)}, key=len, reverse=True)
     for value in values:
         text = text.replace(value, MASK)
     for workload in workloads:  # the name that the server has given to the pod of a dry run
@@ -46,7 +46,7 @@ def mask_server_words(text: str, *workloads: Workload) -> str:
     return f"{text[:LONGEST_WORDS]}…" if len(text) > LONGEST_WORDS else text
 
 
-def _values(workload: Workload) -> Iterator[str]:
+def _list_values(workload: Workload) -> Iterator[str]:
     for container in workload.all_containers:
         for variable in maps(container.container.get("env")):
             yield from _select_long(variable.get("value"))
@@ -111,7 +111,7 @@ class Judged(NamedTuple):
 
 
 def judge_pod(pod: Any, workload: Workload, references: References) -> Judged:
-    """Compare a pod with the workload of its template, and with the policy that the pod itself has."""
+    """Compare a pod with the workload of its template, and with the pod's own policy."""
     spec = mapping(mapping(pod).get("spec"))
     debug = tuple(str(container.get("name")) for container in maps(spec.get(DEBUG)))
     pod_without_debug = {**mapping(pod), "spec": {key: value for key, value in spec.items() if key != DEBUG}}
@@ -244,7 +244,7 @@ class RunningPods:
         self.count = 0
         self._expected = expected
         for value in objects:
-            if controller_of(value) is None and _refusal(value):
+            if controller_of(value) is None and _find_refusal(value):
                 self._owner(value, "")
 
     def add(self, pod: Any) -> None:
@@ -290,7 +290,7 @@ class RunningPods:
         """Yield a finding for each owner whose rollout is not finished."""
         for ref, owners in self._owners.items():
             if ref not in apart_from:
-                yield from (problem for owner in owners for problem in _rollout(owner))
+                yield from (problem for owner in owners for problem in _report_rollout(owner))
 
     def findings(self, ours: Collection[Ref], reported: Collection[Ref]) -> Iterator[Finding]:
         """Yield the findings about each owner. ours: of the output. reported: owners with a finding of their own."""
@@ -351,9 +351,9 @@ class RunningPods:
             if not remaining:
                 continue
             code = "CC1132.written" if writer else "CC1132.admitted"
-            yield finding(code, workload.ref, pods=_pods(names), fields=", ".join(remaining), writer=writer)
+            yield finding(code, workload.ref, pods=_format_pods(names), fields=", ".join(remaining), writer=writer)
         for containers, names in owner.debug.items():
-            yield finding("CC1132.debug", workload.ref, pods=_pods(names), names=listed(containers))
+            yield finding("CC1132.debug", workload.ref, pods=_format_pods(names), names=listed(containers))
 
     def _template_fields(self, owner: _Owner) -> tuple[str, ...]:
         if owner.own is None and self._references is not None:
@@ -364,7 +364,7 @@ class RunningPods:
 
 
 def explain_waiting(pod: Any) -> str:
-    """Return why a pod does not run, in the words of its status; "" without a reason."""
+    """Return why a pod does not run, as its status states it; "" without a reason."""
     status: Mapping[str, Any] = mapping(mapping(pod).get("status"))
     for item in maps(status.get("conditions")):
         if item.get("type") == "PodScheduled" and item.get("status") == "False":
@@ -377,15 +377,15 @@ def explain_waiting(pod: Any) -> str:
     return ""
 
 
-def _rollout(owner: _Owner) -> Iterator[Finding]:
+def _report_rollout(owner: _Owner) -> Iterator[Finding]:
     value, ref = owner.workload.object, owner.workload.ref
     parts: list[str] = []
     if owner.earlier:
-        parts.append(f"{_count(owner.earlier)} of an earlier render {'runs' if owner.earlier == 1 else 'run'}")
+        parts.append(f"{_format_count(owner.earlier)} of an earlier render {'runs' if owner.earlier == 1 else 'run'}")
     for phase in dict.fromkeys(owner.waiting):
         count = owner.waiting.count(phase)
         parts.append(f"{count} of this one {'is' if count == 1 else 'are'} {phase}")
-    refused = _refusal(value)
+    refused = _find_refusal(value)
     reasons = [*owner.reasons, *([mask_server_words(refused, owner.workload)] if refused else [])]
     if refused:
         parts.append("one more cannot be made")
@@ -395,8 +395,8 @@ def _rollout(owner: _Owner) -> Iterator[Finding]:
         yield finding("CC1133", ref, what=noun, name=f"{ref.kind}/{ref.name}", state=state)
 
 
-def _refusal(value: Any) -> str:
-    """Return why a Deployment or ReplicaSet can make no pod, "" if it can."""
+def _find_refusal(value: Any) -> str:
+    """Return why a Deployment or ReplicaSet cannot make a pod, "" if it can."""
     conditions = maps(dig(value, ("status", "conditions")))
     for condition in conditions:
         if condition.get("type") == "ReplicaFailure" and condition.get("status") == "True":
@@ -404,11 +404,11 @@ def _refusal(value: Any) -> str:
     return ""
 
 
-def _count(number: int) -> str:
+def _format_count(number: int) -> str:
     return f"{number} pod{'' if number == 1 else 's'}"
 
 
-def _pods(names: Sequence[str]) -> str:
+def _format_pods(names: Sequence[str]) -> str:
     return f"pod{'' if len(names) == 1 else 's'} {listed(names)}"
 
 

@@ -124,7 +124,7 @@ def _format_selector(selector: Mapping[str, str]) -> str:
 
 
 def _find_excluded(spec: Mapping[str, Any], runtime_class: RuntimeClass) -> str:
-    """Return what the required node affinity of a pod asks for and no node of its class has, or ""."""
+    """Return the required node affinity of a pod that no node of its class satisfies, or ""."""
     if not runtime_class.node_selector or not dig(spec, ("affinity", "nodeAffinity")):
         return ""
     from krm_function.kubernetes.nodes import required_terms, ruled_out
@@ -190,7 +190,7 @@ def check_daemon_set(workload: Workload, runtime_class: RuntimeClass | None) -> 
 def find_removed_scheduling(resource: Resource, source: Resource) -> Iterator[Finding]:
     """Report scheduling that an undo record removed from a DaemonSet's template and this render does not write again.
 
-    resource: after the render. source: the same resource in the input. Either an earlier render wrote the entry while
+    resource: after the render. source: the same resource in the input. Either an earlier render wrote the entry when
     the class had another scheduling, or an author of the input wrote the record: nothing tells these apart, so the
     removal is always reported.
     """
@@ -251,8 +251,8 @@ def complete_classes(
 ) -> RuntimeClasses:
     """Fill the RuntimeClass objects of the release, and make those that the used platforms lack.
 
-    present: objects of the input; those whose name is no handler of the release stay. A class without an object is
-    derived from configuration and release; with runtimeClasses emit, the object is added.
+    present: objects of the input; an object whose name is not a handler of the release stays. A class without an object
+    is derived from configuration and release; with runtimeClasses emit, the object is added.
     """
     if options.runtime_classes == "off":
         return RuntimeClasses()
@@ -393,7 +393,7 @@ def _find_release_conflicts(item: ObjectAt, facts: PlatformRelease) -> Iterator[
 
 
 def _find_problems(ref: Ref, root: Path, value: Any) -> Iterator[Finding]:
-    """Find what the API server would refuse in a RuntimeClass."""
+    """Find the values that the API server would refuse in a RuntimeClass."""
     if ref.api_version != API_VERSION:
         yield finding("CC0303.api-version", ref, (*root, "apiVersion"), name=ref.name, version=API_VERSION)
     for path, problem in parse_runtime_class_object(value).problems:

@@ -1,8 +1,8 @@
-"""Complete what belongs to a cluster: the RuntimeClasses of a release, and the node installers of its platforms.
+"""Complete the objects of a cluster: the RuntimeClasses of a release, and the node installers of its platforms.
 
 Rule of this file: both get the scheduling of their platform, so that no node has a handler it cannot run. Existing
-values never change; a contradiction is an error. There is no undo record, because no render made these objects.
-Source: docs/facts/contrast.md#runtime-file.
+values never change; a contradiction is an error. There is no undo record, because no render made these objects. Source:
+docs/facts/contrast.md#runtime-file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,9 +34,9 @@ class ClusterObjects(NamedTuple):
 
 
 def complete_cluster_objects(resources: Sequence[Resource], config: Config) -> ClusterObjects:
-    """Complete the RuntimeClasses and node installers among the resources, and make the classes that are missing.
+    """Complete the RuntimeClasses and node installers among the resources, and make the missing classes.
 
-    Raises YamlError for a document that cannot be read.
+    Raises YamlError for an unreadable document.
     """
     parsed = [resource.given()._replace(position=position) for position, resource in enumerate(resources)]
     options = config.generate._replace(runtime_classes="emit")

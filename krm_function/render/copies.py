@@ -42,7 +42,7 @@ WITH_ONE_TEMPLATE = ("Job", "ReplicaSet")  # made anew, or kept, when an owner's
 
 
 def add_copies(resources: Sequence[Resource]) -> tuple[Resource, ...]:
-    """Return the resources with their copies, found by the objects as they are, policies included.
+    """Return the resources with their copies, found by the unchanged objects, policies included.
 
     Another stage reports a document that cannot be parsed.
     """
@@ -51,23 +51,23 @@ def add_copies(resources: Sequence[Resource]) -> tuple[Resource, ...]:
     places = [(resource, root, value) for resource in resources for root, value in _workloads(resource)]
     by_resource: dict[int, dict[Path, Copy]] = {}
     for (resource, root, _), copy in zip(
-        places, find_copies([value for _, _, value in places], _kinds(resources)), strict=True
+        places, find_copies([value for _, _, value in places], _collect_kinds(resources)), strict=True
     ):
         if copy is not None:
             by_resource.setdefault(id(resource), {})[root] = copy
     return tuple(item._replace(copies=by_resource[id(item)]) if id(item) in by_resource else item for item in resources)
 
 
-def _kinds(resources: Sequence[Resource]) -> Kinds:
+def _collect_kinds(resources: Sequence[Resource]) -> Kinds:
     return resources[0].kinds if resources else SHIPPED
 
 
 def find_copies(
     values: Sequence[Any], kinds: Kinds = SHIPPED, controllers: Mapping[Controller, Any] | None = None
 ) -> list[Copy | None]:
-    """Find which of the objects are copies, None for each of the others. kinds: those with pod templates.
+    """Return a copy for each object that is one, None for each of the others. kinds: those with pod templates.
 
-    controllers: those in question, if there are more than these objects.
+    controllers: the candidates, if there are more than these objects.
     """
     controllers = index_controllers(values, kinds) if controllers is None else controllers
     return [
@@ -112,7 +112,7 @@ def _is_workload(value: Any, kinds: Kinds) -> bool:
 
 
 def _find_copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) -> Copy | None:
-    """Return the copy that an owned object is; None if it is not one, or a controller is missing."""
+    """Return the copy for an owned object; None if it is not one, or a controller is missing."""
     owners, sealed = find_owners(value, controllers), _find_seals(value, kinds)
     if not owners:
         return None
@@ -129,7 +129,7 @@ def _find_copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) 
 
 
 def _find_retirement(value: Any) -> Retired:
-    """Return the part of an object by which it has ended or makes no pods, "" if neither."""
+    """Return the part of an object that shows that it has ended or makes no pods, "" if none does."""
     match reference(value).kind:
         case "ReplicaSet":
             replicas = dig(value, ("spec", "replicas"))
@@ -192,7 +192,7 @@ def find_duplicates(resources: Sequence[Resource]) -> tuple[Finding, ...]:
                 alike.setdefault((resource.kind, resource.name), []).append(index)
             continue
         for item in resource.objects:
-            alike.setdefault((item.ref.kind, _name(item.value)), []).append(index)
+            alike.setdefault((item.ref.kind, _name_of(item.value)), []).append(index)
     suspects = {pair for pair, indexes in alike.items() if len(indexes) > 1 and all(pair)}
     by_identity: dict[Identity, list[ObjectAt]] = {}
     findings: list[Finding] = []
@@ -203,7 +203,7 @@ def find_duplicates(resources: Sequence[Resource]) -> tuple[Finding, ...]:
             findings.append(yaml_finding(problem, resource))
             continue
         for item in source.objects:
-            if (item.ref.kind, name := _name(item.value)) in suspects:
+            if (item.ref.kind, name := _name_of(item.value)) in suspects:
                 by_identity.setdefault((_group(item.ref.api_version), item.ref.kind, name), []).append(item)
     for group in (group for items in by_identity.values() for group in _by_namespace(items)):
         if len(group) > 1 and not _are_distinct(group):
@@ -220,7 +220,7 @@ def _by_namespace(items: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
     return spaces.values()
 
 
-def _name(value: Any) -> str:
+def _name_of(value: Any) -> str:
     """Return the name of an object, "" without one; a generateName does not count."""
     name = dig(value, ("metadata", "name"))
     return name if isinstance(name, str) else ""

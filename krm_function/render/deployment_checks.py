@@ -199,11 +199,11 @@ UNSELECTED = "labels that the SidecarSet does not select"
 
 def find_late_injections(resources: Sequence[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
     """Return CC0260 for each injector that would change one of these workloads and that the pod does not forbid."""
-    namespaces, workloads = _namespaces(resources), tuple(workloads)
+    namespaces, workloads = _index_namespaces(resources), tuple(workloads)
     findings = _check_sidecar_sets(resources, workloads)
     for workload in workloads:
         pod = mapping(workload.at(workload.metadata_path))
-        variables = _variables(workload)
+        variables = _list_variables(workload)
         if not namespaces and not may_ask(pod, variables):
             continue
         namespace = workload.ref.namespace
@@ -232,7 +232,7 @@ def _check_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workl
     return findings
 
 
-def _variables(workload: Workload) -> set[str]:
+def _list_variables(workload: Workload) -> set[str]:
     """Return the names of the variables of the containers, without init containers; none for a single container."""
     containers = workload.containers
     if not containers[1:]:
@@ -240,7 +240,7 @@ def _variables(workload: Workload) -> set[str]:
     return {str(variable.get("name")) for container in containers for variable in maps(container.get("env"))}
 
 
-def _namespaces(resources: Sequence[Resource]) -> dict[str, dict[str, Any]]:
+def _index_namespaces(resources: Sequence[Resource]) -> dict[str, dict[str, Any]]:
     """Return the metadata of the Namespace objects that may ask for injection, by name."""
     likely = [resource for resource in resources if any(word in resource.text for word in WORDS)]
     if not likely:

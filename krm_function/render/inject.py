@@ -76,7 +76,7 @@ class InjectionPlan(NamedTuple):
 
 
 class Injection:
-    """One pod under injection: the edits so far, the configuration, and findings that do not forbid it."""
+    """One pod under injection: the edits so far, the configuration, and findings that do not prevent it."""
 
     def __init__(
         self, workload: Workload, options: Generate, release: Release, images: Mapping[str, ImageFacts]
@@ -106,12 +106,12 @@ def inject(
     coordinator_namespace: str,
     images: Mapping[str, ImageFacts] = EMPTY,
 ) -> Outcome:
-    """Inject everything that a workload needs, whose field types are checked. Findings are about the pod afterwards.
+    """Inject all parts that a workload needs, whose field types are checked. Findings are about the pod afterwards.
 
     release: its images are applied once, by whole string; the containers get its memory sizes. images: facts by the
-    reference exactly as the pod names it. With any error, nothing at all is edited.
+    reference exactly as the pod names it. With any error, nothing is edited.
     """
-    plan = _injection_plan(workload, options)
+    plan = _plan_injection(workload, options)
     findings = tuple(_find_problems(workload, plan))
     if has_errors(findings):
         return Outcome(findings=findings)
@@ -129,7 +129,7 @@ def inject(
     return Outcome(tuple(injection.draft.edits), tuple(injection.findings))
 
 
-def _injection_plan(workload: Workload, options: Generate) -> InjectionPlan:
+def _plan_injection(workload: Workload, options: Generate) -> InjectionPlan:
     annotations = workload.annotations
     ordinary = not workload.is_coordinator
     annotated = asks_for_mesh(annotations)
@@ -160,12 +160,12 @@ def _find_problems(workload: Workload, plan: InjectionPlan) -> Iterator[Finding]
     if plan.mesh:
         for key, cause in read_mesh(workload.annotations)[1]:
             if key == ADMIN_PORT:
-                yield _annotation_problem(workload, key, cause)
+                yield _report_annotation(workload, key, cause)
     if plan.store and not _is_positive(plan.store_size):
-        yield _annotation_problem(workload, STORE_SIZE, Cause("CC0204.size"))
+        yield _report_annotation(workload, STORE_SIZE, Cause("CC0204.size"))
 
 
-def _annotation_problem(workload: Workload, key: str, cause: Cause) -> Finding:
+def _report_annotation(workload: Workload, key: str, cause: Cause) -> Finding:
     path = (*workload.metadata_path, "annotations", key)
     return finding(cause.code, workload.ref, path, key=key, grammar=KNOWN[key].value, **cause.values)
 

@@ -89,7 +89,7 @@ def read_emitted_manifest(value: Any) -> str | None:
 
 
 def with_base(config: Config, objects: Iterable[Any]) -> tuple[Config, tuple[Finding, ...]]:
-    """Return the configuration with the manifest of the ConfigMap that its base names. objects: those of the input."""
+    """Return the configuration with the manifest of the ConfigMap that its base names. objects: of the input."""
     options = config.generate.manifest
     name = (options.base or {}).get("configMap")
     values = [
@@ -123,7 +123,7 @@ def gather_reference_values(
     for platform in sorted(platforms, key=lambda used: list(PLATFORMS).index(used.name)):
         facts = config.release.platforms.get(platform.name)
         entries = () if facts is None else (facts.snp if platform.tee == "snp" else facts.tdx)
-        if facts is None or not (entries or _in_base(config, platform)):
+        if facts is None or not (entries or _is_in_base(config, platform)):
             findings.append(finding("CC0709", ref, ("spec", "platforms", platform.name), platform=platform.name))
             continue
         release[platform.tee] += [{**values, "Platform": platform.marker} for values in entries]
@@ -145,7 +145,7 @@ def gather_reference_values(
 def _merge_values(
     config: Config, base: Any, release: Mapping[str, Any], overrides: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Merge the three; entries that are only kept of the base come last. Raises FieldProblem."""
+    """Merge the three; entries that are only kept from the base come last. Raises FieldProblem."""
     if config.generate.manifest.keep == "none":
         return merged_reference_values(base, release, overrides)
     start, beside = divided(base, release)
@@ -153,7 +153,7 @@ def _merge_values(
     return with_kept(values, merged_reference_values(beside, None, overrides))
 
 
-def _in_base(config: Config, platform: Platform) -> bool:
+def _is_in_base(config: Config, platform: Platform) -> bool:
     base = mapping((config.generate.manifest.base or {}).get("ReferenceValues"))
     return any(entry.get("Platform") == platform.marker for entry in maps(base.get(platform.tee)))
 
@@ -232,14 +232,15 @@ def _report_kept(config: Config, replaced: Mapping[str, str], manifest: Mapping[
     policies = sum(old_digest != digest for old_digest, digest in replaced.items())
     old = mapping(options.base.get("ReferenceValues"))
     values = sum(
-        max(len(mapping(manifest.get("ReferenceValues")).get(tee) or ()) - len(_keys(manifest, tee)), 0) for tee in old
+        max(len(mapping(manifest.get("ReferenceValues")).get(tee) or ()) - len(_list_keys(manifest, tee)), 0)
+        for tee in old
     )
     if not policies and not values:
         return ()
     return (finding("CC0730", config.generate.ref, path, policies=policies, values=values),)
 
 
-def _keys(manifest: Mapping[str, Any], tee: str) -> set[tuple[Any, Any]]:
+def _list_keys(manifest: Mapping[str, Any], tee: str) -> set[tuple[Any, Any]]:
     entries = maps(mapping(manifest.get("ReferenceValues")).get(tee))
     return {(entry.get("Platform"), entry.get("ProductName")) for entry in entries}
 
@@ -283,7 +284,11 @@ def _make_policies(
         elif digest in policies and _is_same_entry(ref, owners[digest], identities):
             continue  # two pod templates of an object that become the same pod
         elif digest in policies:
-            findings.append(finding("CC0705", ref, path, first=_full(owners[digest]), second=_full(ref), digest=digest))
+            findings.append(
+                finding(
+                    "CC0705", ref, path, first=_format_full(owners[digest]), second=_format_full(ref), digest=digest
+                )
+            )
         elif (
             digest in base_entries
             and (owner := base_entries[digest].owner) != ref
@@ -304,7 +309,7 @@ def _is_same_entry(ref: Ref, second: Ref, identities: Identities) -> bool:
     return ref.whole == second.whole and identity._replace(ref=ref.whole) == second_identity._replace(ref=ref.whole)
 
 
-def _full(ref: Ref) -> str:
+def _format_full(ref: Ref) -> str:
     return f"{ref.kind}/{ref}"
 
 
@@ -352,7 +357,7 @@ def _validate(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...
 
 
 def read_base_of_input(config: Config, resources: Sequence[Resource]) -> tuple[Config, tuple[Finding, ...]]:
-    """Return the configuration with the manifest itself in place of the ConfigMap's name, and findings about that."""
+    """Return the configuration with the manifest in place of the ConfigMap's name, and the findings about it."""
     if not config.generate.manifest.base or not names_config_map(config.generate.manifest.base):
         return config, ()
     parsed = read(resources, ("ConfigMap",))

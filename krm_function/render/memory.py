@@ -110,11 +110,11 @@ STORED = "its images are in the image store, so its memory is not calculated"
 
 
 def add_memory(workload: Workload, config: Config) -> Workload:
-    """Check the memory of a pod, or write it where the configuration asks for that."""
+    """Check the memory of a pod, or write it if the configuration asks for that."""
     if is_unreadable(workload):
         return workload
     platform, images = PLATFORMS.get(workload.platform), config.images or EMPTY
-    overhead = _overhead(workload, config)
+    overhead = _overhead_of(workload, config)
     memory = compute_memory(workload, platform, overhead, images)
     if config.generate.memory == CALCULATE:
         from krm_function.adapt.pod_memory import calculate
@@ -128,8 +128,8 @@ def add_memory(workload: Workload, config: Config) -> Workload:
     return add_findings(workload, check_memory(workload, memory))._replace(memory=memory)
 
 
-def _overhead(workload: Workload, config: Config) -> Mapping[str, Any]:
-    """Return the overhead of the pod's class: that of the object, or else that of the release."""
+def _overhead_of(workload: Workload, config: Config) -> Mapping[str, Any]:
+    """Return the overhead of the pod's class, from the object or else from the release."""
     if workload.scheduled is not None:
         return workload.scheduled.overhead
     released = config.release.platforms.get(workload.platform)

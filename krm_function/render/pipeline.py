@@ -144,7 +144,6 @@ def _add_policies(
 
 
 def _name_coordinator(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:
-    """Name the pod that was taken for the coordinator, if the manifest has none."""
     if not any(finding.code == NO_COORDINATOR for finding in findings):
         return findings
     from krm_function.render.deployment_checks import name_coordinator

@@ -64,21 +64,21 @@ OF_RUNNING = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 
 def check_before_injection(workload: Workload, release_images: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Check a workload as the user wrote it. release_images: those that the render replaces, and thereby pins."""
+    """Check a workload as the user wrote it. release_images: images that the render replaces, and thereby pins."""
     shape = type_findings(workload)
     if shape:
         return shape  # the readers below trust the types
     return (
-        *_containers(workload),
-        *_name(workload),
+        *_check_containers(workload),
+        *_check_name(workload),
         *_find_repeats(workload),
-        *_init_containers(workload),
-        *_annotations(workload),
+        *_check_init_containers(workload),
+        *_check_annotations(workload),
         *_check_runtime_annotations(workload),
-        *_opt_out(workload),
-        *_mesh(workload),
-        *_images(workload, release_images),
-        *_processors(workload),
+        *_check_opt_out(workload),
+        *_check_mesh(workload),
+        *_check_images(workload, release_images),
+        *_check_processors(workload),
     )
 
 
@@ -87,7 +87,12 @@ def check_after_injection(workload: Workload, release_version: str) -> tuple[Fin
 
     release_version: the tag that Contrast's own images must have.
     """
-    return (*_images(workload, {}), *_versions(workload, release_version), *_mounts(workload), *_claims(workload))
+    return (
+        *_check_images(workload, {}),
+        *_check_versions(workload, release_version),
+        *_check_mounts(workload),
+        *_check_claims(workload),
+    )
 
 
 def check_rendered(workload: Workload) -> tuple[Finding, ...]:
@@ -96,20 +101,20 @@ def check_rendered(workload: Workload) -> tuple[Finding, ...]:
     if shape:
         return shape
     return (
-        *_containers(workload),
-        *_name(workload),
+        *_check_containers(workload),
+        *_check_name(workload),
         *_check_runtime_annotations(workload),
-        *_images(workload, {}),
-        *_mounts(workload),
-        *_claims(workload),
-        *_processors(workload),
+        *_check_images(workload, {}),
+        *_check_mounts(workload),
+        *_check_claims(workload),
+        *_check_processors(workload),
     )
 
 
 # --- before
 
 
-def _containers(workload: Workload) -> Iterator[Finding]:
+def _check_containers(workload: Workload) -> Iterator[Finding]:
     """Check that there is a container, and that names are unique, as Kubernetes requires."""
     if not workload.containers:
         yield finding("CC0206", workload.ref, (*workload.spec_path, "containers"))
@@ -121,7 +126,7 @@ def _containers(workload: Workload) -> Iterator[Finding]:
                 yield finding("CC0208", workload.ref, workload.spec_path, what=noun, name=name)
 
 
-def _name(workload: Workload) -> Iterator[Finding]:
+def _check_name(workload: Workload) -> Iterator[Finding]:
     """Check that the name is short enough for the names that a controller derives from it."""
     job_spec = mapping(dig(workload.object, workload.template[:-1]))
     completions = job_spec.get("completions") if job_spec.get("completionMode") == "Indexed" else 0
@@ -156,7 +161,7 @@ def _find_repeats(workload: Workload) -> Iterator[Finding]:
             names.add(name)
 
 
-def _init_containers(workload: Workload) -> Iterator[Finding]:
+def _check_init_containers(workload: Workload) -> Iterator[Finding]:
     """Find hooks and probes of an init container other than a sidecar; Kubernetes refuses them, as it has to end."""
     for container in workload.all_containers:
         if container.is_init and container.container.get("restartPolicy") != "Always":
@@ -167,9 +172,9 @@ def _init_containers(workload: Workload) -> Iterator[Finding]:
                     )
 
 
-def _annotations(workload: Workload) -> Iterator[Finding]:
-    """Find keys of Contrast's domain that have no effect: misspelt ones, and ones in the wrong place."""
-    for metadata, noun, key in _keys(workload, workload.metadata_path):
+def _check_annotations(workload: Workload) -> Iterator[Finding]:
+    """Find keys of Contrast's domain that have no effect: misspelt or in the wrong place."""
+    for metadata, noun, key in _list_contrast_keys(workload, workload.metadata_path):
         is_read = annotations.is_known(key, "pod annotation" if noun == "annotation" else "pod label")
         old_role = key == POD_ROLE and noun == "annotation" and workload.labels.get(key) != workload.annotations[key]
         if old_role or not is_read:
@@ -178,7 +183,7 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
     movable = annotations.misplaced(workload)
     for metadata, where in annotations.outer_metadata(workload):
         place = f"{where}, only on its pod template"
-        for path, noun, key in _keys(workload, metadata):
+        for path, noun, key in _list_contrast_keys(workload, metadata):
             # kustomize's commonAnnotations and labels write to the object and to its template alike: no harm done
             pod_keys = workload.annotations if noun == "annotation" else workload.labels
             if key not in pod_keys or pod_keys[key] != workload.at((*path, f"{noun}s", key)):
@@ -187,14 +192,14 @@ def _annotations(workload: Workload) -> Iterator[Finding]:
 
 
 def _check_runtime_annotations(workload: Workload) -> Iterator[Finding]:
-    """Find annotations by which the runtime of the node would start another VM."""
+    """Find annotations that would make the runtime of the node start another VM."""
     for key in workload.annotations:
         code = refusal(str(key))
         if code:
             yield finding(code, workload.ref, (*workload.metadata_path, "annotations", key), key=key)
 
 
-def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
+def _list_contrast_keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield the keys of Contrast's domain in one metadata: its path, annotation or label, the key."""
     for noun in ("annotation", "label"):
         for key in mapping(workload.at((*metadata, f"{noun}s"))):
@@ -202,20 +207,20 @@ def _keys(workload: Workload, metadata: Path) -> Iterator[tuple[Path, str, str]]
                 yield metadata, noun, str(key)
 
 
-def _opt_out(workload: Workload) -> Iterator[Finding]:
+def _check_opt_out(workload: Workload) -> Iterator[Finding]:
     """Find a skip-initializer that skips nothing; false states the default."""
     if workload.annotations.get(SKIP_INITIALIZER, "true") not in {"true", "false"}:
         path = (*workload.metadata_path, "annotations", SKIP_INITIALIZER)
         yield finding("CC0204.skip", workload.ref, path, key=SKIP_INITIALIZER, grammar="")
 
 
-def _mesh(workload: Workload) -> Iterator[Finding]:
+def _check_mesh(workload: Workload) -> Iterator[Finding]:
     for key, cause in read_mesh(workload.annotations)[1]:
         path = (*workload.metadata_path, "annotations", key)
         yield finding(cause.code, workload.ref, path, key=key, grammar=annotations.KNOWN[key].value, **cause.values)
 
 
-def _processors(workload: Workload) -> Iterator[Finding]:
+def _check_processors(workload: Workload) -> Iterator[Finding]:
     """Check that the VM's vCPUs are in range and at least as many as its GPUs."""
     count = vcpus(workload)
     gpus = gpu_count(workload.pod_spec)
@@ -238,7 +243,7 @@ def _processors(workload: Workload) -> Iterator[Finding]:
 # --- before and after
 
 
-def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
+def _check_images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding]:
     """Check that every image is present, valid and pinned; those in `replaced` will be pinned by the release."""
     for container in workload.all_containers:
         image: str = container.container.get("image") or ""
@@ -258,7 +263,7 @@ def _images(workload: Workload, replaced: Mapping[str, str]) -> Iterator[Finding
 # --- after
 
 
-def _versions(workload: Workload, release: str) -> Iterator[Finding]:
+def _check_versions(workload: Workload, release: str) -> Iterator[Finding]:
     """Check that Contrast's own containers belong to this release; a development release may mix."""
     if "dev" in release or "pre" in release:
         return
@@ -271,7 +276,7 @@ def _versions(workload: Workload, release: str) -> Iterator[Finding]:
             yield finding("CC0507", workload.ref, path, image=image, tag=parsed.tag, release=release)
 
 
-def _mounts(workload: Workload) -> Iterator[Finding]:
+def _check_mounts(workload: Workload) -> Iterator[Finding]:
     """Check that no container mounts a file system that the host controls; block devices are not mounts."""
     volumes = maps(workload.pod_spec.get("volumes"))
     claimed = claim_names(workload)
@@ -287,16 +292,16 @@ def _mounts(workload: Workload) -> Iterator[Finding]:
             if not indexes:
                 yield finding("CC0810", workload.ref, path, **values)
             for at in indexes:
-                yield from _source(workload, container.name, path, volumes[at])
+                yield from _check_source(workload, container.name, path, volumes[at])
 
 
-def _source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
     for source in volume_sources(volume):
         if source not in INSIDE:
             yield finding("CC0807", workload.ref, path, container=container, volume=volume["name"], source=source)
 
 
-def _claims(workload: Workload) -> Iterator[Finding]:
+def _check_claims(workload: Workload) -> Iterator[Finding]:
     for index, claim in enumerate(claim_templates(workload)):
         if mapping(claim.get("spec")).get("volumeMode") != "Block":
             path = (*workload.root, "spec", "volumeClaimTemplates", index)
@@ -325,8 +330,8 @@ def check_gpus(
 ) -> Iterator[Finding]:
     """Yield the problems of the GPUs of a pod.
 
-    platform: None if it is not known. passed: names that the policy passes. explicit: whether the class names the
-    platform; under the bare placeholder, a pod without GPU may well be where the cluster has no other nodes.
+    platform: None if unknown. passed: names that the policy passes. explicit: whether the class names the platform;
+    with the bare placeholder, a pod without GPU may well be where the cluster has no other nodes.
     """
     name = passed[0] if passed else USUAL
     for container in workload.all_containers:
@@ -448,7 +453,7 @@ DEEPEST = 8  # programs that start one another
 
 
 class HostMount(NamedTuple):
-    """A mount whose content is the host's. at: its path in the document. source: in words of a sentence."""
+    """A mount whose content is the host's. at: its path in the document. what: a description for a sentence."""
 
     point: str
     at: Path
@@ -486,7 +491,7 @@ def check_host_mounts(
 def _check_container(
     workload: Workload, container: PodContainer, images: Mapping[str, ImageFacts], *, shared: bool
 ) -> Iterator[Finding]:
-    mounts = list(_container_mounts(workload, container, shared=shared))
+    mounts = list(_list_host_mounts(workload, container, shared=shared))
     if not mounts:
         return
 
@@ -502,7 +507,7 @@ def _check_container(
             yield finding(code, workload.ref, mount.at, **values, program=program.name)
 
 
-def _container_mounts(workload: Workload, container: PodContainer, *, shared: bool) -> Iterator[HostMount]:
+def _list_host_mounts(workload: Workload, container: PodContainer, *, shared: bool) -> Iterator[HostMount]:
     message = container.container.get("terminationMessagePath")
     if isinstance(message, str) and message:
         yield HostMount(mount_point(message), (*container.path, "terminationMessagePath"), "its termination message")
@@ -531,18 +536,18 @@ def _is_in_vm(volume: Mapping[str, Any], *, shared: bool) -> bool:
 def _index_programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Mapping[str, Program]:
     """Map each mount point to the first program that a mount there would decide."""
     by_point: dict[str, Program] = {}
-    for program in _programs(container, images):
+    for program in _list_programs(container, images):
         for point in deciding(program.path):
             by_point.setdefault(point, program)
     return by_point
 
 
-def _programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Program]:
+def _list_programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Iterator[Program]:
     spec = container.container
     facts = images.get(str(spec.get("image")))
     config = mapping(dict(facts.config)) if facts else {}
     directory = str(spec.get("workingDir") or config.get("WorkingDir") or "/")
-    path = _search_path(spec, config)
+    path = _find_search_path(spec, config)
     command, args = _texts(spec.get("command")), _texts(spec.get("args"))
     process = (*command, *args)
     if not command:
@@ -557,14 +562,14 @@ def _programs(container: PodContainer, images: Mapping[str, ImageFacts]) -> Iter
                 break
             yield from (Program(file, names[argv[0]]) for file in _list_places(argv[0], directory, path))
             if _is_one_of(argv[0], INTERPRETERS):
-                for script in _operands(argv)[:1] or _find_inline_programs(argv):
+                for script in _drop_options(argv)[:1] or _find_inline_programs(argv):
                     name = names.get(script, script if script in "\n".join(texts) else "of a variable")
                     yield from (Program(file, name, script=True) for file in _list_places(script, directory, ""))
-            argv = _operands(argv) if _is_one_of(argv[0], STARTERS) else ()
+            argv = _drop_options(argv) if _is_one_of(argv[0], STARTERS) else ()
 
 
-def _search_path(container: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return the PATH of a container: from the pod, or else from the image, or else from the runtime."""
+def _find_search_path(container: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return the PATH of a container: from the pod, else from the image, else from the runtime."""
     pod_values = [entry.get("value") for entry in maps(container.get("env")) if entry.get("name") == "PATH"]
     of_image = [text.removeprefix("PATH=") for text in _texts(config.get("Env")) if text.startswith("PATH=")]
     values = [text for text in (*of_image, *pod_values) if isinstance(text, str)]
@@ -599,7 +604,7 @@ def _is_one_of(program: str, names: Argv) -> bool:
     return any(fnmatchcase(basename(program), name) for name in names)
 
 
-def _operands(argv: Argv) -> Argv:
+def _drop_options(argv: Argv) -> Argv:
     """Return the arguments from the first one that is neither an option nor an assignment; () if it is not a file."""
     for index, text in enumerate(argv[1:], 1):
         if _is_inline(argv[0], text):
@@ -617,7 +622,7 @@ def _is_inline(program: str, option: str) -> bool:
 
 
 def _find_inline_programs(argv: Argv) -> list[str]:
-    """Return the programs named by a path that a text for a shell starts, as far as its words show."""
+    """Return the programs, named by a path, that a shell's inline text starts, as far as its words show."""
     if not _is_one_of(argv[0], SHELLS):
         return []
     scripts = [argv[index + 1] for index, option in enumerate(argv[:-1]) if index and _is_inline(argv[0], option)]
@@ -650,8 +655,8 @@ def check_networks(workload: Workload, options: Generate) -> Iterator[Finding]:
     """Yield CC0286 or CC0287 for a workload whose containers are injected, by the truth table above."""
     if workload.is_coordinator:
         return
-    proxy = _init_container(workload, SERVICE_MESH, SERVICE_MESH_IMAGE)
-    initializer = _init_container(workload, INITIALIZER, INITIALIZER_IMAGE)
+    proxy = _find_init_container(workload, SERVICE_MESH, SERVICE_MESH_IMAGE)
+    initializer = _find_init_container(workload, INITIALIZER, INITIALIZER_IMAGE)
     skipped = not asks_for_initializer(workload.annotations)
     if initializer is None:
         annotation = (*workload.metadata_path, "annotations", SKIP_INITIALIZER)
@@ -666,7 +671,7 @@ def check_networks(workload: Workload, options: Generate) -> Iterator[Finding]:
         yield finding(code, workload.ref, initializer.path, container=initializer.name)
 
 
-def _init_container(workload: Workload, name: str, image: str) -> PodContainer | None:
+def _find_init_container(workload: Workload, name: str, image: str) -> PodContainer | None:
     """Return the init container of this name, or one that runs this image of Contrast's from any registry."""
     ending = image.partition(":")[0].split("/", 1)[1].removeprefix("edgelesssys/")
     for container in workload.all_containers:
@@ -679,6 +684,6 @@ def _init_container(workload: Workload, name: str, image: str) -> PodContainer |
 
 
 def _opens_firewall(container: dict[str, Any]) -> bool:
-    """Tell whether an initializer is told that no mesh will open the firewall; a value from the cluster may tell so."""
+    """Tell whether an initializer opens the firewall because no mesh will; a value from the cluster may say so."""
     values = [variable for variable in maps(container.get("env")) if variable.get("name") == MESH_DISABLED]
     return bool(values) and ("valueFrom" in values[-1] or values[-1].get("value") == "true")

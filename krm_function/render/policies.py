@@ -1,8 +1,8 @@
 """Give every workload its policy, or read the digest of the initdata that it has already.
 
 Rule of this file: the policy is the last edit of a pod template, because every byte before it can enter the digest
-(docs/facts/contrast.md#order). A pod is sealed whole or not at all: a field that is not understood is a finding, never
-left out. The pipeline imports this file, and with it the package `policy`, only for a policy to make or to read.
+(docs/facts/contrast.md#order). A pod is sealed whole or not at all: an unsupported field is a finding, never left out.
+The pipeline imports this file, and with it the package `policy`, only for a policy to make or to read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ def add_policies(
     if sealer is not None:
         return [_add_policy(workload, sealer) for workload in workloads], ()
     if policy.engine == "none":
-        return [add_existing_digest(workload) for workload in workloads], _options_without_policy(config)
+        return [add_existing_digest(workload) for workload in workloads], _find_idle_options(config)
     kinds = ("ConfigMap", "Secret", "Service") if _denies_services(config) else ("ConfigMap", "Secret")
     references = read(resources, kinds)
     values = list(read_values(resource for resource in references.resources if resource.state != "added"))
@@ -73,7 +73,7 @@ def add_policies(
 
 
 def _add_policy(workload: Workload, sealer: Sealer, *, look: bool = False) -> Workload:
-    """Seal one workload. look: at one with errors as well, for the errors that its policy would have."""
+    """Seal one workload. look: also one with errors, to find the errors that its policy would have."""
     if workload.failed:
         findings = sealer(workload).findings if look and not is_unreadable(workload) else ()
         return add_findings(workload, [finding for finding in findings if has_errors([finding])])
@@ -84,7 +84,7 @@ def _add_policy(workload: Workload, sealer: Sealer, *, look: bool = False) -> Wo
 
 
 def add_existing_digest(workload: Workload) -> Workload:
-    """Return the workload with the digest of the initdata that it has already, if there is any."""
+    """Return the workload with the digest of its present initdata, if it has any."""
     if workload.failed or not workload.platform or INITDATA not in workload.annotations:
         return workload
     try:
@@ -93,11 +93,11 @@ def add_existing_digest(workload: Workload) -> Workload:
         return add_findings(workload, [unreadable(workload, problem)])
 
 
-def _options_without_policy(config: Config) -> tuple[Finding, ...]:
+def _find_idle_options(config: Config) -> tuple[Finding, ...]:
     """Return CC0901 for options of the policies when none is made."""
     policy = config.generate.policy
     options = {"initdata": policy.initdata, "externalSources": policy.external_sources}
-    return tuple(_wrong_option("CC0901.no-engine", config, name) for name, value in options.items() if value)
+    return tuple(_report_option("CC0901.no-engine", config, name) for name, value in options.items() if value)
 
 
 # --- Choose the rules and settings of a render, and seal a pod with them
@@ -113,11 +113,11 @@ def _choose_sealer(config: Config, values: Sequence[Any]) -> tuple[Sealer | None
     if profile is None:
         return None, findings
     if profile.narrowed and options.rules:
-        return None, (*findings, _wrong_option("CC0901.rules", config, "profile", profile=profile.name))
+        return None, (*findings, _report_option("CC0901.rules", config, "profile", profile=profile.name))
     openable = not (options.rules or profile.narrowed)
     if options.external_sources and not openable:
         code = "CC0901.open-rules" if options.rules else "CC0901.open-profile"
-        return None, (*findings, _wrong_option(code, config, "externalSources", profile=profile.name))
+        return None, (*findings, _report_option(code, config, "externalSources", profile=profile.name))
     if config.images is None:
         return None, (*findings, finding("CC0906"))
     chosen, problems = settings(options.settings or config.release.policy_settings, profile)
@@ -135,7 +135,7 @@ def _choose_sealer(config: Config, values: Sequence[Any]) -> tuple[Sealer | None
 
 
 def _denies_services(config: Config) -> bool:
-    """Tell whether policies may deny variables of Services: those with settings that are not the profile's own."""
+    """Tell whether policies may deny variables of Services: if their settings differ from the profile's own."""
     options = config.generate.policy
     if options.settings or config.release.policy_settings:
         return True
@@ -182,7 +182,7 @@ def seal_policy(
     return Sealing(edits, findings, policy.digest, policy.open, notes)
 
 
-def _wrong_option(code: str, config: Config, field: str, **values: Any) -> Finding:
-    """Make the finding about an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
+def _report_option(code: str, config: Config, field: str, **values: Any) -> Finding:
+    """Report an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
     ref, path = config.generate.ref, ("spec", "policy", field)
     return finding(code, ref, path, kind=ref.kind, name=ref.name, field=".".join(path), **values)

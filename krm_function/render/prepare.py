@@ -1,7 +1,7 @@
-"""Prepare the workloads of a deployment: read, select, resolve, decide who is who, inject.
+"""Prepare the workloads of a deployment: read, select, resolve, identify, inject.
 
-Rule of this file: no other place selects or injects, so that all commands see the same pods.
-`render` goes on with policies and the manifest; `lock` lists the images. An error ends it early.
+Rule of this file: no other place selects or injects, so that all commands see the same pods. `render` goes on with
+policies and the manifest; `lock` lists the images. An error ends it early.
 """
 
 from collections.abc import Collection, Sequence
@@ -40,7 +40,7 @@ NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contr
 
 
 class Injected(NamedTuple):
-    """The workloads with their containers, those with errors as far as they got. config: with the base of the input.
+    """The workloads with their containers, or with errors as far as they got. config: with the base of the input.
 
     identities: of the workloads in the manifest; identity_findings: about the configuration of these. claims: the edits
     of PersistentVolumeClaims, with the positions of their resources.
@@ -57,7 +57,7 @@ class Injected(NamedTuple):
 class Prepared(NamedTuple):
     """The beginning of a render. resources: those that were read, or those of the input if none could be.
 
-    injected: None if there is nothing to render, or an error about all of it.
+    injected: None if there is nothing to render, or after an error about all of it.
     """
 
     log: Log
@@ -80,7 +80,7 @@ def prepare(
     """
     log, resources = Log(), with_kinds(resources, config.generate.kinds if config else SHIPPED)
     try:
-        log.add(_before_reading(config_findings), stop=True)
+        log.add(_find_blocking(config_findings), stop=True)
         resources, findings = _read(add_copies(resources) if live else resources, config)
         log.add(findings)
         selected = select_all(resources, findings, config, live=live)
@@ -116,7 +116,7 @@ def prepare(
 
 
 def _read(resources: Sequence[Resource], config: Config | None) -> ReadResources:
-    """Read the resources; of pods that may become Contrast's or use its claims, all of them, and these claims."""
+    """Read the resources; also plain pods if entries may choose them, and claims if a rule may encrypt them."""
     if config is None or not config.generate.volumes.secure_claims:
         return read(resources, keep_plain=bool(config and config.generate.workloads))
     from krm_function.contrast.owned import CLAIM_KIND
@@ -168,7 +168,7 @@ def _check_claim_modes(
     ]
 
 
-def _before_reading(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _find_blocking(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return the findings of a configuration whose errors prevent reading the input; () if they do not.
 
     If a file could not be read, the release may be in it, so a missing release is not reported.

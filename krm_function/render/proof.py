@@ -87,7 +87,7 @@ Rule = Callable[[Any, Any], Path | None]  # now, restored -> path of the first u
 def find_unexplained(
     now: Any, restored: Any, images: Images, kinds: Kinds = SHIPPED, *, class_may_go: bool = False
 ) -> Path | None:
-    """Find the path, from the object, of the first difference that no render makes; None if all are explained.
+    """Return the path, from the object, of the first difference that no render makes; None if all are explained.
 
     kinds: those with pod templates. class_may_go: whether the configuration gives a runtime class to the pods of this
     object, or they are not deployed. Volumes that a rule rewrote are compared after applying the rule again to the
@@ -101,11 +101,11 @@ def find_unexplained(
 
 def _find_change(now: Any, restored: Any, images: Images, kinds: Kinds, class_may_go: bool) -> Path | None:
     ref = reference(now)
-    rules: dict[Path, Rule] = {ANNOTATIONS: _annotations((ORIGINAL,))}
+    rules: dict[Path, Rule] = {ANNOTATIONS: _annotations_rule((ORIGINAL,))}
     if ref.kind == KIND:
         if ref.api_version != API_VERSION or not is_handler(str(mapping(now).get("handler"))):
             return ("handler",)
-        return _find_first(now, restored, rules | _below(("scheduling",), SCHEDULING_RULES))
+        return _find_first(now, restored, rules | _prefix_paths(("scheduling",), SCHEDULING_RULES))
     if (ref.api_version, ref.kind) == (CLAIM_VERSION, CLAIM_KIND):
         return _find_first(now, restored, rules | {MODE: may_become_block})
     if kinds.of(ref) is None:
@@ -114,36 +114,36 @@ def _find_change(now: Any, restored: Any, images: Images, kinds: Kinds, class_ma
     sealed = [workload for workload in workloads if is_contrast_name(workload.runtime_class)]
     if not sealed:
         return (*(workloads[0].template if workloads else ()), "spec", "runtimeClassName")
-    rules[NAMESPACE] = _namespace
+    rules[NAMESPACE] = _compare_namespaces
     for workload in sealed:
         restored_pod = mapping(dig(restored, (*workload.template, "spec")))
         keys = (INITDATA, *ID_BLOCKS, *(() if workload.template else (ORIGINAL,)))
-        rules[*workload.template, *ANNOTATIONS] = _annotations(keys)
-        pod_rules = _pod_rules(workload, restored_pod, images)
+        rules[*workload.template, *ANNOTATIONS] = _annotations_rule(keys)
+        pod_rules = _make_pod_rules(workload, restored_pod, images)
         if class_may_go:
-            pod_rules["runtimeClassName"] = _chosen_class
-        rules |= _below((*workload.template, "spec"), pod_rules)
+            pod_rules["runtimeClassName"] = _compare_chosen_classes
+        rules |= _prefix_paths((*workload.template, "spec"), pod_rules)
     return _find_first(now, restored, rules)
 
 
-def _pod_rules(workload: Workload, restored: dict[str, Any], images: Images) -> dict[str, Rule]:
+def _make_pod_rules(workload: Workload, restored: dict[str, Any], images: Images) -> dict[str, Rule]:
     rules: dict[str, Rule] = {
-        "runtimeClassName": _runtime_class,
-        "volumes": _volumes(workload, restored, images),
-        "initContainers": _init_containers(workload, images),
-        "containers": lambda now, restored: _pairs(now, restored, images),
+        "runtimeClassName": _compare_classes,
+        "volumes": _volumes_rule(workload, restored, images),
+        "initContainers": _init_containers_rule(workload, images),
+        "containers": lambda now, restored: _compare_pairs(now, restored, images),
     }
     return rules | SCHEDULING_RULES if workload.ref.kind == "DaemonSet" and not workload.made_by else rules
 
 
-def _below(path: Path, rules: Mapping[str, Rule]) -> dict[Path, Rule]:
+def _prefix_paths(path: Path, rules: Mapping[str, Rule]) -> dict[Path, Rule]:
     return {(*path, field): rule for field, rule in rules.items()}
 
 
 def _find_first(now: Any, restored: Any, rules: Mapping[Path, Rule]) -> Path | None:
-    """Find the first difference at a place that the rules do not list, or that its rule does not explain."""
+    """Return the path of the first difference at a place without a rule, or that its rule does not explain."""
     in_lists = any(isinstance(part, int) for path in rules for part in path)
-    pairs = _have_the_same_length if in_lists else None
+    pairs = _have_equal_length if in_lists else None
     places = differing_places(now, restored, {**rules, ANYWHERE_ELSE: _unexplained_here}, pairs=pairs)
     for path, value, original, rule in places:
         below = rule(value, original) if rule else ()
@@ -152,7 +152,7 @@ def _find_first(now: Any, restored: Any, rules: Mapping[Path, Rule]) -> Path | N
     return None
 
 
-def _have_the_same_length(now: list[Any], restored: list[Any]) -> bool:
+def _have_equal_length(now: list[Any], restored: list[Any]) -> bool:
     return len(now) == len(restored)
 
 
@@ -162,7 +162,7 @@ def _unexplained_here(_now: Any, _before: Any) -> Path:
 
 def is_same_container(now: Any, restored: Any, images: Images) -> bool:
     """Tell whether two containers differ only in fields that a render changes."""
-    return _container(now, restored, images) is None
+    return _compare_containers(now, restored, images) is None
 
 
 def list_containers(pod_spec: Any, field: str, *, reserved: bool) -> list[Any]:
@@ -184,14 +184,14 @@ def _name(entry: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _annotations(prefixes: tuple[str, ...]) -> Rule:
+def _annotations_rule(prefixes: tuple[str, ...]) -> Rule:
     """Make a rule for annotations. prefixes: of the keys that a render writes.
 
-    If the restored object has no annotations, those in which a host keeps the object's position do not count.
+    If the restored object has no annotations, the host's annotations about the object's position do not count.
     """
 
     def rule(now: Any, restored: Any) -> Path | None:
-        if not _all_of_type(dict, now, restored):
+        if not _are_all_of_type(dict, now, restored):
             return ()
         current, original = mapping(now), mapping(restored)
         if not original:
@@ -206,33 +206,33 @@ def _annotations(prefixes: tuple[str, ...]) -> Rule:
     return rule
 
 
-def _namespace(now: Any, restored: Any) -> Path | None:
+def _compare_namespaces(now: Any, restored: Any) -> Path | None:
     """Compare the namespaces of a workload: a render only sets a missing one."""
     return None if isinstance(now, str) and (restored is ABSENT or restored is None or restored == "") else ()
 
 
-def _all_of_type(kind: type, *values: Any) -> bool:
+def _are_all_of_type(kind: type, *values: Any) -> bool:
     return all(value is ABSENT or value is None or isinstance(value, kind) for value in values)
 
 
-def _fewer_keys(now: Any, restored: Any) -> Path | None:
-    if not _all_of_type(dict, now, restored):
+def _compare_fewer_keys(now: Any, restored: Any) -> Path | None:
+    if not _are_all_of_type(dict, now, restored):
         return ()
     current, original = mapping(now), mapping(restored)
     keys = [key for key, value in original.items() if key not in current or not same(current[key], value)]
     return (str(keys[0]),) if keys else None
 
 
-def _fewer_entries(now: Any, restored: Any) -> Path | None:
+def _compare_fewer_entries(now: Any, restored: Any) -> Path | None:
     return _compare_removals(now, restored, lambda _: True)
 
 
-SCHEDULING_RULES: dict[str, Rule] = dict(zip(SCHEDULING, (_fewer_keys, _fewer_entries), strict=True))
+SCHEDULING_RULES: dict[str, Rule] = dict(zip(SCHEDULING, (_compare_fewer_keys, _compare_fewer_entries), strict=True))
 
 
 def _compare_removals(now: Any, restored: Any, removable: Callable[[Any], bool]) -> Path | None:
     """Compare two lists: the second must be the first without some removable entries."""
-    if not _all_of_type(list, now, restored):
+    if not _are_all_of_type(list, now, restored):
         return ()
     current, original = (value if isinstance(value, list) else [] for value in (now, restored))
     stays = 0
@@ -244,7 +244,7 @@ def _compare_removals(now: Any, restored: Any, removable: Callable[[Any], bool])
     return None if stays == len(original) else ()
 
 
-def _runtime_class(now: Any, restored: Any) -> Path | None:
+def _compare_classes(now: Any, restored: Any) -> Path | None:
     if not isinstance(now, str) or not isinstance(restored, str) or not is_handler(now):
         return ()
     match parse_runtime_class(restored):
@@ -256,23 +256,23 @@ def _runtime_class(now: Any, restored: Any) -> Path | None:
             return ()
 
 
-def _chosen_class(now: Any, restored: Any) -> Path | None:
+def _compare_chosen_classes(now: Any, restored: Any) -> Path | None:
     """Compare the classes of a pod that the configuration selects: it had none, or one that a render replaces."""
     if restored is ABSENT or restored is None or restored == "":
         return None if isinstance(now, str) and is_handler(now) else ()
-    return _runtime_class(now, restored)
+    return _compare_classes(now, restored)
 
 
-def _volumes(workload: Workload, restored: dict[str, Any], images: Images) -> Rule:
+def _volumes_rule(workload: Workload, restored: dict[str, Any], images: Images) -> Rule:
     """Make a rule for volumes: those of reserved names may go, and the one that shares an encrypted volume.
 
-    The latter has the name in the annotation secure-pv, or is mounted by an initializer that goes. restored: pod spec.
+    The annotation secure-pv names the latter, or an initializer that goes mounts it. restored: pod spec.
     """
     secure_pv = read_secure_pv(workload.annotations)
     shared = [] if secure_pv is None else [secure_pv.mount]
     back = list_containers(restored, "initContainers", reserved=True)
     for container in list_containers(workload.pod_spec, "initContainers", reserved=True):
-        if _name(container) == INITIALIZER and not _stays(container, back, images):
+        if _name(container) == INITIALIZER and not _is_among(container, back, images):
             mounts = maps(container.get("volumeMounts"))
             shared += [_name(mount) for mount in mounts if mount.get("mountPath") in STATE_PATHS]
     reserved = dict.fromkeys(shared, "emptyDir") | VOLUMES
@@ -286,11 +286,11 @@ def _volumes(workload: Workload, restored: dict[str, Any], images: Images) -> Ru
     return lambda now, restored: _compare_removals(now, restored, removable)
 
 
-def _init_containers(workload: Workload, images: Images) -> Rule:
+def _init_containers_rule(workload: Workload, images: Images) -> Rule:
     """Make a rule for init containers: those with Contrast's names in any order, the others one by one."""
 
     def rule(now: Any, restored: Any) -> Path | None:
-        if not _all_of_type(list, now, restored):
+        if not _are_all_of_type(list, now, restored):
             return ()
         specs = [{"initContainers": containers} for containers in (now, restored)]
         present, back = (list_containers(spec, "initContainers", reserved=True) for spec in specs)
@@ -299,15 +299,15 @@ def _init_containers(workload: Workload, images: Images) -> Rule:
             if _name(entry) not in REPLACED_CONTAINERS and not stays:
                 return (f"({_name(entry)})",)
         for entry in present:
-            if not _is_removable(entry, workload) and not _stays(entry, back, images):
+            if not _is_removable(entry, workload) and not _is_among(entry, back, images):
                 return (f"({_name(entry)})",)
         current, original = (list_containers(spec, "initContainers", reserved=False) for spec in specs)
-        return _pairs(current, original, images)
+        return _compare_pairs(current, original, images)
 
     return rule
 
 
-def _stays(container: Any, back: Sequence[Any], images: Images) -> bool:
+def _is_among(container: Any, back: Sequence[Any], images: Images) -> bool:
     return any(is_same_container(container, candidate, images) for candidate in back)
 
 
@@ -328,26 +328,26 @@ def runs_injected_process(container: Any) -> bool:
     return any(all(map(same, process, expected)) for expected in PROCESSES[_name(container)])
 
 
-def _pairs(now: Any, restored: Any, images: Images) -> Path | None:
+def _compare_pairs(now: Any, restored: Any, images: Images) -> Path | None:
     if not isinstance(now, list) or not isinstance(restored, list) or len(now) != len(restored):
         return ()
     for index, (container, original) in enumerate(zip(now, restored, strict=True)):
-        below = _container(container, original, images)
+        below = _compare_containers(container, original, images)
         if below is not None:
             return (_name(container) or index, *below)
     return None
 
 
-def _container(now: Any, restored: Any, images: Images) -> Path | None:
+def _compare_containers(now: Any, restored: Any, images: Images) -> Path | None:
     def image(now: Any, restored: Any) -> Path | None:
         return None if isinstance(now, str) and isinstance(restored, str) and images(now, restored) else ()
 
-    return _find_first(now, restored, {("image",): image, ("volumeMounts",): _mounts})
+    return _find_first(now, restored, {("image",): image, ("volumeMounts",): _compare_mounts})
 
 
-def _mounts(now: Any, restored: Any) -> Path | None:
+def _compare_mounts(now: Any, restored: Any) -> Path | None:
     """Compare mounts: any of the secrets volume may come, the one that a render adds may go; the rest stays."""
-    if not _all_of_type(list, now, restored):
+    if not _are_all_of_type(list, now, restored):
         return ()
     current, original = (mounts if isinstance(mounts, list) else [] for mounts in (now, restored))
     rest = [[mount for mount in side if _name(mount) != SECRETS] for side in (current, original)]
@@ -462,12 +462,14 @@ def _find_unproven(
     if brought := [(root, EMITTED_PATH) for root in roots if dig(restored, (*root, *EMITTED_PATH)) is not None]:
         return brought  # an object that a render adds has no record, so restoring never yields one
     text = resource.output if outcome is not None else None
-    rendered = dict(zip(_user_objects(now), _user_objects(read_value(text)).values(), strict=True)) if text else {}
+    rendered = (
+        dict(zip(_list_user_objects(now), _list_user_objects(read_value(text)).values(), strict=True)) if text else {}
+    )
     edits = {object_edits.root: object_edits.edits for object_edits in resource.edits}
     unproven: list[tuple[Path, Path]] = []
     for root in roots:
         was, is_ = dig(restored, root), dig(now, root)
-        if root in rendered and same(_without_record(is_), _without_record(rendered[root])):
+        if root in rendered and same(_drop_record(is_), _drop_record(rendered[root])):
             continue
         path = find_unexplained(is_, was, images, resource.kinds, class_may_go=class_may_go(reference(was)))
         if path is None and outcome is not None and root in rendered:
@@ -486,17 +488,17 @@ def _mask(document: Any, roots: tuple[Path, ...]) -> Any:
     return apply(document, [Change(root, "set", None) for root in roots])
 
 
-def _user_objects(document: Any) -> dict[Path, Any]:
+def _list_user_objects(document: Any) -> dict[Path, Any]:
     added = {root for root, _ in emitted_objects(document)}
     return {root: value for root, value in _list_objects(document).items() if root not in added}
 
 
-def _without_record(value: Any) -> Any:
+def _drop_record(value: Any) -> Any:
     return apply(value, [Change(RECORD, "remove")]) if dig(value, RECORD) is not None else value
 
 
 def _find_effect(now: Any, rendered: Any, edits: Sequence[Edit], outcome: RenderOutcome, kinds: Kinds) -> Path | None:
-    """Find a part that a rendered object has or lacks only because of a record."""
+    """Return the path of a part that a rendered object has or lacks only because of a record."""
     if reference(now).kind == KIND:
         return _find_lost_scheduling(now, rendered, outcome.scheduling)
     if dig(now, NAMESPACE) not in (None, "") and not same(dig(now, NAMESPACE), dig(rendered, NAMESPACE)):
@@ -517,9 +519,9 @@ def _find_effect(now: Any, rendered: Any, edits: Sequence[Edit], outcome: Render
 
 
 def _find_addition(now: dict[str, Any], rendered: dict[str, Any], edits: Sequence[Edit], images: Images) -> Path | None:
-    """Find a new injected container, or a new mount of the secrets, that this render did not write.
+    """Return the path of a new injected container, or a new mount of the secrets, that this render did not write.
 
-    Or a container that is gone: one that runs anything but an injected process goes only if another is written.
+    Or of a removed container: if it runs anything but an injected process, it goes only if another is written.
     """
     written = [value for edit in edits for value in (edit.after if isinstance(edit.after, list) else [edit.after])]
     present, remaining = (list_containers(spec, "initContainers", reserved=True) for spec in (now, rendered))

@@ -39,7 +39,7 @@ def read(
 ) -> ReadResources:
     """Parse the resources of some kinds, those of uncertain kind, and those that may have an annotation of a render.
 
-    kinds: None for those with pods, and those that may concern a render by their content. further: kinds beside these.
+    kinds: None for those with pods, and those that may concern a render by their content. further: more kinds.
     keep_plain: pods without a runtime class may become Contrast's, so they are read like the others. Resources that
     were read before stay as they are. Objects that a controller made keep their records.
     """
@@ -49,7 +49,7 @@ def read(
     for position, resource in enumerate(resources):
         is_expected = resource.may_be(expected) or (kinds is None and resource.may_have_pods)
         if resource.state == "unread" and (is_expected or may_have_render_annotation(resource)):
-            read_resource, problems = _read(resource, position, keep_plain)
+            read_resource, problems = _read_resource(resource, position, keep_plain)
             parsed.append(read_resource)
             findings += problems
         else:
@@ -57,7 +57,7 @@ def read(
     return ReadResources(tuple(parsed), tuple(findings))
 
 
-def _read(resource: Resource, position: int, keep_plain: bool) -> tuple[Resource, Sequence[Finding]]:
+def _read_resource(resource: Resource, position: int, keep_plain: bool) -> tuple[Resource, Sequence[Finding]]:
     try:
         document = (not keep_plain and _parse_without_positions(resource)) or parse(resource.text, line=resource.line)
     except YamlError as problem:
@@ -99,22 +99,22 @@ def _parse_without_positions(resource: Resource) -> Document | None:
         for template in templates:
             pod = value
             for part in (*template, "spec"):
-                pod = _step(pod, part)
+                pod = _get_step(pod, part)
             if not isinstance(pod, dict) or RUNTIME_CLASS in pod:
                 return None
         if len(templates) == 1:
-            value = _outline(value, resource.kind, templates[0])
+            value = _reduce(value, resource.kind, templates[0])
     return Document(resource.text, None, value, resource.line)
 
 
-def _step(value: Any, part: str | int) -> Any:
+def _get_step(value: Any, part: str | int) -> Any:
     """Return an entry of a map, {} if it is missing, or of a list; None for anything else."""
     if isinstance(value, dict):
         return value.get(part, {})
     return value[part] if isinstance(value, list) and isinstance(part, int) else None
 
 
-def _outline(value: dict[str, Any], kind: str, template: Path) -> dict[str, Any]:
+def _reduce(value: dict[str, Any], kind: str, template: Path) -> dict[str, Any]:
     """Reduce a pod without runtime class to its identity: there may be thousands, and no stage needs more."""
     outline: Any = {}
     for part in reversed((*template, "spec")):
@@ -125,7 +125,7 @@ def _outline(value: dict[str, Any], kind: str, template: Path) -> dict[str, Any]
 
 
 def _check_emitted(resource: Resource, document: Document) -> tuple[Finding, ...]:
-    """Return CC0116 for each object that claims to be added by a render, and has another form."""
+    """Return CC0116 for each object that claims to be added by a render but has another form."""
     candidates = dict(emitted_objects(document.value))
     if dig(document.value, ("metadata", "annotations", EMITTED)) is not None:
         candidates[()] = document.value  # a `kind: List` as a whole, which no render adds
@@ -134,13 +134,13 @@ def _check_emitted(resource: Resource, document: Document) -> tuple[Finding, ...
     from krm_function.hosts.emitted import no_addition
 
     return tuple(
-        resource.placed(finding(code, reference(value), _annotation(root, EMITTED)))
+        resource.placed(finding(code, reference(value), _annotation_path(root, EMITTED)))
         for root, value in candidates.items()
         if (code := no_addition(value))
     )
 
 
-def _annotation(root: Path, key: str) -> Path:
+def _annotation_path(root: Path, key: str) -> Path:
     return (*root, "metadata", "annotations", key)
 
 
@@ -151,7 +151,7 @@ def _restore(resource: Resource, document: Document) -> tuple[Resource, tuple[Fi
         for root, value in reversed(
             {(): document.value, **{item.root: item.value for item in resource.objects}}.items()
         )
-        if dig(document.value, path := _annotation(root, ORIGINAL)) is not None and root not in resource.copies
+        if dig(document.value, path := _annotation_path(root, ORIGINAL)) is not None and root not in resource.copies
     ]
     if not marked:
         return resource, ()
@@ -176,7 +176,7 @@ def _restore(resource: Resource, document: Document) -> tuple[Resource, tuple[Fi
     text, problems = restore_members(document, members)
     for (root, _), ref, unreadable in zip(members, refs, problems, strict=True):
         if unreadable is not None:
-            return resource, (yaml_finding(unreadable, resource, ref, _annotation(root, ORIGINAL)),)
+            return resource, (yaml_finding(unreadable, resource, ref, _annotation_path(root, ORIGINAL)),)
     if text is not document.text:
         document = parse(text, line=document.line)
     undone = tuple(root for root, _ in members)

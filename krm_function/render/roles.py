@@ -92,7 +92,7 @@ def find_unproven_names(workloads: Sequence[Workload], unowned: Sequence[BaseEnt
 
 
 class ChosenCoordinator(NamedTuple):
-    """The coordinator among the workloads, None if it is not there, and the namespace in which the pods find it."""
+    """The coordinator among the workloads, None if it is absent, and the namespace where the pods find it."""
 
     ref: Ref | None = None
     namespace: str = "default"
@@ -112,7 +112,7 @@ def choose_coordinator(
     if configured is not None:
         chosen = next((ref for ref in labelled if object_key(ref) == configured.key), None)
         rest = [workload for ref, workload in labelled.items() if ref != chosen]
-        findings = [_at_label("CC0720.other", workload, configured=configured.key) for workload in rest]
+        findings = [_report_label("CC0720.other", workload, configured=configured.key) for workload in rest]
         if chosen is None and complete:
             findings += _check_configured(workloads, base, config)
         return ChosenCoordinator(
@@ -122,7 +122,7 @@ def choose_coordinator(
     chosen = next(iter(labelled), None)
     if chosen and not findings:
         findings = [
-            _at_label("CC0720.base", labelled[chosen], other=entry, configured=_line(chosen))
+            _report_label("CC0720.base", labelled[chosen], other=entry, configured=_format_line(chosen))
             for entry in base
             if entry.role == COORDINATOR and entry.owner != chosen
         ]
@@ -133,11 +133,11 @@ def choose_coordinator(
 def _check_label(labelled: Sequence[Workload]) -> list[Finding]:
     """Find why the label cannot decide: it occurs more than once, or on another kind than a StatefulSet."""
     if len(labelled) == 1 and labelled[0].ref.kind != "StatefulSet":
-        return [_at_label("CC0720.kind", labelled[0], configured=_line(labelled[0].ref))]
+        return [_report_label("CC0720.kind", labelled[0], configured=_format_line(labelled[0].ref))]
     if len(labelled) < 2:
         return []
     names = listed([object_key(workload.ref) for workload in labelled])
-    return [_at_label("CC0720.several", workload, names=names) for workload in labelled]
+    return [_report_label("CC0720.several", workload, names=names) for workload in labelled]
 
 
 def _check_configured(workloads: Sequence[Workload], base: Sequence[BaseEntry], config: Config) -> list[Finding]:
@@ -147,7 +147,7 @@ def _check_configured(workloads: Sequence[Workload], base: Sequence[BaseEntry], 
         return []
     for workload in workloads:
         if object_key(workload.ref) == configured.key:
-            return [finding("CC0720.unlabelled", workload.ref, _label(workload), configured=configured.key)]
+            return [finding("CC0720.unlabelled", workload.ref, _label_path(workload), configured=configured.key)]
     for entry in base:
         if entry.role == COORDINATOR and (key_of_derived(entry.secret) or configured.key) == configured.key:
             return []
@@ -161,18 +161,20 @@ def _find_lost_roles(
     if labelled:
         return []
     owners = {entry.owner for entry in base if entry.role == COORDINATOR and entry.owner}
-    return [finding("CC0720.lost", workload.ref, _label(workload)) for workload in workloads if workload.ref in owners]
+    return [
+        finding("CC0720.lost", workload.ref, _label_path(workload)) for workload in workloads if workload.ref in owners
+    ]
 
 
-def _at_label(code: str, workload: Workload, **values: Any) -> Finding:
-    return finding(code, workload.ref, _label(workload), name=object_key(workload.ref), **values)
+def _report_label(code: str, workload: Workload, **values: Any) -> Finding:
+    return finding(code, workload.ref, _label_path(workload), name=object_key(workload.ref), **values)
 
 
-def _label(workload: Workload) -> Path:
+def _label_path(workload: Workload) -> Path:
     return (*workload.metadata_path, "labels", POD_ROLE)
 
 
-def _line(ref: Ref) -> str:
+def _format_line(ref: Ref) -> str:
     """Return the line of the configuration that names a coordinator."""
     return f"coordinator: {{namespace: {ref.namespace or 'default'}, kind: {ref.kind}, name: {ref.name}}}"
 
@@ -191,7 +193,7 @@ def _line(ref: Ref) -> str:
 
 
 def add_configured_names(identities: Sequence[Identity], config: Config) -> tuple[Identity, ...]:
-    """Add the names of the keys of each identity, and of its bare name where no other workload has that."""
+    """Add the names of the keys of each identity, and of its bare name if no other workload has it."""
     policies = config.generate.manifest.policies
     objects: dict[str, set[Ref]] = {}
     for identity in identities:
@@ -392,7 +394,7 @@ def identify(
 ) -> tuple[list[Workload], Identities, str, tuple[Finding, ...]]:
     """Decide for all workloads. skipped: as in check_names. complete: whether no workload is left out by an error.
 
-    Returns the workloads with their findings, their identities in the manifest, the namespace in which the initializers
+    Returns the workloads with their findings, their identities in the manifest, the namespace where the initializers
     find the coordinator, and the findings about the configuration.
     """
     first = list({workload.ref: workload for workload in workloads}.values())  # a duplicate is CC0118 already
@@ -408,7 +410,7 @@ def identify(
     by_ref: dict[Ref | None, list[Finding]] = {}
     for problem in findings:
         by_ref.setdefault(problem.ref, []).append(problem)
-    sentences = dict(_notes(identities))
+    sentences = dict(_list_notes(identities))
     identified: list[Workload] = []
     for workload in workloads:
         identity = sentences.get(workload.ref, ())
@@ -425,18 +427,18 @@ def identify(
 
 def read_identities(workloads: Sequence[Workload], config: Config) -> Identities:
     """Read the identities that workloads state and the configuration adds, and the entries of the base."""
-    stated = [Identity(item.ref, str(item.labels.get(POD_ROLE) or ""), _chosen_id(item)) for item in workloads]
+    stated = [Identity(item.ref, str(item.labels.get(POD_ROLE) or ""), _read_chosen_id(item)) for item in workloads]
     extended = add_configured_names(stated, config)
     return Identities(extended, read_owned_entries(extended, config.generate.manifest))
 
 
-def _chosen_id(workload: Workload) -> str:
+def _read_chosen_id(workload: Workload) -> str:
     value = workload.annotations.get(SECRET_ID)
     return value if isinstance(value, str) else ""
 
 
-def _notes(identities: Identities) -> Iterator[tuple[Ref, tuple[str, ...]]]:
-    """Yield for each workload the notes of the plan: whom it shares a secret with, and changes against the base."""
+def _list_notes(identities: Identities) -> Iterator[tuple[Ref, tuple[str, ...]]]:
+    """Yield the plan's notes for each workload: with whom it shares a secret, and changes against the base."""
     users: dict[str, list[str]] = {}
     for identity in identities.workloads:
         users.setdefault(identity.secret, []).append(identity.key)

@@ -74,7 +74,7 @@ def select(document: Any, resource: Resource | None = None, kinds: Kinds = SHIPP
 
 def _classify(document: Any, workload: Workload) -> str | Finding | None:
     """Return why a pod template is left alone, or a finding if it is invalid; None if it is Contrast's."""
-    invalid = _wrong_shape(document, workload.root, (*workload.template, "spec"))
+    invalid = _find_wrong_shape(document, workload.root, (*workload.template, "spec"))
     if invalid is not None:
         path, actual = invalid
         return finding("CC0207", workload.ref, path, key=str(path[-1]), expected="a map", actual=a_type(actual))
@@ -106,7 +106,7 @@ def _check_ambiguity(document: Any, root: Path, ref: Ref, kinds: Kinds) -> Findi
     return finding("CC0113", ref._replace(kind=kind), (*root, "kind"), list=list_kind, kind=kind)
 
 
-def _wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:
+def _find_wrong_shape(document: Any, root: Path, steps: Path) -> tuple[Path, str] | None:
     """Find the first step from the object to its pod spec that is neither a map nor absent; a list where one leads."""
     path = root
     for index, part in enumerate(steps):
@@ -154,7 +154,7 @@ def choose(skipped: Iterable[Workload], workloads: Iterable[Workload], generate:
         elif entry.plain:
             chosen.plain.append(template._replace(skipped=explain_plain(template.ref, generate)))
         elif template.runtime_class:
-            chosen.findings.append(_wrong_class("CC0253.other", template, entry, template.runtime_class))
+            chosen.findings.append(_report_class("CC0253.other", template, entry, template.runtime_class))
         elif not isinstance(template.at(template.spec_path), dict):
             chosen.findings.append(template.placed(finding("CC0206", template.ref, template.template_path)))
         else:
@@ -190,7 +190,7 @@ def find_entry(ref: Ref, generate: Generate) -> WorkloadEntry | None:
 
 
 def is_confidential(ref: Ref, generate: Generate) -> bool:
-    """Tell whether the configuration gives the pods of an object a runtime class where they have none."""
+    """Tell whether the configuration gives a runtime class to the pods of an object that have none."""
     entry = find_entry(ref, generate)
     return entry is not None and not entry.plain
 
@@ -254,13 +254,13 @@ def _check_own_class(workload: Workload, generate: Generate) -> Iterator[Finding
         return
     present = workload.runtime_class
     if entry.plain:
-        yield _wrong_class("CC0253.plain", workload, entry, present)
+        yield _report_class("CC0253.plain", workload, entry, present)
     parsed = parse_runtime_class(present)
     if entry.platform and isinstance(parsed, Platform) and parsed.name != entry.platform:
-        yield _wrong_class("CC0253.platform", workload, entry, present)
+        yield _report_class("CC0253.platform", workload, entry, present)
 
 
-def _wrong_class(code: str, workload: Workload, entry: WorkloadEntry, present: str) -> Finding:
+def _report_class(code: str, workload: Workload, entry: WorkloadEntry, present: str) -> Finding:
     path = (*workload.spec_path, FIELD)
     expected = entry.placeholder or "plain"
     return workload.placed(finding(code, workload.ref, path, own=present, entry=entry.text, wanted=expected))
@@ -333,7 +333,7 @@ def _check_named_copy(workload: Workload, generate: Generate) -> Iterator[Findin
 
 
 def _check_version(ref: Ref, generate: Generate) -> Iterator[Finding]:
-    """Yield the problems of an object of a sealed kind whose group or version no render seals."""
+    """Yield the problems of an object of a sealed kind with a group or version that no render seals."""
     entry = find_entry(ref, generate)
     if conflict := find_contradiction(ref, generate):
         yield conflict
@@ -345,7 +345,7 @@ def _check_version(ref: Ref, generate: Generate) -> Iterator[Finding]:
 
 
 def _check_unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding]:
-    """Yield the problem of an object of another kind: no entry declares plain the pods in it, which no render seals.
+    """Yield the problem of an object of another kind: no entry declares its pods plain, and no render seals them.
 
     Or an entry declares them confidential, although no render seals them in this group and version.
     """
@@ -392,13 +392,13 @@ def select_all(
     findings = [problem for selection in selections for problem in selection.findings]
     if config and config.generate.workloads:
         failed = has_errors((*read_findings, *findings))
-        originals = [workload for workload in workloads if not (live and _copy(workload))]
-        copies = [workload for workload in workloads if live and _copy(workload)]
+        originals = [workload for workload in workloads if not (live and _find_copy_of(workload))]
+        copies = [workload for workload in workloads if live and _find_copy_of(workload)]
         chosen = choose_all(resources, originals, skipped, config.generate, failed=failed, live=live)
         workloads, skipped = [*chosen.workloads, *copies], list(chosen.skipped)
         findings += chosen.findings
     if live:
-        copied = [(workload, _copy(workload)) for workload in workloads]
+        copied = [(workload, _find_copy_of(workload)) for workload in workloads]
         skipped += [workload._replace(skipped=_describe_copy(copy), owned=True) for workload, copy in copied if copy]
         workloads = [workload for workload, copy in copied if not copy]
     else:
@@ -417,7 +417,7 @@ def select_all(
     )
 
 
-def _copy(workload: Workload) -> Copy | None:
+def _find_copy_of(workload: Workload) -> Copy | None:
     return workload.resource.copies.get(workload.root) if workload.resource else None
 
 

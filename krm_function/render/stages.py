@@ -91,9 +91,9 @@ def check_namespaces(
     if not unnamed:
         return ()
     if not namespace:
-        return (finding("CC0210", names=_names(unnamed)),)
+        return (finding("CC0210", names=_format_names(unnamed)),)
     rest = [ref for ref in _find_others(resources) if ref not in unnamed]
-    return (finding("CC0211", names=_names(rest), namespace=namespace),) if rest else ()
+    return (finding("CC0211", names=_format_names(rest), namespace=namespace),) if rest else ()
 
 
 def _names_namespace(value: Any) -> bool:
@@ -110,12 +110,12 @@ def _find_others(resources: Iterable[Resource]) -> Iterator[Ref]:
 
 
 def _is_not_applied(value: Any) -> bool:
-    """Tell whether an object is local to the package, or was added by a render, so that this one makes it again."""
+    """Tell whether an object is local to the package, or was added by a render, so that this render makes it again."""
     annotations = mapping(dig(value, ("metadata", "annotations")))
     return annotations.get(LOCAL_CONFIG) == "true" or EMITTED in annotations
 
 
-def _names(refs: Sequence[Ref]) -> str:
+def _format_names(refs: Sequence[Ref]) -> str:
     return listed([f"{ref.kind}/{ref.name or '(unnamed)'}" for ref in refs])
 
 
@@ -143,7 +143,7 @@ def make_id_blocks(platform: Platform, vcpus: int, reference_values: Sequence[Ma
     annotations: list[tuple[str, str, str]] = []
     problems: list[str] = []
     for product in PRODUCTS if platform.tee == "snp" else ():
-        entry = _entry(reference_values, platform, product)
+        entry = _find_entry(reference_values, platform, product)
         if isinstance(entry, str):
             problems.append(entry)
             continue
@@ -172,7 +172,9 @@ def measure(workload: Workload, blocks: IdBlocks) -> Outcome:
     return Outcome(tuple(edits))
 
 
-def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str) -> Mapping[str, Any] | str:
+def _find_entry(
+    reference_values: Sequence[Mapping[str, Any]], platform: Platform, product: str
+) -> Mapping[str, Any] | str:
     """Return the first reference value of a product, or the reason why there is none to use."""
     for entry in map(mapping, reference_values):  # `check` reads them from a manifest of any shape
         if entry.get("Platform") == platform.marker and entry.get("ProductName") == product:
@@ -184,17 +186,17 @@ def _entry(reference_values: Sequence[Mapping[str, Any]], platform: Platform, pr
 
 def _make_annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
     policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
-    block, auth = _block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
+    block, auth = _make_block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
     return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, values, strict=True)}
 
 
-def _block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
+def _make_block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
     block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
-    return _base64(block), _base64(id_auth(block))
+    return _encode(block), _encode(id_auth(block))
 
 
-def _base64(data: bytes) -> str:
+def _encode(data: bytes) -> str:
     return b2a_base64(data, newline=False).decode("ascii")
 
 
@@ -355,7 +357,7 @@ def _check_rtmr0(workload: Workload, release: Release) -> tuple[Finding, ...]:
 
 
 def find_platforms(workloads: Sequence[Workload], default: str) -> set[Platform]:
-    """Find every platform whose reference values the manifest needs. default: the configured one, "" for none.
+    """Return every platform whose reference values the manifest needs. default: the configured one, "" for none.
 
     For a GPU on an explicit platform without one Contrast adds those of the GPU variant; here it is CC0409.
     """

@@ -133,7 +133,7 @@ def find_misplaced(
 
 
 def _is_plain(workload: Workload) -> bool:
-    """Tell whether a pod has no class of Contrast's. A class that is not text is an error of `render/select.py`."""
+    """Tell whether a pod has no class of Contrast's. A non-text class is an error of `render/select.py`."""
     name = workload.pod_spec.get(FIELD)
     return name is None or (isinstance(name, str) and not is_contrast_name(name))
 
@@ -156,7 +156,7 @@ def _check_handlers(resource: Resource, handlers: Container[str]) -> Iterator[Fi
 
 
 def list_unsealed_classes(document: Any, root: Path, kinds: Kinds = SHIPPED) -> Iterator[tuple[Path, str]]:
-    """Yield the path and the name of each class of Contrast's in an object that no render seals there.
+    """Yield the path and the name of each class of Contrast's in an object for which no render seals a pod.
 
     Members of a list are objects of their own. The known pod templates of a custom resource are left out.
     """
@@ -212,9 +212,9 @@ def report_unsealed_class(
         return finding("CC1109.kind", ref, path, **values)
     if entry and entry.versions and version not in entry.versions:
         return finding("CC1109.version", ref, path, **values, versions=listed(entry.versions))
-    if not _template_of(path[len(root) :]):
+    if not _find_template(path[len(root) :]):
         return finding("CC1109.bare", ref, path, **values)
-    fields = dict.fromkeys(_template_of(class_path[len(root) :]) for class_path in (paths or (path,)))
+    fields = dict.fromkeys(_find_template(class_path[len(root) :]) for class_path in (paths or (path,)))
     templates = ", ".join(f"{{path: '{field}'}}" for field in fields if field)
     if entry:
         return finding("CC1109.more", ref, path, **values, entry=templates)
@@ -222,7 +222,7 @@ def report_unsealed_class(
     return finding("CC1109.template", ref, path, **values, entry=setting)
 
 
-def _template_of(place: Path) -> str:
+def _find_template(place: Path) -> str:
     """Return the path of an entry for the pod template of a class, "" if it is not in a template."""
     steps = place[:-2]
     if place[-2:] != ("spec", FIELD) or not steps:
@@ -309,23 +309,23 @@ def _search_object(item: ObjectAt) -> Iterator[Finding]:
         return
     is_text = ref.api_version == "v1" and ref.kind in TEXTS
     for field in TEXTS[ref.kind] if is_text else [key for key in mapping(value) if key not in ("metadata", "items")]:
-        for path, text in _texts(mapping(value).get(field), (field,)):
+        for path, text in _walk_texts(mapping(value).get(field), (field,)):
             names = placeholders_in(text)
             if names and (is_text or text.strip() != names[0]):
                 yield finding("CC0285", ref, root + path, kind=ref.kind, name=names[0])
 
 
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _walk_texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield every text in a value with its path, except commands and variables of pods."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _texts(part, (*path, index))
+            yield from _walk_texts(part, (*path, index))
     elif isinstance(value, dict):
         for key, part in value.items():
             if key not in ("containers", "initContainers", "annotations", "labels"):
-                yield from _texts(part, (*path, str(key)))
+                yield from _walk_texts(part, (*path, str(key)))
 
 
 # --- Name the pods that run outside of a VM, and warn where they are all but the coordinator
@@ -338,7 +338,7 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 def describe_plain(plain: Iterable[Ref]) -> str:
     """Write `not confidential: Deployment/shop/a, ... and 3 more` as a line, "" if there is none."""
-    names = _names(plain)
+    names = _format_names(plain)
     return f"not confidential: {names}\n" if names else ""
 
 
@@ -346,22 +346,22 @@ def check_only_coordinator(workloads: Sequence[Workload], plain: Sequence[Ref]) 
     """Return CC0242 if coordinators are the only confidential pods, and others are plain."""
     if not plain or not workloads or not all(workload.is_coordinator for workload in workloads):
         return ()
-    return (finding("CC0242", names=_names(plain)),)
+    return (finding("CC0242", names=_format_names(plain)),)
 
 
 def check_none_confidential(plain: Sequence[Ref], generate: Generate) -> tuple[Finding, ...]:
     """Return CC0291 if no entry makes some of the pods plain on purpose. plain: all pods of the input."""
     if not generate.workloads:
-        return (finding("CC0291", names=_names(plain)),) if plain else ()
+        return (finding("CC0291", names=_format_names(plain)),) if plain else ()
 
     def on_purpose(ref: Ref) -> bool:
         return any(entry.plain for _, entry in naming(generate.workloads, ref, generate.namespace))
 
     unsaid = [ref for ref in plain if not on_purpose(ref)]
-    return (finding("CC0291", names=_names(unsaid)),) if unsaid else ()
+    return (finding("CC0291", names=_format_names(unsaid)),) if unsaid else ()
 
 
-def _names(plain: Iterable[Ref]) -> str:
+def _format_names(plain: Iterable[Ref]) -> str:
     from krm_function.kubernetes.address import address_of
 
     return listed(list(dict.fromkeys(map(address_of, plain))))

@@ -1,7 +1,7 @@
 """Apply the rules of `spec.volumes` to the workloads of a render, and to the claims that become block devices.
 
-Rule of this file: it runs only where a rule is on, between resolve and inject, in this order, since a cache may be
-mounted by subPath, and a mount that another rule leaves may cover a VOLUME:
+Rule of this file: it runs only if a rule is on, between resolve and inject, in this order, since a cache may be mounted
+by subPath, and a mount that another rule leaves may cover a VOLUME:
 
     hostPathCaches -> splitSubPaths -> securePV -> imageVolumes
 """
@@ -92,7 +92,7 @@ def find_claims(resources: Sequence[Resource], config: Config | None) -> Pods:
 def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[Resource]) -> tuple[RuleChoice, ...]:
     """Return the rules that would help a workload before any rewriting, each as if those before it were chosen.
 
-    config: for images and namespace; its own rules do not count. resources: of the input, as they were read.
+    config: for images and namespace; its own rules do not count. resources: of the input, after reading.
     """
     if type_findings(workload):
         return ()  # the stages trust the types

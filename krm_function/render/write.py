@@ -85,7 +85,7 @@ def write(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]])
         findings += problems
     predecessors = _find_predecessors(resources)
     collisions = _find_collisions(resources, predecessors, additions := tuple(additions))
-    added = () if collisions else _add(written, predecessors, additions)
+    added = () if collisions else _add_objects(written, predecessors, additions)
     return WriteResult(tuple(written), added, (*findings, *collisions))
 
 
@@ -179,7 +179,7 @@ def _check_size(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
     return list(check_object_size(edits.ref, (*edits.root, "metadata"), value))
 
 
-def _add(
+def _add_objects(
     written: list[Resource], predecessors: Predecessors, additions: Iterable[Mapping[str, Any]]
 ) -> tuple[Any, ...]:
     """Write every addition over its predecessor and drop other predecessors; returns the additions without one.
@@ -228,7 +228,7 @@ def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> l
 
 
 def _contains(resource: Resource, ref: Ref) -> bool:
-    """Tell whether a resource is the object `ref`, or contains it in a `kind: List`. A missing namespace may be any."""
+    """Tell whether a resource is or contains the object `ref`, in a `kind: List`. A missing namespace may be any."""
     if not resource.may_be(("List",)) and (resource.kind, resource.name) != (ref.kind, ref.name):
         return False
     try:

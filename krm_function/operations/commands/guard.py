@@ -1,7 +1,7 @@
-"""`contrast-krm guard`: admission policies for a cluster, for the one who owns it.
+"""`contrast-krm guard`: admission policies for a cluster, for its owner.
 
-Rule of this file: what is printed depends on the configuration alone, or with --sealed on rendered output alone; no
-cluster is asked.
+Rule of this file: the output depends only on the configuration, or with --sealed on rendered output; it asks no
+cluster.
 """
 
 from argparse import Namespace
@@ -56,7 +56,7 @@ NAME = "sealed-containers"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add configuration, what is printed, output, findings."""
+    """Add configuration, choice of objects, output, findings."""
     add_config(parser)
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--warn", action="store_true", help="warn and write to the audit log, but do not refuse")
@@ -77,7 +77,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the objects as YAML documents. Raises FileProblem."""
-    objects, findings = _sealed(options) if options.sealed else _policies(options)
+    objects, findings = _make_config_maps(options) if options.sealed else _make_policies(options)
     if not has_errors(findings):
         data = encode_stream(Stream(()), (), objects)
         if options.output:
@@ -87,13 +87,13 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
-def _policies(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
+def _make_policies(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
     kinds, findings = configured_kinds(options.config)
     policies = guard(kinds, warn=options.warn)
     return policies.objects, (*findings, *policies.findings)
 
 
-def _sealed(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
+def _make_config_maps(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
     if not is_dns_subdomain(options.name):
         return (), (finding("CC1372", name=options.name),)
     kinds, problems = configured_kinds(options.config)
@@ -109,22 +109,22 @@ def _sealed(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
     return objects, (*problems, *inputs.findings, *output.findings, *nothing)
 
 
-# --- The policy for namespaces with the label: every pod is confidential, or has an exception that somebody may give
+# --- The policy for namespaces with the label: every pod is confidential, or has an authorised exception
 #
-# Rule: an exception stands on the pod or its template, with its reason, and RBAC says who may write one.
-# What had the same exceptions before may keep them, whoever changes the object.
+# Rule: an exception is an annotation of the pod or its template, with its reason, and RBAC decides who may write one.
+# An object that had the same exceptions before may keep them, whoever changes it.
 #
 #     a pod in a namespace with guard.contrast-krm.dev/pods: confidential        answer
 #     names a class of Contrast's                                                the policy `sealed-pods` decides
 #     has no annotation guard.contrast-krm.dev/plain, or an empty one            refused
 #     has one, and the object had the same before                                admitted
-#     has one, and a controller of Kubernetes makes the pod                      admitted: its template was asked about
+#     has one, and a controller of Kubernetes makes the pod                      admitted: its template was judged
 #     has one, and the author may `create plainpods.guard.contrast-krm.dev`      admitted
 #     has one, otherwise                                                         refused
 
 
-RESOURCE, VERB = "plainpods", "create"  # what RBAC decides about
-ACCOUNTS = "system:serviceaccount:kube-system:"  # Kubernetes' controllers make pods of templates that were asked about
+RESOURCE, VERB = "plainpods", "create"  # the resource for RBAC
+ACCOUNTS = "system:serviceaccount:kube-system:"  # Kubernetes' controllers make pods of templates that were judged
 MANAGER = "system:kube-controller-manager"  # the same, where they have no accounts of their own
 EXCEPTION = f"p.?metadata.?annotations[?{text(PLAIN)}]"
 IS_EXCEPTED = is_text(EXCEPTION, 't.trim() != ""')
@@ -166,7 +166,7 @@ def confidential_namespaces(guarded: Guarded) -> Json:
 
 
 def role_of_exceptions() -> Json:
-    """Return the role that lets somebody write exceptions, bound to nobody."""
+    """Return the role that allows exceptions, without a binding."""
     rule = {"apiGroups": [DOMAIN], "resources": [RESOURCE], "verbs": [VERB]}
     metadata = {"name": f"{RESOURCE}.{DOMAIN}"}
     return {
@@ -177,16 +177,15 @@ def role_of_exceptions() -> Json:
     }
 
 
-# --- The policy for pods of a class of Contrast's: that they are sealed
+# --- The policy for pods of a class of Contrast's: they must be sealed
 #
-# Rule: what is refused cannot start, and the sentence names the step that is missing.
+# Rule: a refused pod could not start, and the sentence names the missing step.
 #
-#   in an object with pods                                            refused as
-#   a name of Contrast's that is no handler of a known platform       a placeholder
-#   the same, or a handler, in a kind whose pods nobody seals         asked for in vain, with the reason and the way out
-#   a handler, and no initdata                                        not sealed
-#   a handler and initdata, and an image without digest               changed after it was sealed: no VM pulls it
-#   a handler, and an ephemeral container put into the pod            in no sealed policy
+# in an object with pods                                            refused as a name of Contrast's that is not a
+# handler of a known platform    a placeholder the same, or a handler, in a kind whose pods are never sealed     asked
+# for in vain, with the reason and the way out a handler, and no initdata                                        not
+# sealed a handler and initdata, and an image without digest               changed after it was sealed: no VM pulls it a
+# handler, and an ephemeral container put into the pod            in no sealed policy
 
 
 STEPS: Mapping[Host, str] = {
@@ -227,14 +226,14 @@ def sealed_pods(guarded: Guarded) -> Json:
         "unsealed": f"variables.confidential.filter(p, !{IS_SEALED})",
         "unpinned": f"variables.confidential.filter(p, {IS_SEALED} && {unpinned})",
         "debugged": f"variables.confidential.filter(p, {a_list('p.?spec.?ephemeralContainers')}.size() > 0)",
-        "step": _step(),
-        "reason": _reason(guarded),
+        "step": _write_step(),
+        "reason": _write_reason(guarded),
     }
     matched = [*rules((*guarded.pods, *guarded.classes), "*"), ephemeral_containers()]
-    return policy("sealed-pods", {"resourceRules": matched}, variables, _validations())
+    return policy("sealed-pods", {"resourceRules": matched}, variables, _make_validations())
 
 
-def _validations() -> list[Json]:
+def _make_validations() -> list[Json]:
     container = f"{containers('variables.unpinned[0]')}.filter(c, {UNPINNED})[0].name"
     return [
         refuse(
@@ -271,8 +270,8 @@ def _validations() -> list[Json]:
     ]
 
 
-def _step() -> str:
-    """Write which step is missing, by what hosts write into the objects that they apply."""
+def _write_step() -> str:
+    """Write the missing step, by the marks of hosts in the objects that they apply."""
     cases = [
         f"variables.it.metadata.?{where}.orValue({{}}).exists(k, k == {text(key)}) ? {text(STEPS[host])} : "
         for where, key, host in MARKS
@@ -280,8 +279,8 @@ def _step() -> str:
     return "".join(cases) + text(STEPS["kubectl"])
 
 
-def _reason(guarded: Guarded) -> str:
-    """Write why no render seals the pods of a refused kind, and what to do."""
+def _write_reason(guarded: Guarded) -> str:
+    """Write why no render seals the pods of a refused kind, and the way out."""
     by_reason: dict[str, list[str]] = {}
     for key, reason in guarded.reasons.items():
         by_reason.setdefault(reason, []).append(key)
@@ -289,11 +288,11 @@ def _reason(guarded: Guarded) -> str:
     return "".join(cases) + '""'
 
 
-# --- The policy that knows which containers a sealed pod has, and the ConfigMaps that tell it
+# --- The policy on the containers of a sealed pod, and the ConfigMaps that list them
 #
-# Rule: CEL cannot read a sealed policy, so the names and digests of rendered output are written beside it,
-# under the end of the pod's initdata, which has the checksum of its gzip. A pod whose initdata is not listed is not
-# judged: it is of an earlier render, or of another release.
+# Rule: CEL cannot read a sealed policy, so the names and digests of rendered output are written beside it, under the
+# end of the pod's initdata, which has the checksum of its gzip. A pod whose initdata is not listed is not judged: it is
+# of an earlier render, or of another release.
 #
 #     guard --sealed rendered.yaml     a ConfigMap for each namespace, with lines `name sha256:…` below END
 #     a pod with initdata …END         each of its containers has a line, or it is refused by name
@@ -336,13 +335,13 @@ def config_maps(workloads: Iterable[Workload], name: str) -> tuple[Json, ...]:
             data = by_namespace.setdefault(workload.ref.namespace, {})
             data[key_of(initdata)] = "".join(dict.fromkeys(lines))
     return tuple(
-        _config_map(f"{name}-{number}" if number else name, namespace, part)
+        _make_config_map(f"{name}-{number}" if number else name, namespace, part)
         for namespace, data in sorted(by_namespace.items())
-        for number, part in enumerate(_parts(data))
+        for number, part in enumerate(_split_parts(data))
     )
 
 
-def _parts(data: dict[str, str]) -> list[dict[str, str]]:
+def _split_parts(data: dict[str, str]) -> list[dict[str, str]]:
     parts: list[dict[str, str]] = [{}]
     size = 0
     for key, lines in sorted(data.items()):
@@ -354,7 +353,7 @@ def _parts(data: dict[str, str]) -> list[dict[str, str]]:
     return parts
 
 
-def _config_map(name: str, namespace: str, data: dict[str, str]) -> Json:
+def _make_config_map(name: str, namespace: str, data: dict[str, str]) -> Json:
     metadata = {"name": name, **({"namespace": namespace} if namespace else {}), "labels": dict(SELECTOR)}
     return {**PARAMETERS, "metadata": metadata, "data": data}
 
@@ -381,16 +380,16 @@ def sealed_containers(guarded: Guarded) -> Json:
     return policy("sealed-containers", {"resourceRules": rules(guarded.pods)}, variables, [validation], PARAMETERS)
 
 
-# --- The command `guard`: admission policies by which an API server refuses honest mistakes at the door
+# --- The command `guard`: admission policies that make an API server refuse honest mistakes
 #
-# Rule of this package: what it knows of names, kinds and annotations is `model`'s, written as CEL; it asks no cluster.
-# An update that leaves the pod templates as they are is never refused, so that no controller is stopped half-way; nor
-# is what a controller made, but for its pods. The host's API server is not trusted (docs/explanation/threat-model.md):
-# what holds is the sealed policy in the VM.
+# Rule of this package: its names, kinds and annotations come from the other packages, written as CEL; it asks no
+# cluster. An update that does not change the pod templates is never refused, so that no controller is stopped half-way;
+# nor are objects that a controller made, except pods. The host's API server is not trusted
+# (docs/explanation/threat-model.md): only the sealed policy in the VM protects.
 
 
 class Guard(NamedTuple):
-    """The objects in the order in which to apply them. findings: what is not guarded."""
+    """The objects in the order to apply them. findings: about unguarded kinds."""
 
     objects: tuple[Json, ...]
     findings: tuple[Finding, ...] = ()

@@ -1,7 +1,8 @@
-"""`contrast-krm manifest prune`: the manifest without what `manifest.keep: previous` has kept of the render before.
+"""`contrast-krm manifest prune`: the manifest without the parts that `manifest.keep: previous` kept of the last render.
 
-Rule of this file: what is pruned is what a render without `keep` does not have; there is no second rule of what is old.
-With --cluster nothing is printed while the cluster has a pod of the earlier render, or a workload that would make one.
+Rule of this file: it prunes exactly the parts that a render without `keep` does not have; there is no second rule for
+them. With --cluster nothing is printed while the cluster has a pod of the earlier render, or a workload that would make
+one.
 """
 
 from argparse import Namespace
@@ -59,7 +60,7 @@ def run(options: Namespace) -> int:
         mapping(decode(rendered.manifest).get("Policies")) for rendered in (with_earlier, pruned)
     )
     if options.cluster:
-        told += _left_in_the_cluster(pruned, all_policies.keys() - own_policies.keys())
+        told += _find_leftovers(pruned, all_policies.keys() - own_policies.keys())
     if not has_errors(told):
         write_out(pruned.manifest)
     summary = (
@@ -70,8 +71,8 @@ def run(options: Namespace) -> int:
     return print_findings(told, options.format, options.report, summary)
 
 
-def _left_in_the_cluster(pruned: Any, old: set[str]) -> tuple[Any, ...]:
-    """Return CC0733 for what is left of the earlier render, or why the cluster does not say."""
+def _find_leftovers(pruned: Any, old: set[str]) -> tuple[Any, ...]:
+    """Return CC0733 for pods and workloads of the earlier render, or why the cluster does not show them."""
     from krm_function.operations.live_objects import read_namespaces
 
     texts = [text for text in pruned.texts if text is not None]

@@ -60,11 +60,11 @@ def run(options: Namespace) -> int:
     workload, toml, _, findings = sealed_workload(options, read_inputs(options.paths))
     if workload is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    log, problems = _read(options.log)
+    log, problems = _read_file(options.log)
     if log is None:
         return print_findings((*findings, *problems), options.format, options.report)
     by_pod = pods_of(log)
-    pods, problems = _chosen(by_pod, workload, options.pod)
+    pods, problems = _choose_pods(by_pod, workload, options.pod)
     if problems:
         return print_findings((*findings, *problems), options.format, options.report)
     try:
@@ -90,8 +90,8 @@ def run(options: Namespace) -> int:
         tuple(replayed),
         sum(len(pod.requests) for pod in by_pod.pods) - sum(len(pod.requests) for pod in pods),
         len(by_pod.unknown),
-        _without_request(log),
-        _contradicted(log, replayed) if len(by_pod.pods) == 1 else (),
+        _find_without_request(log),
+        _find_contradicted(log, replayed) if len(by_pod.pods) == 1 else (),
     )
     write_out((replay_json(outcome) if options.output == "json" else replay_text(outcome)).encode("utf-8"))
     allowed = all(request.allowed for pod in outcome.pods for request in pod.judged)
@@ -101,7 +101,7 @@ def run(options: Namespace) -> int:
     )
 
 
-def _read(path: str) -> tuple[Log | None, tuple[Finding, ...]]:
+def _read_file(path: str) -> tuple[Log | None, tuple[Finding, ...]]:
     try:
         log = read_log(read_file(path, most=LONGEST + 1))
     except ValueError as problem:
@@ -111,7 +111,7 @@ def _read(path: str) -> tuple[Log | None, tuple[Finding, ...]]:
     return log, ()
 
 
-def _chosen(by_pod: Sorted, workload: Workload, name: str) -> tuple[tuple[Pod, ...], tuple[Finding, ...]]:
+def _choose_pods(by_pod: Sorted, workload: Workload, name: str) -> tuple[tuple[Pod, ...], tuple[Finding, ...]]:
     pods = meant(by_pod.pods, workload, name)
     if pods or not (by_pod.pods or name):
         return pods, ()
@@ -121,7 +121,7 @@ def _chosen(by_pod: Sorted, workload: Workload, name: str) -> tuple[tuple[Pod, .
     return (), (finding("CC0909.log-pods", option="--log", known=names),)
 
 
-def _contradicted(log: Log, replayed: list[Replayed]) -> tuple[Denial, ...]:
+def _find_contradicted(log: Log, replayed: list[Replayed]) -> tuple[Denial, ...]:
     """Return the denials whose request, the last one of the kind before them, is allowed."""
     judged = [request for pod in replayed for request in pod.judged]
     last: dict[str, bool] = {}
@@ -135,8 +135,8 @@ def _contradicted(log: Log, replayed: list[Replayed]) -> tuple[Denial, ...]:
     return tuple(contradicted)
 
 
-def _without_request(log: Log) -> tuple[Denial, ...]:
-    """Return the denials of kinds of which no request stands before them."""
+def _find_without_request(log: Log) -> tuple[Denial, ...]:
+    """Return the denials of a kind without an earlier request."""
     first: dict[str, int] = {}
     for request in log.requests:
         first.setdefault(request.kind, request.line)

@@ -1,6 +1,6 @@
-"""`contrast-krm upgrade`: the way from the present Contrast release to another one, as waves with commands.
+"""`contrast-krm upgrade`: from the present Contrast release to another one, as waves with commands.
 
-Rule of this file: it runs and writes nothing, and asks a cluster only with --cluster, for what each wave has reached.
+Rule of this file: it runs and writes nothing, and asks a cluster only with --cluster, for the progress of each wave.
 """
 
 import os
@@ -86,8 +86,8 @@ def run(options: Namespace) -> int:
     """Print the plan. Raises FileProblem."""
     inputs = read_inputs(options.paths)
     config, findings = configured(options, inputs)
-    following, problems = _release(options.to)
-    present, present_problems = _release(options.before) if options.before else (config and config.release, [])
+    following, problems = _read_release(options.to)
+    present, present_problems = _read_release(options.before) if options.before else (config and config.release, [])
     prepared = prepare(inputs.resources, config, findings, live=True)
     errors = (
         *(problem for problem in prepared.log.located(config) if problem.severity == "error"),
@@ -96,13 +96,13 @@ def run(options: Namespace) -> int:
     )
     if config is None or present is None or following is None or has_errors(errors):
         return print_findings(errors, options.format, options.report)
-    workloads, coordinator = _workloads(prepared, config)
+    workloads, coordinator = _list_workloads(prepared, config)
     change, told = change_between(present, following, workloads, coordinator)
     if has_errors(told):
         return print_findings((*errors, *told), options.format, options.report)
     places, directories = places_of(options, inputs, config, change)
     hosts = list(options.host) or found_hosts(directories, inputs.resources)
-    cluster, asked = _cluster(options, inputs, change, places)
+    cluster, asked = _read_cluster(options, inputs, change, places)
     seen, early = progress(change, cluster)
     planned = waves(change, places, hosts)
     form = upgrade_json if options.output == "json" else upgrade_text
@@ -113,7 +113,7 @@ def run(options: Namespace) -> int:
     return print_findings((*errors, *told, *asked, *early), options.format, options.report)
 
 
-def _release(path: str) -> tuple[Release | None, list[Finding]]:
+def _read_release(path: str) -> tuple[Release | None, list[Finding]]:
     documents, problems = from_files([path])
     findings = [*problems]
     releases = []
@@ -129,23 +129,23 @@ def _release(path: str) -> tuple[Release | None, list[Finding]]:
     return (releases[0] if len(releases) == 1 else None), findings
 
 
-def _workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any, str]], Any]:
+def _list_workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any, str]], Any]:
     injected = prepared.injected
     if injected is None:
         return [], None
     platforms = [(workload.ref.whole, workload.platform) for workload in injected.workloads if workload.platform]
     chosen = next((workload.ref.whole for workload in injected.workloads if workload.is_chosen), None)
     spaces = config.generate.namespace
-    return [(_placed(ref, spaces), platform) for ref, platform in dict(platforms).items()], chosen and _placed(
+    return [(_place(ref, spaces), platform) for ref, platform in dict(platforms).items()], chosen and _place(
         chosen, spaces
     )
 
 
-def _placed(ref: Any, namespace: str) -> Any:
+def _place(ref: Any, namespace: str) -> Any:
     return ref if ref.namespace or not namespace else ref._replace(namespace=namespace)
 
 
-def _cluster(
+def _read_cluster(
     options: Namespace, inputs: Inputs, change: Change, places: Places
 ) -> tuple[ClusterState, tuple[Finding, ...]]:
     nodes = known_nodes(options, inputs)
@@ -166,9 +166,9 @@ def _cluster(
 #     Kptfile                                                   kpt
 #     Chart.yaml, or the comment of Helm in the input           helm3, helm4
 #     an object of argoproj.io; of *.toolkit.fluxcd.io          argo-cd; flux
-#     nothing of that                                           all
+#     none of these                                             all
 #
-# Rule: names of files and headers of documents; nothing in a file is believed beyond that.
+# Rule: only names of files and headers of documents count.
 
 
 CHART = "Chart.yaml"
@@ -178,12 +178,12 @@ GROUPS: tuple[tuple[str, HostName], ...] = (("argoproj.io/", "argo-cd"), (".tool
 
 def found_hosts(directories: Sequence[str], resources: Sequence[Resource]) -> list[HostName]:
     """Return the hosts in the order of the table of hosts."""
-    used = {*_of_files(directories), *_of_resources(resources)}
+    used = {*_find_by_files(directories), *_find_by_resources(resources)}
     return [name for name in HOSTS if name in used] or [*HOSTS]
 
 
 def directory_with(names: Sequence[str], directories: Sequence[str]) -> str:
-    """Return the first directory that has a file of one of these names, "" if none has."""
+    """Return the first directory with a file of one of these names, "" if there is none."""
     return next(
         (
             directory
@@ -194,7 +194,7 @@ def directory_with(names: Sequence[str], directories: Sequence[str]) -> str:
     )
 
 
-def _of_files(directories: Sequence[str]) -> Iterator[HostName]:
+def _find_by_files(directories: Sequence[str]) -> Iterator[HostName]:
     if directory_with(KUSTOMIZATIONS, directories):
         yield "kustomize"
     if directory_with((KPTFILE,), directories):
@@ -203,7 +203,7 @@ def _of_files(directories: Sequence[str]) -> Iterator[HostName]:
         yield from ("helm3", "helm4")
 
 
-def _of_resources(resources: Sequence[Resource]) -> Iterator[HostName]:
+def _find_by_resources(resources: Sequence[Resource]) -> Iterator[HostName]:
     for resource in resources:
         if not resource.file and any(line.startswith(HELM) for line in resource.text.splitlines()[:3]):
             yield from ("helm3", "helm4")
@@ -214,8 +214,7 @@ def _of_resources(resources: Sequence[Resource]) -> Iterator[HostName]:
 
 # --- The words of a call of `upgrade`, for the commands that it prints: paths, files of the configuration, names
 #
-# Rule: every word is quoted for a shell; what is not known is a word in capitals, which the reader
-# replaces.
+# Rule: every word is quoted for a shell; an unknown one is a word in capitals, which the reader replaces.
 
 
 def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change) -> tuple[Places, list[str]]:
@@ -233,7 +232,7 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
         resource.kind: resource.file for resource in inputs.resources if resource.file and resource.kind not in files
     }
     spaces = sorted({ref.namespace for ref in change.workloads if ref.namespace})
-    holder = _object(inputs, change.coordinator)
+    holder = _find_object(inputs, change.coordinator)
     quoted = [shlex.quote(path) for path in options.config]
     places = Places(
         paths=shlex.join(options.paths) or "RESOURCES",
@@ -246,7 +245,7 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
         namespace=shlex.quote(change.coordinator.namespace if change.coordinator else (spaces or [""])[0]) or "default",
         directory=shlex.quote(directory_with((*KUSTOMIZATIONS, KPTFILE), directories)) if directories else "OVERLAY",
         chart=shlex.quote(directory_with((CHART,), directories) or "CHART"),
-        label=_label(inputs, holder[0]) if holder else "",
+        label=_find_label(inputs, holder[0]) if holder else "",
         earlier=shlex.quote(options.before) if options.before else "earlier-release.yaml",
         emits=config.generate.runtime_classes == "emit",
     )
@@ -257,24 +256,25 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
     return places, directories
 
 
-def _values(inputs: Inputs) -> Iterator[tuple[Any, str]]:
+def _list_values(inputs: Inputs) -> Iterator[tuple[Any, str]]:
     return ((item.value, resource.file) for resource in inputs.resources for item in resource.objects)
 
 
-def _object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:
+def _find_object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:
 
     if ref is None:
         return None
     return next(
-        (item for item in _values(inputs) if (at := reference(item[0])).kind == ref.kind and at.name == ref.name), None
+        (item for item in _list_values(inputs) if (at := reference(item[0])).kind == ref.kind and at.name == ref.name),
+        None,
     )
 
 
-def _label(inputs: Inputs, holder: Any) -> str:
-    """Return a label that the coordinator's own object has, and no other workload; "" if there is none."""
+def _find_label(inputs: Inputs, holder: Any) -> str:
+    """Return a label that only the coordinator's own object has, "" if there is none."""
     other_labels: Sequence[Any] = [
         mapping(dig(value, ("metadata", "labels")))
-        for value, _ in _values(inputs)
+        for value, _ in _list_values(inputs)
         if reference(value).kind in KINDS and reference(value) != reference(holder)
     ]
     for key, value in mapping(dig(holder, ("metadata", "labels"))).items():

@@ -1,6 +1,6 @@
-"""`contrast-krm why`: what keeps a pod from starting, and the remedy.
+"""`contrast-krm why`: why a pod does not start, and the remedy.
 
-Rule of this file: it reads and writes nothing but standard output; a pod that runs is exit code 0, a cause is 1.
+Rule of this file: it reads and writes nothing but standard output; exit code 0 for a running pod, 1 for a cause.
 """
 
 from argparse import Namespace
@@ -23,7 +23,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add the pod, where it is looked for, output, findings."""
+    """Add the pod, its source, output, findings."""
     parser.add_argument(
         "pod",
         metavar="POD",
@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
     """Print why a pod does not start."""
     if options.cluster and options.paths:
         options.parser.error("--cluster and files exclude each other")
-    objects, findings = _of_the_cluster(options) if options.cluster else _of_files(options)
+    objects, findings = _read_cluster(options) if options.cluster else _read_files(options)
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
     evidence = gather(objects, options.pod, options.namespace)
@@ -57,13 +57,13 @@ def run(options: Namespace) -> int:
     return max(print_findings(findings, options.format, options.report), exit_code(causes))
 
 
-def _of_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
+def _read_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     inputs = read_inputs(options.paths)
     parsed = parse_output(inputs.resources)
     return [item.value for item in parsed.objects()], (*inputs.findings, *parsed.findings)
 
 
-def _of_the_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
+def _read_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     from krm_function.operations.live_objects import read_namespaces
 
     parts = options.pod.split("/")
