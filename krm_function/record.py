@@ -1,14 +1,14 @@
 """`NamedTuple` for records: the same behaviour as `typing.NamedTuple`, made in a tenth of the time.
 
-Rule of this file: to type checkers it is `typing.NamedTuple` (see record.pyi), and the tests hold both against each
-other. The standard one compiles a constructor from source text for every class, which came to a third of the time that
-importing this project took, in every build of every user. Here one constructor serves all classes. Ours may have a
-`functools.cached_property` as well. `Annotated` is typing's to them, and keeps what is said of a field as it stands:
-typing's tries to hash it, in 9 microseconds for each field.
+Rule of this file: to type checkers it is `typing.NamedTuple` (see record.pyi), and the tests compare both. The standard
+one compiles a constructor from source text for every class, which took a third of this project's import time, in every
+build of every user. Here all classes share one constructor. These classes may also have a `functools.cached_property`.
+To type checkers `Annotated` is typing's; it keeps the notes of a field unchanged, while typing's tries to hash them, in
+9 microseconds for each field.
 
 Where the body of a class keeps its annotations:
 
-    Python           in the namespace that a metaclass is given
+    Python           in the namespace of a metaclass
     3.11 to 3.13     `__annotations__`: field -> type
     3.14 and newer   `__annotate_func__`: a function that makes that map when it is called with 1, the format VALUE
                      (PEP 649, PEP 749)
@@ -22,17 +22,17 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 _new = tuple.__new__
-_VALUE = 1  # annotationlib.Format.VALUE, whose module would be the slowest of a start
+_VALUE = 1  # annotationlib.Format.VALUE; that module would be the slowest import at start
 
 
-def _annotated(namespace: dict[str, Any]) -> tuple[str, ...]:
+def _read_field_names(namespace: dict[str, Any]) -> tuple[str, ...]:
     if "__annotate_func__" in namespace:
         return tuple(namespace["__annotate_func__"](_VALUE))
     return tuple(namespace.get("__annotations__", ()))
 
 
 class Declared:
-    """A field's type, and what is said of it: `Annotated[int, "how many"]`."""
+    """A field's type and its notes: `Annotated[int, "how many"]`."""
 
     __slots__ = ("kind", "notes")
 
@@ -51,15 +51,15 @@ class _Meta(type):
     """Turns annotated names into the fields of a tuple."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
-        if "__new__" in namespace:  # the base of all
+        if "__new__" in namespace:  # the base class
             return super().__new__(cls, name, bases, namespace)
-        fields = _annotated(namespace)
+        fields = _read_field_names(namespace)
         defaults = {field: namespace[field] for field in fields if field in namespace}
         if tuple(defaults) != fields[len(fields) - len(defaults) :]:
             raise TypeError(f"{name}: a field without a default behind one with a default")
         for index, field in enumerate(fields):
             namespace[field] = getter(index, None)
-        if not any(isinstance(value, cached_property) for value in namespace.values()):  # these want a __dict__
+        if not any(isinstance(value, cached_property) for value in namespace.values()):  # these need a __dict__
             namespace["__slots__"] = ()
         namespace |= {"__match_args__": fields, "_fields": fields, "_field_defaults": defaults}
         namespace |= {"_defaults": tuple(defaults.values()), "_places": {field: at for at, field in enumerate(fields)}}
@@ -76,7 +76,7 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
     _places: ClassVar[dict[str, int]]
 
     def __new__(cls, *values: Any, **by_name: Any) -> Self:
-        """Make a record from positions, names and defaults. Raises TypeError where they do not fit the fields."""
+        """Make a record from positions, names and defaults. Raises TypeError if they do not fit the fields."""
         fields = cls._fields
         missing = len(fields) - len(values)
         if not by_name:
@@ -108,7 +108,7 @@ class NamedTuple(tuple[Any, ...], metaclass=_Meta):
         return dict(zip(self._fields, self, strict=True))
 
     def _replace(self, **changed: Any) -> Self:
-        """Copy a record with some fields changed. Raises TypeError for a name that is no field (Python: since 3.13)."""
+        """Copy a record with some fields changed. Raises TypeError for an unknown field (Python: since 3.13)."""
         values = list(self)
         for field, value in changed.items():
             if field not in self._places:

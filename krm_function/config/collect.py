@@ -1,4 +1,4 @@
-"""The whole configuration of a render, collected out of all documents that may hold a part of it."""
+"""Collect the whole configuration of a render from all documents that may hold a part of it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -31,16 +31,16 @@ from krm_function.record import NamedTuple
 from krm_function.schema.check import nearest
 from krm_function.schema.values import Flag, ListOf, MapOf, Number, OneOrMany, Record, Spec, Text, Word
 
-# --- The whole configuration of a render, and the records it consists of, for those that read them
+# --- The whole configuration of a render, and its records
 #
-# Rule: nothing downstream looks at the documents again. Each record is declared, field by field, in the
-# module of its kind.
+# Rule: later code does not read the documents again. Each record is declared, field by field, in the module of its
+# kind.
 
 
 class Config(NamedTuple):
-    """The whole configuration of a render. images is None when no ImageLock was given.
+    """The whole configuration of a render. images is None without an ImageLock.
 
-    places: by object, what gives a finding about it its position; only objects that were read from files are there.
+    places: by object, the function that adds the position to a finding about it; only for objects from files.
     """
 
     generate: Generate
@@ -49,22 +49,22 @@ class Config(NamedTuple):
     places: Mapping[Ref, Callable[[Finding], Finding]] = MappingProxyType({})
 
     def placed(self, problem: Finding) -> Finding:
-        """Give a finding its position in a file of the configuration, if it is about one and has none."""
+        """Add the file position to a finding about the configuration, if it has none."""
         place = (
             self.places.get(problem.ref) if problem.ref and not problem.line and problem.severity != "info" else None
         )
         return place(problem) if place else problem
 
 
-# --- Read a ConfigMap's string map as a ContrastGenerate: what `kpt fn eval ... -- key=value` makes
+# --- Read a ConfigMap's string map, which `kpt fn eval ... -- key=value` makes, as a ContrastGenerate
 #
 # Source: docs/facts/krm-functions.md#function-configuration.
 #
-# Rule: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes
-# what that field holds, and everything else is left to the reader of ContrastGenerate.
+# Rule: a key is the dotted path of a field under `spec`, or one of a few short names; the text becomes the value of
+# that field, and the reader of ContrastGenerate does the rest.
 
 
-# Short names of what is set most often: `policy` for `policy.engine`.
+# Short names of the most common fields: `policy` for `policy.engine`.
 SHORT_NAMES: Mapping[str, str] = {
     name: f"{name}.{inner}"
     for name, field in GENERATE.fields.items()
@@ -76,10 +76,10 @@ FIELDS = frozenset({"apiVersion", "kind", "metadata", "data", "immutable"})
 
 
 def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
-    """Make the ContrastGenerate document that a ConfigMap stands for.
+    """Make a ContrastGenerate document from a ConfigMap.
 
-    None without data, which means no configuration: kpt sends `data: {}` when it was given nothing. Unknown keys, and
-    one field given twice, are findings about the ConfigMap; then the document is None as well.
+    None without data, which means no configuration: kpt sends `data: {}` if it was given none. Unknown keys, and one
+    field given twice, are findings about the ConfigMap; then the document is None too.
     """
     root = mapping(document.value)
     findings = [
@@ -96,11 +96,11 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
         source: Path = ("data", str(key))
         field_found = field_at(SHORT_NAMES.get(str(key), str(key)))
         if field_found is None:
-            meant = nearest(str(key), (*_names(GENERATE), *SHORT_NAMES)) or "a field of ContrastGenerate"
+            meant = nearest(str(key), (*_list_names(GENERATE), *SHORT_NAMES)) or "a field of ContrastGenerate"
             findings.append(unknown_field(document, "ConfigMap", source, meant))
             continue
         path, field = field_found
-        if _overlap(("spec", *path), sources):
+        if _overlaps(("spec", *path), sources):
             findings.append(wrong_value(document, "ConfigMap", source, "is given twice", "set the field once"))
         else:
             _insert(spec, path, coerce(field, text))
@@ -122,7 +122,7 @@ def from_config_map(document: ConfigDocument) -> tuple[ConfigDocument | None, tu
 
 
 def field_at(key: str) -> tuple[tuple[str, ...], Spec] | None:
-    """Return the path in the spec that a dotted key names, and what it may hold; free keys of a map may have dots."""
+    """Return the path in the spec that a dotted key names, and its spec; free keys of a map may have dots."""
     spec: Spec = GENERATE
     path: tuple[str, ...] = ()
     parts = key.split(".")
@@ -141,7 +141,7 @@ def field_at(key: str) -> tuple[tuple[str, ...], Spec] | None:
 
 
 def coerce(spec: Spec, text: Any) -> Any:
-    """Return the value that a text means for this spec. A text that means none is returned for the reader to refuse."""
+    """Convert a text to the type of this spec. A text that does not fit is returned for the reader to refuse."""
     if not isinstance(text, str):
         return text
     match spec:
@@ -156,13 +156,13 @@ def coerce(spec: Spec, text: Any) -> Any:
             pairs = [part.partition("=") for part in text.split(",") if part.strip()]
             return {name.strip(): value.strip() for name, equals, value in pairs} if all(p[1] for p in pairs) else text
         case ListOf() | MapOf() | OneOrMany():
-            return _json(text)
+            return _parse_json(text)
         case _:
             return text
 
 
-def _json(text: str) -> Any:
-    """Return the JSON that a text holds, the text itself if it holds none."""
+def _parse_json(text: str) -> Any:
+    """Parse a text as JSON; return the text itself if it is not JSON."""
     try:
         return load_any(text)
     except (ValueError, RecursionError):
@@ -175,53 +175,53 @@ def _insert(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     spec[path[-1]] = value
 
 
-def _overlap(path: Path, paths: Iterable[Path]) -> bool:
-    """Tell whether `paths` has this field, a part of it, or a field that it is part of."""
+def _overlaps(path: Path, paths: Iterable[Path]) -> bool:
+    """Tell whether `paths` has this field, a part of it, or a field that contains it."""
     return any(path[: len(taken_path)] == taken_path[: len(path)] for taken_path in paths)
 
 
-def _names(spec: Record, prefix: str = "") -> list[str]:
+def _list_names(spec: Record, prefix: str = "") -> list[str]:
     names: list[str] = []
     for name, field in spec.fields.items():
-        names += _names(field.spec, f"{prefix}{name}.") if isinstance(field.spec, Record) else [prefix + name]
+        names += _list_names(field.spec, f"{prefix}{name}.") if isinstance(field.spec, Record) else [prefix + name]
     return names
 
 
-# --- Collect the configuration of a render out of all documents that may hold a part of it
+# --- Collect the configuration of a render from all documents that may hold a part of it
 #
-# Rule: no document of the group contrast-krm.dev is ignored. One that cannot be read is an error, since a
-# render without it would be another render.
+# Rule: no document of the group contrast-krm.dev is ignored. An unreadable document is an error, since a render without
+# it would differ.
 
 
 OTHER_MODE = {"render": "check", "check": "render"}
 
 
 def options_in(document: ConfigDocument) -> dict[str, Any]:
-    """Return the spec of a ContrastGenerate, or of a ConfigMap in its place, as written; {} for anything else."""
-    config, _ = _configuration(document)
+    """Return the spec of a ContrastGenerate, or of a ConfigMap that replaces it, as written; {} for anything else."""
+    config, _ = _read_configuration(document)
     value = mapping(config.value) if config else {}
     return mapping(value.get("spec")) if value.get("kind") == "ContrastGenerate" else {}
 
 
 def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[Config | None, tuple[Finding, ...]]:
-    """Make the Config of a render; None when a finding is an error.
+    """Make the Config of a render; None if a finding is an error.
 
     mode: a ContrastGenerate of another mode is read, so that its faults are found, and then left to its own function.
 
     documents: of the group, or ConfigMaps with options; objects of other groups are skipped. The same object may come
-    twice, as functionConfig and as item, and counts once. Without a ContrastGenerate its defaults hold; without a
-    ContrastRelease there is no render; several ImageLocks are one when they agree.
+    twice, as functionConfig and as item, and counts once. Without a ContrastGenerate its defaults apply; without a
+    ContrastRelease there is no render; several ImageLocks are merged if they agree.
     """
     findings: list[Finding] = []
     by_kind: dict[str, list[ConfigDocument]] = {kind: [] for kind in CONFIG_KINDS}
     for document in documents:
-        config, problems = _configuration(document)
+        config, problems = _read_configuration(document)
         findings += problems
         if config is not None and options_in(config).get("mode", mode) == OTHER_MODE[mode]:
             findings += parse_generate(config)[1]
         elif config is not None:
             same = by_kind[mapping(config.value)["kind"]]
-            if not any(_identical(config, known_document) for known_document in same):
+            if not any(_is_same_object(config, known_document) for known_document in same):
                 same.append(config)
     for kind in ("ContrastGenerate", "ContrastRelease"):
         findings += [
@@ -236,7 +236,7 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
     for document in by_kind["ContrastRelease"][:1]:
         release, problems = parse_release(document)
         findings += problems
-    images, problems = _images(by_kind["ImageLock"])
+    images, problems = _merge_locks(by_kind["ImageLock"])
     findings += problems
     if not by_kind["ContrastRelease"]:
         findings.append(finding("CC0903"))
@@ -246,12 +246,12 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
     if generate is None or release is None or has_errors(findings):
         return None, tuple(findings)
     return Config(
-        generate, release, images, _places((*by_kind["ContrastGenerate"], *by_kind["ContrastRelease"]))
+        generate, release, images, _make_places((*by_kind["ContrastGenerate"], *by_kind["ContrastRelease"]))
     ), tuple(findings)
 
 
-def _places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Finding], Finding]]:
-    """Return, by object, what gives a finding its position in the object's file."""
+def _make_places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Finding], Finding]]:
+    """Return, by object, the function that gives a finding its position in the object's file."""
     return {
         config_reference(document)._replace(namespace=""): partial(located, document=document)
         for document in documents
@@ -259,8 +259,8 @@ def _places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Findi
     }
 
 
-def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
-    """Return the document if it is one of the three kinds, made from a ConfigMap if need be."""
+def _read_configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tuple[Finding, ...]]:
+    """Return the document if it is one of the three kinds, made from a ConfigMap if necessary."""
     ref = config_reference(document)
     if ref.api_version == "v1" and ref.kind == "ConfigMap":
         return from_config_map(document)
@@ -276,8 +276,8 @@ def _configuration(document: ConfigDocument) -> tuple[ConfigDocument | None, tup
     return document, ()
 
 
-def _identical(first: ConfigDocument, second: ConfigDocument) -> bool:
-    """Tell whether two documents are one object that was passed twice, with annotations that the orchestrator added."""
+def _is_same_object(first: ConfigDocument, second: ConfigDocument) -> bool:
+    """Tell whether two documents are one object that was passed twice, apart from the orchestrator's annotations."""
     first_map, second_map = mapping(first.value), mapping(second.value)
     return (
         config_reference(first) == config_reference(second)
@@ -286,7 +286,7 @@ def _identical(first: ConfigDocument, second: ConfigDocument) -> bool:
     )
 
 
-def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
+def _merge_locks(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
     findings: list[Finding] = []
     merged: dict[str, ImageFacts] = {}
     for document in documents:
@@ -294,11 +294,11 @@ def _images(documents: list[ConfigDocument]) -> tuple[dict[str, ImageFacts] | No
         findings += problems
         for name, facts in (images or {}).items():
             if merged.setdefault(name, facts) != facts:
-                findings.append(_conflict(document, name))
+                findings.append(_report_conflict(document, name))
     return (merged if documents else None), tuple(findings)
 
 
-def _conflict(document: ConfigDocument, name: str) -> Finding:
+def _report_conflict(document: ConfigDocument, name: str) -> Finding:
     ref = config_reference(document)
     values: dict[str, Any] = {
         "field": f"spec.images of {name}",

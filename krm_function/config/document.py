@@ -1,4 +1,4 @@
-"""A configuration document, strict JSON, and what is common to the three kinds."""
+"""A configuration document, strict JSON, and the common parts of the three kinds."""
 
 import json
 from collections.abc import Callable
@@ -13,18 +13,18 @@ from krm_function.schema.check import Fault, remedy_of, suggestion
 from krm_function.schema.table import filled, read_value
 from krm_function.schema.values import Choice, Field, Record, Text
 
-# --- JSON from a text, strictly: what lock, import and configuration read
+# --- Strict JSON, for lock, import and configuration
 #
-# Rule: one reading or none. Duplicate keys, NaN, half surrogates and numbers that no float64 can hold are
-# refused, because the next reader may see something else in them.
+# Rule: one reading or none. Duplicate keys, NaN, half surrogates and numbers beyond float64 are refused, because other
+# readers may read them differently.
 
 
-LONGEST = 309  # digits of the largest float64; Go reads no longer integer, and Python stops at 4300 digits
+LONGEST = 309  # digits of the largest float64: Go's limit for an integer; Python's is 4300 digits
 TOO_LARGE = "contains a number that is too large for JSON readers: it is beyond 1.8e308"
 
 
 def load_object(text: str) -> dict[str, Any]:
-    """Read one JSON object. Raises ValueError with a problem text, RecursionError for absurd nesting."""
+    """Read one JSON object. Raises ValueError with a problem text, RecursionError for extreme nesting."""
     value = load_any(text)
     if not isinstance(value, dict):
         raise ValueError("is not a JSON object")  # noqa: TRY004 (about the text)
@@ -32,10 +32,14 @@ def load_object(text: str) -> dict[str, Any]:
 
 
 def load_any(text: str) -> Any:
-    """Read any JSON value. Raises like `load`."""
+    """Read any JSON value. Raises like `load_object`."""
     try:
         value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_finite
+            text,
+            object_pairs_hook=_make_object,
+            parse_constant=_refuse_constant,
+            parse_int=_parse_integer,
+            parse_float=_parse_finite,
         )
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg.lower()} (line {error.lineno}, column {error.colno})") from error
@@ -46,31 +50,31 @@ def load_any(text: str) -> Any:
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         raise ValueError("has a key twice in one object")
     return value
 
 
-def _constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"contains {name}, which is not JSON")
 
 
-def _integer(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     if len(digits.lstrip("-")) > LONGEST:
         raise ValueError(TOO_LARGE)
     return int(digits)
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     number = float(digits)
     if number - number != 0:
         raise ValueError(TOO_LARGE)
     return number
 
 
-# --- A configuration document, and what is common to the three kinds: apiVersion, kind, metadata, spec
+# --- A configuration document, and the common fields of the three kinds: apiVersion, kind, metadata, spec
 #
 # Rule: faults become findings here, with the object, the field and, if the caller knows it, the position.
 
@@ -100,7 +104,8 @@ METADATA = Record({"name": NAME}, closed=False)
 def is_config(api_version: str) -> bool:
     """Tell whether an apiVersion means the group contrast-krm.dev.
 
-    A wrong version, or a slip in the group's letter case or ending, counts as well, so that `collect` can refuse it.
+    A wrong version, or a typing mistake in the group's letter case or ending, counts too, so that `collect` can refuse
+    it.
     """
     return api_version.partition("/")[0].lower().partition(".")[0] == GROUP.partition(".")[0]
 
@@ -118,7 +123,7 @@ def document_spec(kind: ConfigKind, spec: Record, *, required: bool) -> Record:
 
 
 def config_reference(document: ConfigDocument) -> Ref:
-    """Return the object's identity as far as it has one."""
+    """Return the object's identity, as far as it has one."""
     root = mapping(document.value)
     metadata = mapping(root.get("metadata"))
     parts = (root.get("apiVersion"), root.get("kind"), metadata.get("namespace"), metadata.get("name"))
@@ -129,22 +134,22 @@ def config_reference(document: ConfigDocument) -> Ref:
 def read_body(
     document: ConfigDocument, kind: ConfigKind, spec: Record, *, required: bool = True
 ) -> tuple[str, dict[str, Any], tuple[Finding, ...]]:
-    """Read name and spec of a document. Every fault is a finding; with one, the spec may hold anything."""
+    """Read name and spec of a document. Every fault is a finding; with a fault, the spec may contain anything."""
     value, faults = read_value(document_spec(kind, spec, required=required), document.value)
     root = mapping(value)
-    findings = tuple(_finding(document, kind, fault, value) for fault in faults)
+    findings = tuple(_make_finding(document, kind, fault, value) for fault in faults)
     return mapping(root.get("metadata")).get("name", ""), mapping(root.get("spec")), findings
 
 
 def read_kind(
     document: ConfigDocument, kind: ConfigKind, table: Record, *, required: bool = True
 ) -> tuple[Any, tuple[Finding, ...]]:
-    """Read a document into the record of its kind, which has a name; None when a finding is an error."""
+    """Read a document into the record of its kind, which has a name; None if a finding is an error."""
     name, spec, findings = read_body(document, kind, table, required=required)
     return None if has_errors(findings) else filled(table, spec, name=name), findings
 
 
-def _finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
+def _make_finding(document: ConfigDocument, kind: str, fault: Fault, value: Any) -> Finding:
     if fault.kind == "unknown":
         return unknown_field(document, kind, fault.path, suggestion(fault))
     return wrong_value(document, kind, fault.path, fault.problem, remedy_of(fault, dig(value, fault.path)))
@@ -156,20 +161,20 @@ def wrong_value(document: ConfigDocument, kind: str, path: Path, problem: str, r
     values: dict[str, Any] = {"problem": problem, "remedy": remedy}
     name = ref.name or "(unnamed)"
     return located(
-        finding("CC0901", ref, path, kind=kind, name=name, field=_shown(path) or "document", **values), document
+        finding("CC0901", ref, path, kind=kind, name=name, field=_format_path(path) or "document", **values), document
     )
 
 
 def unknown_field(document: ConfigDocument, kind: str, path: Path, suggestion: str) -> Finding:
-    """Make CC0902: a field that the kind does not have. suggestion: what may have been meant."""
+    """Make CC0902: a field that the kind does not have. suggestion: the field that the user may have meant."""
     ref = config_reference(document)
     name = ref.name or "(unnamed)"
     return located(
-        finding("CC0902", ref, path, kind=kind, name=name, field=_shown(path), suggestion=suggestion), document
+        finding("CC0902", ref, path, kind=kind, name=name, field=_format_path(path), suggestion=suggestion), document
     )
 
 
-def _shown(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in path))
 
 

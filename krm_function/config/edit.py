@@ -1,4 +1,4 @@
-"""Add to an existing ContrastGenerate; what is there stays, comments included."""
+"""Add to an existing ContrastGenerate; existing text and comments stay."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,9 +13,9 @@ from krm_function.text.parse import parse
 from krm_function.text.splice import splice
 from krm_function.text.split import split_stream
 
-# --- Add to the spec of a ContrastGenerate: what is there stays, comments included
+# --- Add to the spec of a ContrastGenerate: existing text and comments stay
 #
-# Rule: a value that is to be there and is there already changes nothing, so a second run writes nothing.
+# Rule: a value that exists already changes nothing, so a second run writes nothing.
 
 
 KIND = "ContrastGenerate"
@@ -24,33 +24,35 @@ KIND = "ContrastGenerate"
 def spec_changes(value: Any, spec: dict[str, Any]) -> list[Change]:
     """Return the changes that give a document this spec.
 
-    spec: the whole of it. A list may have more entries than before, and other ones in the place of the old.
+    spec: the whole spec. A list may have more entries than before, and replace old entries.
     """
     old = value.get("spec") if isinstance(value, dict) else None
-    return list(_between(old, spec, ("spec",)))
+    return list(_find_changes(old, spec, ("spec",)))
 
 
-def _between(old: Any, new: Any, path: Path) -> list[Change]:
+def _find_changes(old: Any, new: Any, path: Path) -> list[Change]:
     if same(old, new):
         return []
     if isinstance(old, dict) and old and isinstance(new, dict):
-        return [change for key, value in new.items() for change in _between(old.get(key), value, (*path, key))]
+        return [change for key, value in new.items() for change in _find_changes(old.get(key), value, (*path, key))]
     if isinstance(old, list) and old and isinstance(new, list) and len(new) >= len(old):
-        changed = [change for index, entry in enumerate(old) for change in _between(entry, new[index], (*path, index))]
+        changed = [
+            change for index, entry in enumerate(old) for change in _find_changes(entry, new[index], (*path, index))
+        ]
         added = [Change((*path, index), "insert", new[index]) for index in range(len(old), len(new))]
         return [*changed, *added]
     return [Change(path, "set", new)]
 
 
 def with_spec(value: Any, spec: dict[str, Any]) -> Any:
-    """Return a document with this spec: what `generate_with_spec` makes of the text, as data."""
+    """Return a document with this spec: the result of `generate_with_spec` as data."""
     return apply(value, spec_changes(value, spec))
 
 
 def generate_with_spec(data: bytes, spec: dict[str, Any]) -> bytes:
     """Write a spec into the ContrastGenerate of a file.
 
-    Raises YamlError, and ValueError when there is not exactly one.
+    Raises YamlError, and ValueError unless there is exactly one.
     """
     source = decode(data)
     chunks = [chunk for chunk in split_stream(source.text) if chunk.kind == KIND and is_config(chunk.api_version)]
@@ -63,15 +65,15 @@ def generate_with_spec(data: bytes, spec: dict[str, Any]) -> bytes:
     return encode(chunks[0].replaced(source.text, splice(document, changes).text), source.bom)
 
 
-# --- Add to an existing ContrastGenerate what its host and its user need
+# --- Add to an existing ContrastGenerate the fields that its host and its user need
 #
 # Rule: fields that are set stay; only missing ones are added.
 
 
 def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str:
-    """Add values that only an operator knows. tee: snp or tdx.
+    """Add values that only an operator can give. tee: snp or tdx.
 
-    Raises YamlError, and ValueError when there are others already.
+    Raises YamlError, and ValueError if there are other values already.
     """
     document = parse(text)
     path: Path = ("spec", "manifest", "referenceValues", tee)
@@ -84,7 +86,7 @@ def with_reference_values(text: str, tee: str, values: Mapping[str, Any]) -> str
 
 
 def deep_change(value: Any, path: Path, new: Any) -> Change:
-    """Return the change that sets a value whose parents may be missing or empty. Raises ValueError if one is no map."""
+    """Return the change that sets a value whose parents may be missing or empty. Raises ValueError for a non-map."""
     for depth in range(1, len(path)):
         parent = dig(value, path[:depth])
         if parent is not None and not isinstance(parent, dict):
@@ -97,7 +99,7 @@ def deep_change(value: Any, path: Path, new: Any) -> Change:
 
 
 def with_platform(text: str, platform: str) -> str:
-    """Set this default platform. Raises YamlError, and ValueError when the file has another one."""
+    """Set this default platform. Raises YamlError, and ValueError if the file has another one."""
     document = parse(text)
     spec = dig(document.value, ("spec",))
     present = dig(spec, ("platform",))
@@ -139,9 +141,9 @@ def with_required_workloads(text: str) -> str:
 def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
     """Add one more key to spec.manifest.<field>.
 
-    Raises YamlError, and ValueError when there is not exactly one ContrastGenerate or a field on the way is no map.
+    Raises YamlError, and ValueError unless there is exactly one ContrastGenerate and each parent is a map.
     """
-    return changed(data, lambda value: _change(value, ("spec", "manifest", field), pem))
+    return changed(data, lambda value: _add_key(value, ("spec", "manifest", field), pem))
 
 
 def changed(data: bytes, change_of: Callable[[Any], Change]) -> bytes:
@@ -159,7 +161,7 @@ def changed(data: bytes, change_of: Callable[[Any], Change]) -> bytes:
     return encode(chunks[0].replaced(source.text, text), source.bom)
 
 
-def _change(value: Any, path: Path, pem: str) -> Change:
+def _add_key(value: Any, path: Path, pem: str) -> Change:
     for depth in range(1, len(path)):
         parent = dig(value, path[:depth])
         if parent is not None and not isinstance(parent, dict):
@@ -175,9 +177,9 @@ def _change(value: Any, path: Path, pem: str) -> Change:
     return Change((*path, len(keys)), "insert", pem) if keys else Change(path, "set", [pem])
 
 
-# --- The manifest that is active, as the base of the next render, in a ContrastGenerate
+# --- The active manifest as the base of the next render, in a ContrastGenerate
 #
-# Rule: `spec.manifest.base` and `spec.manifest.keep` alone; all other text stays.
+# Rule: only `spec.manifest.base` and `spec.manifest.keep` change; all other text stays.
 
 
 BASE: Path = ("spec", "manifest", "base")
@@ -185,13 +187,13 @@ KEEP: Path = ("spec", "manifest", "keep")
 
 
 def with_kept_base(data: bytes, manifest: str) -> bytes:
-    """Make a manifest the base of which a render keeps the policies. Raises YamlError and ValueError."""
+    """Make a manifest the base, and keep its policies in the next render. Raises YamlError and ValueError."""
     data = changed(data, lambda value: deep_change(value, BASE, manifest))
     return changed(data, lambda value: deep_change(value, KEEP, "previous"))
 
 
 def without_keep(data: bytes) -> bytes:
-    """Take `keep` out; the base stays. Raises YamlError, and ValueError if it is not there."""
+    """Remove `keep`; the base stays. Raises YamlError, and ValueError if it is missing."""
 
     def removal(value: object) -> Change:
         if dig(value, KEEP) is None:

@@ -51,10 +51,9 @@ from krm_function.schema.values import (
     Word,
 )
 
-# --- Reference values as a release or an operator gives them: the manifest's own fields, each of them optional
+# --- Reference values of a release or an operator: the manifest's own fields, all optional
 #
-# Rule: the fields are those of the manifest package's tables; nothing about them is written here a second
-# time.
+# Rule: the fields come from the manifest's tables; they are not repeated here.
 
 
 NEEDED: Mapping[str, tuple[str, ...]] = {"snp": ("ProductName", "TrustedMeasurement"), "tdx": ("MrTd", "Rtmrs")}
@@ -77,13 +76,13 @@ def released(platform: Platform) -> Record:
 
 
 def operated(tee: str) -> Record:
-    """Return what an operator sets in the entries of a platform or of a TEE; ProductName narrows it to one product."""
+    """Return what an operator sets in the entries of a platform or TEE; ProductName limits it to one product."""
     return Record({name: field for name, field in manifest.ENTRIES[tee].fields.items() if name != "Platform"})
 
 
-# --- The manifest that `spec.manifest.base` holds or names: as a map, as JSON, in a ConfigMap, or `{configMap: NAME}`
+# --- The manifest in `spec.manifest.base`: as a map, as JSON, in a ConfigMap, or named by `{configMap: NAME}`
 #
-# Rule: it recognises a manifest by the types of its fields; manifest.validate checks the values later.
+# Rule: it recognises a manifest by the types of its fields; the values are validated later.
 
 
 def load_manifest(text: str) -> dict[str, Any]:
@@ -92,7 +91,7 @@ def load_manifest(text: str) -> dict[str, Any]:
 
 
 def manifest_in(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of a ConfigMap object; any other map as it is. Raises ValueError with a problem text."""
+    """Return the manifest of a ConfigMap object; any other map unchanged. Raises ValueError with a problem text."""
     if value.get("kind") != "ConfigMap":
         return value
     data = value.get("data")
@@ -108,7 +107,7 @@ def names_config_map(value: Mapping[str, Any]) -> bool:
 
 
 def manifest_problem(value: dict[str, Any]) -> str:
-    """Return what keeps a map from being a manifest at all, or ""."""
+    """Return why a map is not a manifest at all, or ""."""
     if names_config_map(value):
         return ""
     try:
@@ -120,19 +119,19 @@ def manifest_problem(value: dict[str, Any]) -> str:
     return ""
 
 
-# --- `manifest` of ContrastGenerate: what goes into the manifest beside the policies, and how it is emitted
+# --- `manifest` of ContrastGenerate: the manifest's content beside the policies, and how it is emitted
 #
-# Rule: a base is kept as the manifest that it holds, whatever it was written as; its values are judged
-# when the manifest is made.
+# Rule: a base is kept as the manifest that it contains, in whatever form it was written; its values are checked when
+# the manifest is made.
 
 
 LONGEST_PEM = 16 * 1024
 NOTE = r"(?:\s*[A-Za-z0-9][A-Za-z0-9@._+, -]{0,120}\r?\n)?"  # name and date of a key (contrast/owner_keys.py)
 PEM = r"\s*-----BEGIN {0}-----\s[A-Za-z0-9+/=\s]+-----END {0}-----\s*"
-PART = "[!-.0-~]"  # of a name: printable, and no slash
+PART = "[!-.0-~]"  # of a name: printable, without a slash
 
 
-def _key(types: str, kind: str) -> Text:
+def _key_spec(types: str, kind: str) -> Text:
     return Text(
         f"a public {kind} key in PEM, never a private one",
         NOTE + PEM.format(types),
@@ -141,11 +140,11 @@ def _key(types: str, kind: str) -> Text:
     )
 
 
-def _entries(**values: list[Any]) -> Mapping[str, tuple[Any, ...]]:
+def _make_entries(**values: list[Any]) -> Mapping[str, tuple[Any, ...]]:
     return {name: tuple(entries) for name, entries in values.items()}
 
 
-# In the order in which they apply: what is said of a platform beats what is said of its TEE.
+# In the order in which they apply: values for a platform override values for its TEE.
 REFERENCE_VALUES = Record(
     {
         **{tee: Field(OneOrMany(operated(tee)), f"for all {tee} entries") for tee in ("snp", "tdx")},
@@ -154,12 +153,12 @@ REFERENCE_VALUES = Record(
             for name, platform in PLATFORMS.items()
         },
     },
-    make=_entries,
+    make=_make_entries,
 )
 
 
 class WorkloadPolicy(NamedTuple):
-    """What the operator adds to one workload's manifest entry."""
+    """The operator's additions to one workload's manifest entry."""
 
     sans: Annotated[tuple[str, ...], Field(ListOf(Text("a DNS name, IP address or URI", "[!-~]+", 2048)))] = ()
 
@@ -196,7 +195,7 @@ def _check_once(secrets: list[Any]) -> Problems:
 
 
 class ManifestOptions(NamedTuple):
-    """What goes into the manifest beside the policies, and how it is emitted."""
+    """The manifest's content beside the policies, and how it is emitted."""
 
     emit: Annotated[Literal["ConfigMap", "LocalConfig", "none"], "how the manifest is emitted", "short"] = "ConfigMap"
     name: Annotated[str, Field(SUBDOMAIN, "of that object")] = "contrast-manifest"
@@ -210,14 +209,14 @@ class ManifestOptions(NamedTuple):
         ),
     ] = None
     workload_owner_keys: Annotated[  # PEM
-        tuple[str, ...], Field(ListOf(_key("PUBLIC KEY", "ECDSA")), "who may update the manifest")
+        tuple[str, ...], Field(ListOf(_key_spec("PUBLIC KEY", "ECDSA")), "who may update the manifest")
     ] = ()
     seedshare_owner_keys: Annotated[  # PEM
-        tuple[str, ...], Field(ListOf(_key("(?:RSA )?PUBLIC KEY", "RSA")), "who may recover the coordinator")
+        tuple[str, ...], Field(ListOf(_key_spec("(?:RSA )?PUBLIC KEY", "RSA")), "who may recover the coordinator")
     ] = ()
     disable_updates: Annotated[bool, "nobody may update the manifest"] = False
     # Operator's values by platform, e.g. {"metal-qemu-snp": ({"MinimumTCB": {...}},)}; the manifest's own field names.
-    # "snp" and "tdx" stand for every entry of that kind; a ProductName in an entry narrows it to one product.
+    # "snp" and "tdx" mean every entry of that kind; a ProductName in an entry limits it to one product.
     reference_values: Annotated[
         Mapping[str, tuple[Mapping[str, Any], ...]],
         Field(
@@ -257,29 +256,29 @@ class ManifestOptions(NamedTuple):
     ] = "none"
 
 
-def _options(base: dict[str, Any] | None = None, **values: Any) -> ManifestOptions:
+def _make_options(base: dict[str, Any] | None = None, **values: Any) -> ManifestOptions:
     return ManifestOptions(base=None if base is None else manifest_in(base), **values)
 
 
-MANIFEST = table(ManifestOptions, make=_options)
+MANIFEST = table(ManifestOptions, make=_make_options)
 
 
-# --- `gpus` of ContrastGenerate: the rule that gives GPUs the names of the nodes that pass them to VMs
+# --- `gpus` of ContrastGenerate: the rule that renames GPUs to the resources of nodes that pass them to VMs
 #
-# Rule: what a user writes. A resource that is not named stays as it is.
+# Rule: this is the user's text. A resource without a rule stays.
 
 
 LONGEST = 316  # bytes of a qualified name: a domain of 253 and a name of 63
 _RESOURCE = r"[a-z0-9.-]+/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
-def _passable(name: str) -> str:
+def _check_passable(name: str) -> str:
     return "" if is_passable(name) else "is no GPU that nodes pass to VMs: nvidia.com/pgpu, or nvidia.com/ and a model"
 
 
 FROM = Text("the name of an extended resource", _RESOURCE, LONGEST, "nvidia.com/gpu")
 TO = Text(
-    "the name of a GPU that is passed to VMs", r"nvidia\.com/[A-Za-z0-9_]+", LONGEST, "nvidia.com/pgpu", _passable
+    "the name of a GPU that is passed to VMs", r"nvidia\.com/[A-Za-z0-9_]+", LONGEST, "nvidia.com/pgpu", _check_passable
 )
 
 
@@ -289,7 +288,7 @@ def _check_renamed(renamed: dict[str, Any]) -> Problems:
 
 
 class GpuRules(NamedTuple):
-    """rename: resource of the pods -> the name in its place."""
+    """rename: resource of the pods -> the new name."""
 
     rename: Annotated[
         Mapping[str, str],
@@ -306,8 +305,7 @@ GPUS = table(GpuRules)
 
 # --- `policy` of ContrastGenerate: how execution policies are made
 #
-# Rule: what a policy then allows is not decided here; these are the types and limits of what a user
-# writes.
+# Rule: these are the types and limits of the user's text; what a policy allows is decided elsewhere.
 
 
 INITDATA_FILE = r"(?!policy\.rego$)[A-Za-z0-9._-]+"
@@ -315,7 +313,7 @@ NAME_PATTERN = "[a-z0-9*](?:[a-z0-9.*-]*[a-z0-9*])?"
 
 
 def rules_problem(text: str) -> str:
-    """Return what keeps a text from being rules, or "": the guest would deny everything for want of its package."""
+    """Return why a text is not rules, or "": without its package, the guest would deny everything."""
     if not re.search(r"^package agent_policy\b", text, re.MULTILINE):
         return "must be Rego of package agent_policy"
     if re.search(r"^policy_data\b", text, re.MULTILINE):
@@ -329,14 +327,14 @@ def _check_name(source: dict[str, Any]) -> Problems:
     return ()
 
 
-def _pattern_problem(text: str) -> str:
+def _find_pattern_problem(text: str) -> str:
     return "" if re.search("[a-z0-9]", text) else "stands for every name; write a part of the names"
 
 
 class ExternalSource(NamedTuple):
-    """ConfigMaps or Secrets that only the cluster has: variables that come from there may have any value.
+    """ConfigMaps or Secrets that only the cluster has: variables from there may have any value.
 
-    name or name_pattern: the other one is "". namespace: "" for that of the workload. keys: () for all that env names.
+    name or name_pattern: the other one is "". namespace: "" for the workload's. keys: () for all that env names.
     variables: the names that they may have in a container, () for any.
     """
 
@@ -346,7 +344,7 @@ class ExternalSource(NamedTuple):
     name_pattern: Annotated[  # as model.glob_pattern reads it
         str,
         Field(
-            Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "db-*", _pattern_problem),
+            Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "db-*", _find_pattern_problem),
             "of the whole name, in place of name; * stands for any text",
         ),
     ] = ""
@@ -370,14 +368,14 @@ PROFILE = Field(
     Choice(tuple(PROFILES)),
     "; ".join(f"{profile.name}: {profile.means}" for profile in PROFILES.values())
     + "; absent: the profile of the release",
-    default=DEFAULT.name,  # that of every release that is known
+    default=DEFAULT.name,  # the profile of every known release
 )
 
 
 class PolicyOptions(NamedTuple):
     """How execution policies are made.
 
-    profile: None for that of the release. rules: Rego text, None for the project's own. settings: see policy.settings.
+    profile: None for the release's. rules: Rego text, None for the project's own. settings: see policy.settings.
     initdata: file name -> file text.
     """
 
@@ -409,19 +407,19 @@ class PolicyOptions(NamedTuple):
 POLICY = table(PolicyOptions)
 
 
-# --- `volumes` of ContrastGenerate: rules that rewrite volumes which no confidential pod can have
+# --- `volumes` of ContrastGenerate: rules that rewrite volumes that no confidential pod can have
 #
-# Rule: what a user writes. A rule that is not there changes nothing. What each rule makes of a pod, and of
-# which it refuses, is in its own stage: split_sub_paths, secure_pv, image_volumes, host_path_caches.
+# Rule: this is the user's text. An absent rule changes nothing. adapt/ has a module for each rule, which defines the
+# new volumes and the pods that it refuses.
 
 
 DIVIDE = "divideSizeLimit"
 LONGEST_PATH = 4095  # bytes, without the end (limits.h(0p), PATH_MAX on Linux)
-NO_CACHES = ("dev", "proc", "sys")  # directories of / in which no program keeps a cache
+NO_CACHES = ("dev", "proc", "sys")  # directories of / without caches of programs
 
 
 class VolumeRules(NamedTuple):
-    """The rules that are on. split_sub_paths: with DIVIDE, a sizeLimit is divided among the new volumes.
+    """The active rules. split_sub_paths: with DIVIDE, a sizeLimit is divided among the new volumes.
 
     secure_claims: names of claims, * for any text. cache_paths: paths of hostPath volumes.
     """
@@ -433,18 +431,18 @@ class VolumeRules(NamedTuple):
 
     @property
     def names_something(self) -> bool:
-        """Whether a rule has names, of which each has to be in the input."""
+        """Whether a rule has names, all of which the input has to contain."""
         return bool(self.secure_claims or self.cache_paths)
 
 
-def _path_problem(path: str) -> str:
+def _find_path_problem(path: str) -> str:
     parts = path.strip("/").split("/")
     if {"", ".", ".."}.intersection(parts):
         return "must be a path without empty parts, . and .."
     return "is no place for a cache" if parts[0] in NO_CACHES else ""
 
 
-def _rules(
+def _make_volume_rules(
     splitSubPaths: bool | Literal["divideSizeLimit"] = False,  # noqa: N803 (fields of the document)
     securePV: list[str] | None = None,  # noqa: N803
     imageVolumes: str = "",  # noqa: N803
@@ -454,10 +452,10 @@ def _rules(
 
 
 CLAIM_NAME = Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "data")  # as model.glob_pattern reads
-CACHE_PATH = Text("an absolute path", r"/[^\0\r\n]+", LONGEST_PATH, "/models", _path_problem)
+CACHE_PATH = Text("an absolute path", r"/[^\0\r\n]+", LONGEST_PATH, "/models", _find_path_problem)
 
 
-def _list_of(name: str, items: Text, about: str) -> Record:
+def _list_field(name: str, items: Text, about: str) -> Record:
     fields: dict[str, Any] = {name: Field(ListOf(items), about, required=True)}
     return Record(fields, make=only)
 
@@ -471,7 +469,7 @@ VOLUMES = Record(
             default=False,
         ),
         "securePV": Field(
-            _list_of(
+            _list_field(
                 "claims",
                 CLAIM_NAME,
                 "names of PersistentVolumeClaims, of volumeClaimTemplates, or of the volumes of pods that name a claim;"
@@ -484,7 +482,7 @@ VOLUMES = Record(
             "an emptyDir at each VOLUME of an image that no volumeMount covers; it does not have the image's files",
         ),
         "hostPathCaches": Field(
-            _list_of(
+            _list_field(
                 "paths",
                 CACHE_PATH,
                 "paths of hostPath volumes of type DirectoryOrCreate or of none; one that names none is an error",
@@ -492,15 +490,15 @@ VOLUMES = Record(
             "caches on the node that become an emptyDir of each pod",
         ),
     },
-    make=_rules,
+    make=_make_volume_rules,
 )
 
 
 # --- `workloads` of ContrastGenerate: which pod templates of the input are confidential, and which are plain on
 # purpose
 #
-# Rule: what a user writes, and which objects an entry names. An entry names an object by kind, namespace
-# and name alone: nothing else that an author of the input writes makes it match, or keeps it from matching.
+# Rule: this is the user's text, and the match of entries and objects. Only kind, namespace and name decide: nothing
+# else that an author of the input writes makes an entry match, or prevents a match.
 
 
 REQUIRED = "required"
@@ -509,7 +507,7 @@ REQUIRED = "required"
 class WorkloadEntry(NamedTuple):
     """An entry that names workloads. namespace: "" for any. platform: "" for the bare placeholder.
 
-    plain: why they run outside of a VM, "" if they are confidential.
+    plain: the reason to run outside of a VM, "" for confidential workloads.
     """
 
     kind: Annotated[str, Field(Text("a kind, such as Deployment", "[A-Z][A-Za-z0-9]*", 63), "of the object")]
@@ -534,7 +532,7 @@ class WorkloadEntry(NamedTuple):
 
     @property
     def placeholder(self) -> str:
-        """The runtimeClassName that it stands for, "" for a plain one."""
+        """The runtimeClassName of its pods, "" for plain ones."""
         if self.plain:
             return ""
         return placeholder(PLATFORMS[self.platform]) if self.platform else BARE
@@ -556,7 +554,7 @@ def _check_workload(entry: dict[str, Any]) -> Problems:
 
 
 def kind_problems(workloads: Any, configured: Iterable[str]) -> Problems:
-    """Return what is wrong with the kinds of entries: no pods of them are sealed. configured: by spec.podTemplates."""
+    """Return the entries with kinds whose pods are never sealed. configured: kinds of spec.podTemplates."""
     kinds = (*KINDS, *CATALOGUED, *configured)
     problems: list[tuple[Path, str]] = []
     entries = workloads if isinstance(workloads, list) else [workloads]
@@ -574,7 +572,7 @@ ENTRY = table(WorkloadEntry, _check_workload)
 
 
 def names(entry: WorkloadEntry, ref: Ref, namespace: str) -> bool:
-    """Tell whether an entry names an object. namespace: what an object that names none is given, "" for nothing."""
+    """Tell whether an entry names an object. namespace: for an object that names none, "" for none."""
     return (
         entry.kind == ref.kind
         and entry.namespace in ("", ref.namespace or namespace)
@@ -594,8 +592,8 @@ def naming(workloads: Workloads, ref: Ref, namespace: str) -> list[tuple[int, Wo
 
 # --- ContrastGenerate: the options of a render
 #
-# Rule: a field is declared once, in the record; `table` makes of that what is read, what the JSON Schema
-# says, and the short names of a ConfigMap.
+# Rule: a field is declared once, in the record; `table` derives from it the reader, the JSON Schema, and the short
+# names of a ConfigMap.
 
 
 KIND: ConfigKind = "ContrastGenerate"
@@ -614,7 +612,7 @@ def _check_tolerations(tolerations: list[Any]) -> Problems:
     return toleration_problems(tolerations)
 
 
-def _enabled(about: str) -> Field:
+def _enabled_field(about: str) -> Field:
     return Field(Record({"enabled": Field(Flag(), marks=(SHORT,))}, make=only), about)
 
 
@@ -630,7 +628,7 @@ TOLERATION = Record(
 
 
 class Scheduling(NamedTuple):
-    """What the RuntimeClass of one platform says about nodes."""
+    """The scheduling fields of one platform's RuntimeClass."""
 
     node_selector: Annotated[
         Mapping[str, str], Field(MapOf(LABEL_KEYS, LABEL_VALUES), "labels of the nodes that have this platform")
@@ -651,9 +649,9 @@ class Generate(NamedTuple):
     platform: Annotated[  # lower case, for bare placeholders
         str, Field(Choice(tuple(PLATFORMS), fold=True), "what the bare placeholder contrast-cc stands for")
     ] = ""
-    initializer: Annotated[bool, _enabled("injects the initializer")] = True
-    service_mesh: Annotated[bool, _enabled("injects the service mesh into pods with its annotations")] = True
-    image_store: Annotated[bool, _enabled("injects the secure image store")] = False
+    initializer: Annotated[bool, _enabled_field("injects the initializer")] = True
+    service_mesh: Annotated[bool, _enabled_field("injects the service mesh into pods with its annotations")] = True
+    image_store: Annotated[bool, _enabled_field("injects the secure image store")] = False
     scheduling: Annotated[  # by platform
         Mapping[str, Scheduling],
         Field(
@@ -726,7 +724,7 @@ class Generate(NamedTuple):
 
     @cached_property
     def kinds(self) -> Kinds:
-        """The kinds with pod templates: the eight, the catalogue, and those of this configuration."""
+        """The kinds with pod templates: the eight, the catalogue, and this configuration's own."""
         return Kinds(kinds_of(self.pod_templates, "configuration")) if self.pod_templates else SHIPPED
 
     @property
@@ -743,5 +741,5 @@ GENERATE = table(Generate, _check_spec)
 
 
 def parse_generate(document: ConfigDocument) -> tuple[Generate | None, tuple[Finding, ...]]:
-    """Read a ContrastGenerate; None when a finding is an error."""
+    """Read a ContrastGenerate; None if a finding is an error."""
     return read_kind(document, KIND, GENERATE, required=False)

@@ -1,7 +1,7 @@
-"""ImageLock: what is known of the images.
+"""ImageLock: the known facts of the images.
 
-Rule of this file: `config` has the field names of the OCI image specification and no others, so that a mistyped one is
-not silently an image without that setting. No policy reads the sizes of layers: they are for the memory of VMs alone.
+Rule of this file: `config` accepts only the field names of the OCI image specification, so that a mistyped name is not
+silently an image without that setting. No policy reads the sizes of layers: they are only for the memory of VMs.
 """
 
 import re
@@ -22,7 +22,7 @@ DIGESTS = Text("a digest", DIGEST, example="sha256:<64 hex digits>")
 TAGS = Text("a tag", TAG, example="v1.2.0")
 STRINGS = ListOf(Text())
 
-# https://github.com/opencontainers/image-spec/blob/v1.1.0/config.md, including what Docker left behind there
+# https://github.com/opencontainers/image-spec/blob/v1.1.0/config.md, including Docker's legacy fields
 CONFIG = Record(
     {
         "User": Field(Text()),
@@ -54,7 +54,7 @@ LAYER = Record(
 
 
 class ImageFacts(NamedTuple):
-    """What is known of one image: its digest and its OCI image config, passwd/group as file text or None."""
+    """The facts of one image: its digest and its OCI image config, passwd/group as file text or None."""
 
     digest: Annotated[str, Field(DIGESTS, "digest of the image's manifest or index")]
     config: Annotated[Mapping[str, Any], Field(CONFIG, "the OCI image configuration's `config`")]
@@ -74,9 +74,9 @@ IMAGE_LOCK = Record(
 
 
 def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | None, tuple[Finding, ...]]:
-    """Read an ImageLock; None when a finding is an error.
+    """Read an ImageLock; None if a finding is an error.
 
-    An entry must have the digest that its own key is pinned to.
+    An entry must have the digest that its key names.
     """
     _, spec, faults = read_body(document, KIND, IMAGE_LOCK)
     images: dict[str, Any] = mapping(spec.get("images"))
@@ -96,6 +96,6 @@ def parse_image_lock(document: ConfigDocument) -> tuple[dict[str, ImageFacts] | 
 def unknown_accounts(image: ImageFacts) -> str:
     """Name the account files that the entry of an image lacks: "passwd", "group", "passwd and group"; "" for none.
 
-    A missing text does not mean that the image has no users: where they are needed, it is CC0508.
+    A missing text does not mean that the image has no users: if they are needed, it is CC0508.
     """
     return " and ".join(name for name, text in (("passwd", image.passwd), ("group", image.group)) if text is None)

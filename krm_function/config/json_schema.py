@@ -1,4 +1,4 @@
-"""JSON Schemas of the three kinds, and the comment by which an editor finds one."""
+"""JSON Schemas of the three kinds, and the comment that tells an editor which one to use."""
 
 import json
 from collections import Counter
@@ -30,8 +30,8 @@ from krm_function.schema.values import (
 
 # --- Repeated parts of a JSON Schema, written once under `definitions`
 #
-# Rule: it changes how a schema is written and never what it accepts. A description stays in its place,
-# beside the reference, where editors show it and draft 7 lets a validator ignore it.
+# Rule: it changes the text of a schema, never what it accepts. A description stays beside the reference, where editors
+# show it and draft 7 lets a validator ignore it.
 
 
 Schema = dict[str, Any]
@@ -40,8 +40,8 @@ ABOUT = "description"
 
 
 def with_shared_parts(whole: Schema) -> Schema:
-    """Name each part of a schema that occurs more than once, after a field that has it; the meaning stays."""
-    counts = Counter(_key(part) for part in _parts(whole))
+    """Name each repeated part of a schema after a field that has it; the meaning stays."""
+    counts = Counter(_part_key(part) for part in _list_parts(whole))
     names: dict[str, str] = {}
     definitions: dict[str, Schema] = {}
 
@@ -50,11 +50,11 @@ def with_shared_parts(whole: Schema) -> Schema:
             return [rewritten(item, name) for item in part]
         if not isinstance(part, dict):
             return part
-        key = _key(part) if "properties" in part else ""
+        key = _part_key(part) if "properties" in part else ""
         if key and counts[key] > 1 and len(key) >= SMALLEST:
             if key not in names:
-                names[key] = _free(name, definitions)
-                definitions[names[key]] = {}  # its place, before those of the parts in it
+                names[key] = _find_free_name(name, definitions)
+                definitions[names[key]] = {}  # reserves its place, before the parts inside it
                 definitions[names[key]] = inside(
                     {member: value for member, value in part.items() if member != ABOUT}, name
                 )
@@ -74,35 +74,35 @@ def with_shared_parts(whole: Schema) -> Schema:
     return {**result, "definitions": definitions} if definitions else result
 
 
-def _parts(value: Any) -> Iterator[Schema]:
+def _list_parts(value: Any) -> Iterator[Schema]:
     if isinstance(value, dict):
         if "properties" in value:
             yield value
         for item in value.values():
-            yield from _parts(item)
+            yield from _list_parts(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _parts(item)
+            yield from _list_parts(item)
 
 
-def _key(part: Schema) -> str:
+def _part_key(part: Schema) -> str:
     return json.dumps({member: value for member, value in part.items() if member != ABOUT}, sort_keys=True)
 
 
-def _free(name: str, used: dict[str, Schema]) -> str:
+def _find_free_name(name: str, used: dict[str, Schema]) -> str:
     if name not in used:
         return name
     return next(f"{name}{number}" for number in range(2, len(used) + 2) if f"{name}{number}" not in used)
 
 
-# --- The comment by which an editor finds the JSON Schema of a YAML file
+# --- The comment that tells an editor the JSON Schema of a YAML file
 #
-# Rule: the schema is named by a relative path to a copy that was made with the file, because it has to
-# work without a network and on any machine.
+# Rule: the comment has a relative path to a copy that was made with the file, because it has to work without a network
+# and on any machine.
 
 
 DIRECTORY = ".contrast-krm"
-SUFFIX = ".schema"  # not .json: kpt takes every JSON file of a package for a resource, in hidden directories too
+SUFFIX = ".schema"  # not .json: kpt reads every JSON file of a package as a resource, in hidden directories too
 
 
 def schema_file(kind: str) -> str:
@@ -115,10 +115,10 @@ def modeline(schema: str) -> str:
     return f"# yaml-language-server: $schema={schema}\n" if schema else ""
 
 
-# --- JSON Schemas (draft 7, which editors know best) of the three kinds, from the tables that also read the documents
+# --- JSON Schemas (draft 7, which editors support best) of the three kinds, from the tables that read the documents
 #
-# Rule: what `read` accepts, the schema accepts. It cannot express every `check` (a list without doubles,
-# the text of a JSON object), so the reverse holds but for those.
+# Rule: the schema accepts every document that the program accepts. The reverse holds except for some checks that it
+# cannot express (a list without duplicates, the text of a JSON object).
 
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -133,7 +133,7 @@ TITLES: Mapping[str, str] = {
 
 
 def schema(kind: str) -> Schema:
-    """Make the schema of one kind. Raises KeyError for another."""
+    """Make the schema of one kind. Raises KeyError for an unknown kind."""
     whole = {
         "ContrastGenerate": document_spec("ContrastGenerate", GENERATE, required=False),
         "ContrastRelease": document_spec("ContrastRelease", RELEASE, required=True),
@@ -144,7 +144,7 @@ def schema(kind: str) -> Schema:
 
 
 def schema_text(kind: str) -> str:
-    """Return the schema of one kind as it is published: as JSON, for people too. Raises KeyError."""
+    """Return the published text of one kind's schema: indented JSON. Raises KeyError."""
     return f"{json.dumps(schema(kind), indent=2)}\n"
 
 
@@ -152,10 +152,10 @@ def schema_of(spec: Spec) -> Schema:  # noqa: C901 (one case for each spec)
     """Make the schema of one value."""
     match spec:
         case Text():
-            return _text(spec)
+            return _text_schema(spec)
         case Choice():
             exact: Schema = {"enum": list(spec.values)}
-            return {"anyOf": [exact, {"type": "string", "pattern": _folded(spec.values)}]} if spec.fold else exact
+            return {"anyOf": [exact, {"type": "string", "pattern": _fold_case(spec.values)}]} if spec.fold else exact
         case Flag():
             return {"const": False, "description": spec.danger} if spec.danger else {"type": "boolean"}
         case Number():
@@ -169,7 +169,7 @@ def schema_of(spec: Spec) -> Schema:  # noqa: C901 (one case for each spec)
         case Word():
             return {"anyOf": [{"const": spec.word}, schema_of(spec.spec)]}
         case OrNull():
-            return _nullable(schema_of(spec.spec))
+            return _allow_null(schema_of(spec.spec))
         case ListOf():
             length = {} if spec.length is None else {"minItems": spec.length, "maxItems": spec.length}
             return {"type": "array", "items": schema_of(spec.items), **length}
@@ -185,12 +185,16 @@ def schema_of(spec: Spec) -> Schema:  # noqa: C901 (one case for each spec)
             return {
                 "type": "object",
                 **({"required": list(spec.required)} if spec.required else {}),
-                **({"properties": {name: _field(field) for name, field in spec.fields.items()}} if spec.fields else {}),
+                **(
+                    {"properties": {name: _field_schema(field) for name, field in spec.fields.items()}}
+                    if spec.fields
+                    else {}
+                ),
                 **({"additionalProperties": False} if spec.closed else {}),
             }
 
 
-def _text(spec: Text) -> Schema:
+def _text_schema(spec: Text) -> Schema:
     return {
         "type": "string",
         **({"pattern": f"^(?:{spec.pattern})$"} if spec.pattern else {}),
@@ -200,18 +204,18 @@ def _text(spec: Text) -> Schema:
     }
 
 
-def _field(field: Field) -> Schema:
-    """Make the schema of a field: null is as good as absent, where absent is good."""
+def _field_schema(field: Field) -> Schema:
+    """Make the schema of a field: null is the same as absent if the field may be absent."""
     part = schema_of(field.spec)
     if field.about:
         part = {"description": field.about} | part
     if field.default is not None:
         part["default"] = field.default
-    return part if field.required else _nullable(part)
+    return part if field.required else _allow_null(part)
 
 
-def _nullable(part: Schema) -> Schema:
-    if not part:  # anything at all
+def _allow_null(part: Schema) -> Schema:
+    if not part:  # accepts every value
         return part
     if "type" in part:
         return {**part, "type": [part["type"], "null"]}
@@ -222,7 +226,7 @@ def _nullable(part: Schema) -> Schema:
     return {**part, "anyOf": [*part["anyOf"], {"type": "null"}]}
 
 
-def _folded(values: tuple[str, ...]) -> str:
+def _fold_case(values: tuple[str, ...]) -> str:
     """Write a pattern for any letter case: JSON Schema's patterns have no flags."""
     any_case = ("".join(f"[{c.upper()}{c}]" if c.isalpha() else c for c in value) for value in values)
     return f"^(?:{'|'.join(any_case)})$"

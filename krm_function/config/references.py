@@ -1,7 +1,7 @@
 """Index the ConfigMaps and Secrets of a render by name, for env values.
 
-Rule of this file: values are passed to the generator and nowhere else; no finding ever holds one. What is in the input
-counts with its value, whatever the configuration says of objects that only the cluster has.
+Rule of this file: values are passed only to the generator; no finding ever contains one. An object of the input counts
+with its value, whatever the configuration declares about objects that only the cluster has.
 """
 
 from binascii import Error, a2b_base64
@@ -24,10 +24,10 @@ class Undecodable(ValueError):
 
 
 class References:
-    """The ConfigMaps and Secrets among some objects, other objects are ignored; and those that only the cluster has.
+    """The ConfigMaps and Secrets among some objects, and those that only the cluster has. Other objects are ignored.
 
-    A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it
-    later, kubectl from its context), the name is enough, and must be unique.
+    A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it later,
+    kubectl from its context), the name is enough, and must be unique.
     """
 
     __slots__ = ("_aliases", "_names", "external", "openable")
@@ -37,7 +37,7 @@ class References:
     ) -> None:
         """Index `objects`, plain data of documents.
 
-        external: spec.policy.externalSources. openable: whether this render could have some.
+        external: spec.policy.externalSources. openable: whether this render could have open variables.
         """
         self.external = external
         self.openable = openable
@@ -58,17 +58,17 @@ class References:
                 self._aliases.setdefault((kind, name), []).append(entry)
 
     def find(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
-        """Return the pairs of a ConfigMap or Secret, sorted by key; None if there is none or more than one candidate.
+        """Return the pairs of a ConfigMap or Secret, sorted by key; None without exactly one candidate.
 
         Raises Undecodable.
         """
         for candidates in self._candidates(kind, namespace, name):
             if len(candidates) == 1:
-                return _pairs(candidates[0])
+                return _read_pairs(candidates[0])
         return None
 
     def known(self, kind: str, namespace: str, name: str) -> bool:
-        """Tell whether the input has an object that could be the one of this name, also if it has more than one."""
+        """Tell whether the input has at least one object that could be the one of this name."""
         return any(self._candidates(kind, namespace, name))
 
     def _candidates(self, kind: str, namespace: str, name: str) -> Iterator[list[Mapping[str, Any]]]:
@@ -80,12 +80,12 @@ class References:
             yield exact[:1] or without_namespace
 
 
-def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return the data as text, without a ConfigMap's binaryData, which cannot be in an environment."""
+def _read_pairs(value: Mapping[str, Any]) -> dict[str, str]:
+    """Return the data as text, without a ConfigMap's binaryData, which an environment cannot hold."""
     data = value.get("data")
     pairs = {str(key): entry for key, entry in data.items()} if isinstance(data, Mapping) else {}
     if value["kind"] == "Secret":
-        pairs = {key: _decoded(key, entry) for key, entry in pairs.items()}
+        pairs = {key: _decode(key, entry) for key, entry in pairs.items()}
         plain = value.get("stringData")
         if isinstance(plain, Mapping):
             pairs.update({str(key): entry for key, entry in plain.items()})
@@ -97,13 +97,13 @@ def _pairs(value: Mapping[str, Any]) -> dict[str, str]:
     return dict(sorted(pairs.items()))
 
 
-def _decoded(key: str, value: Any) -> str:
+def _decode(key: str, value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
         raise Undecodable("CC0604.data-type", key)
     try:
-        # Go's decoder skips line breaks and nothing else
+        # Go's decoder skips only line breaks
         return a2b_base64(value.replace("\n", "").replace("\r", ""), strict_mode=True).decode() if value else ""
     except (Error, UnicodeError):
         pass

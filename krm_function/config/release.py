@@ -19,18 +19,18 @@ from krm_function.schema.values import Choice, Field, JsonObject, MapOf, Problem
 
 # --- ContrastRelease: the facts of one Contrast release
 #
-# Rule: everything else is compared with the release, so a platform may only have what fits it: its own
-# handler, its own kind of reference values.
+# Rule: everything else is compared with the release, so a platform may have only matching values: its own handler, its
+# own kind of reference values.
 
 
-NO_VERSION = "v0.0.0"  # of the release that `init` writes before anything is imported
+NO_VERSION = "v0.0.0"  # of the release that `init` writes before an import
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
 VCPUS = "[1-9]|[1-9][0-9]|1[0-9][0-9]|2[01][0-9]|220"
 
 
 def image_problem(text: str) -> str:
-    """Return what is wrong with an image reference beyond its pattern, or ""."""
+    """Return the problem of an image reference that matches its pattern, or ""."""
     parsed = image.parse_image(text)
     return "" if isinstance(parsed, image.Image) else f"is not an image reference: {parsed}"
 
@@ -46,7 +46,7 @@ PINNED = Text(
 )
 
 
-def _amount_problem(value: Any) -> str:
+def _find_amount_problem(value: Any) -> str:
     try:
         return "must not be negative" if nano(value) < 0 else ""
     except ValueError as error:
@@ -55,7 +55,7 @@ def _amount_problem(value: Any) -> str:
 
 _UNSIGNED = GRAMMAR.replace("([+-]?)", r"\+?", 1)
 AMOUNT = Scalar(  # kept as written
-    _amount_problem,
+    _find_amount_problem,
     "write a Kubernetes quantity such as 682Mi or 250m",
     {
         "anyOf": [
@@ -84,8 +84,8 @@ class PlatformRelease(NamedTuple):
     rtmr0_by_vcpu: Mapping[str, str] = EMPTY
 
 
-def _platform(platform: Platform) -> Record:
-    """Return what a release says of one platform: its own handler, and values of its own kind."""
+def _platform_spec(platform: Platform) -> Record:
+    """Return the release's fields for one platform: its own handler, and values of its own kind."""
     prefix = placeholder(platform)
     fields = {
         "handler": Field(
@@ -109,10 +109,10 @@ def _platform(platform: Platform) -> Record:
             MapOf(Text("a number of vCPUs from 1 to 220", VCPUS, example='"2"'), hexadecimal(48)),
             "RTMR0 by number of vCPUs",
         )
-    return Record(fields, make=partial(_release, platform.marker))
+    return Record(fields, make=partial(_make_platform, platform.marker))
 
 
-def _release(
+def _make_platform(
     marker: str,
     handler: str,
     overhead: Mapping[str, Any] = EMPTY,
@@ -124,7 +124,7 @@ def _release(
 
 
 class InjectedMemory(NamedTuple):
-    """What each injected container asks for, and may have, of the VM's memory: quantities as written."""
+    """The request and limit of each injected container in the VM's memory: quantities as written."""
 
     initializer: Annotated[Any, Field(AMOUNT, "of the initializer")] = "50Mi"
     secure_pv: Annotated[Any, Field(AMOUNT, "of the initializer that also opens an encrypted volume")] = "100Mi"
@@ -139,14 +139,14 @@ class InjectedMemory(NamedTuple):
 
 
 class Release(NamedTuple):
-    """ContrastRelease: the facts of one Contrast release. policy_profile: "" for that of the version."""
+    """ContrastRelease: the facts of one Contrast release. policy_profile: "" for the version's."""
 
     name: str
     version: Annotated[str, Field(Text("a version", VERSION, 64, "v1.25.0"), "the release's version")]
     platforms: Annotated[  # by lower-case platform name
         Mapping[str, PlatformRelease],
         Field(
-            Record({name: Field(_platform(platform)) for name, platform in PLATFORMS.items()}),
+            Record({name: Field(_platform_spec(platform)) for name, platform in PLATFORMS.items()}),
             "the platforms that may be used",
             required=True,
         ),
@@ -184,15 +184,14 @@ RELEASE = table(Release)
 
 
 def parse_release(document: ConfigDocument) -> tuple[Release | None, tuple[Finding, ...]]:
-    """Read a ContrastRelease; None when a finding is an error."""
+    """Read a ContrastRelease; None if a finding is an error."""
     return read_kind(document, KIND, RELEASE)
 
 
-# --- Choose the policy profile of a render: that of the ContrastGenerate, compared with the nodes of the
-# ContrastRelease
+# --- Choose the policy profile of a render: the ContrastGenerate's, compared with the nodes of the ContrastRelease
 #
-# Rule: a policy is for the nodes of one Contrast release. Another release's profile is an error, a profile
-# for other nodes than Contrast's a warning.
+# Rule: a policy is for the nodes of one Contrast release. Another release's profile is an error, a profile for nodes
+# other than Contrast's a warning.
 #
 #     ContrastGenerate policy.profile    profile of the release             the profile of the render
 #     not set                            P                                  P
@@ -201,12 +200,12 @@ def parse_release(document: ConfigDocument) -> tuple[Release | None, tuple[Findi
 #     one that narrows P (strict)        P                                  that one
 #     of another Contrast release        P                                  none, CC0652
 #     of any Contrast release            none, the release is too old       none, CC0650
-#     of no Contrast release (kata-4.1)  any, or none                       that one, CC0653 names what it does not bind
+#     of no Contrast release (kata-4.1)  any, or none                       that one, CC0653 names what is not bound
 #
 #     ContrastRelease policyProfile      version                            the profile of the release
 #     P                                  any                                P, CC0651 if the version is newer
 #     not set                            v0.0.0, nothing imported           the default
-#     not set                            of a release that is known         its profile
+#     not set                            of a known release                 its profile
 #     not set                            newer                              the newest, CC0651 if the render uses it
 #     not set                            older                              none, CC0650
 
@@ -226,77 +225,79 @@ def chosen_profile(
 ) -> Chosen:
     """Return the profile of a render, None with an error.
 
-    name: policy.profile of the ContrastGenerate. generate: its name. profiles: all there are. released: those of
+    name: policy.profile of the ContrastGenerate. generate: its name. profiles: all known ones. released: those of
     Contrast releases, oldest first.
     """
-    asked = None if name is None else _named(name, profiles)
+    asked = None if name is None else _find_profile(name, profiles)
     of_release, findings = profile_of(release, released)
     if asked is None:
         return of_release, findings
     if asked.release is None:
-        return asked, (_unbound(asked, generate),)
+        return asked, (_report_unbound(asked, generate),)
     if of_release is None or asked.release == of_release.release:
         return (None if of_release is None else asked), findings
-    return None, (_other(asked, of_release, release, generate),)
+    return None, (_report_other_release(asked, of_release, release, generate),)
 
 
 def profile_of(release: Release, released: Sequence[Profile] = RELEASED) -> Chosen:
-    """Return the profile of the nodes of a release, None with an error."""
+    """Return the profile of a release's nodes, None with an error."""
     if release.version == NO_VERSION and not release.policy_profile:
         return DEFAULT, ()
-    stated = _named(release.policy_profile, released) if release.policy_profile else None
-    profile, problems = _newer(stated, release.version) if stated else profile_of_version(release.version, released)
+    stated = _find_profile(release.policy_profile, released) if release.policy_profile else None
+    profile, problems = (
+        _warn_if_newer(stated, release.version) if stated else profile_of_version(release.version, released)
+    )
     ref = release.ref
     return profile, tuple(problem._replace(ref=ref, path=VERSION_PATH) for problem in problems)
 
 
 def profile_of_version(version: str, released: Sequence[Profile] = RELEASED) -> Chosen:
-    """Return the profile of the nodes of a Contrast version; CC0650 if it is too old, CC0651 if it is newer than all.
+    """Return the profile of a Contrast version's nodes; CC0650 if it is too old, CC0651 if it is newer than all.
 
     version: such as v1.25.0.
     """
     profile, _ = profile_of_release(version, released)
     if profile is None:
-        return None, (finding("CC0650", version=version, oldest=_number(released[0])),)
-    return _newer(profile, version)
+        return None, (finding("CC0650", version=version, oldest=_write_version(released[0])),)
+    return _warn_if_newer(profile, version)
 
 
-def _newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]]:
+def _warn_if_newer(profile: Profile, version: str) -> tuple[Profile, tuple[Finding, ...]]:
     if not profile_of_release(version, (profile,))[1]:
         return profile, ()
-    return profile, (finding("CC0651", version=version, newest=_number(profile), profile=profile.name),)
+    return profile, (finding("CC0651", version=version, newest=_write_version(profile), profile=profile.name),)
 
 
-def _other(asked: Profile, right: Profile, release: Release, generate: str) -> Finding:
+def _report_other_release(asked: Profile, right: Profile, release: Release, generate: str) -> Finding:
     """Make CC0652: the policies would be for the nodes of another release."""
     return finding(
         "CC0652",
-        _generate(generate),
+        _generate_ref(generate),
         PROFILE_PATH,
         profile=asked.name,
-        other=_number(asked),
+        other=_write_version(asked),
         version=release.version,
         right=right.name,
     )
 
 
-def _unbound(asked: Profile, generate: str) -> Finding:
-    """Make CC0653: what a policy for other nodes than Contrast's leaves to the host."""
+def _report_unbound(asked: Profile, generate: str) -> Finding:
+    """Make CC0653: the checks that a policy for nodes other than Contrast's leaves to the host."""
     bound = {
         "the images of containers": asked.binds_images,
         "the files at a VOLUME of an image": asked.refuses_volumes,
     }
     unbound = " and ".join(part for part, yes in bound.items() if not yes)
-    return finding("CC0653", _generate(generate), PROFILE_PATH, profile=asked.name, what=unbound or "nothing")
+    return finding("CC0653", _generate_ref(generate), PROFILE_PATH, profile=asked.name, what=unbound or "nothing")
 
 
-def _generate(name: str) -> Ref:
+def _generate_ref(name: str) -> Ref:
     return Ref(API_VERSION, "ContrastGenerate", "", name)
 
 
-def _named(name: str, profiles: Sequence[Profile]) -> Profile:
+def _find_profile(name: str, profiles: Sequence[Profile]) -> Profile:
     return next(profile for profile in profiles if profile.name == name)
 
 
-def _number(profile: Profile) -> str:
+def _write_version(profile: Profile) -> str:
     return ".".join(map(str, profile.release or ()))

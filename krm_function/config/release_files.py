@@ -1,4 +1,4 @@
-"""Facts out of the files of a Contrast release, each known by its content."""
+"""Facts from the files of a Contrast release, each recognised by its content."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,13 +25,13 @@ from krm_function.text.errors import decode as decode_text
 from krm_function.text.parse import parse
 from krm_function.text.split import split_stream
 
-# --- One fact about a release, and where it stands
+# --- One fact about a release, and its place
 #
-# Rule: a path says what the fact is about, so that the same fact of two files can be compared.
+# Rule: a path identifies the fact, so that the same fact of two files can be compared.
 #
 #     path                                            value
 #     version                                         "v1.25.0"
-#     policyProfile                                   "contrast-1.25", in no file: it follows from the version
+#     policyProfile                                   "contrast-1.25", derived from the version
 #     platforms, <platform>, handler                  "contrast-cc-<platform>-<hash>"
 #     platforms, <platform>, overhead                 {"memory": "682Mi"}
 #     platforms, <platform>, snp, Milan, <field>      a measured value of the entry for this product
@@ -91,7 +91,7 @@ def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ..
 
 
 COORDINATOR = "coordinator"
-IMAGE = f"{CONTRAST}/{COORDINATOR}:latest"  # how coordinator.yml names it before a release is made of it
+IMAGE = f"{CONTRAST}/{COORDINATOR}:latest"  # the name in coordinator.yml before a release
 
 
 def is_coordinator(value: dict[str, Any]) -> bool:
@@ -113,9 +113,9 @@ def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
     return Facts(tuple(facts))
 
 
-# --- Measurements: the reference values of a manifest.json, or those that Contrast's CLI carries
+# --- Measurements: the reference values of a manifest.json, or of Contrast's CLI
 #
-# Rule: only what a release measures is taken; what an operator fills in belongs to the ContrastGenerate.
+# Rule: only a release's measurements are read; an operator's values belong to the ContrastGenerate.
 # Sources: docs/facts/contrast-manifest.md#manifest, docs/facts/contrast-manifest.md#release-measurements (an object by
 # handler), docs/facts/contrast-manifest.md#rtmr0.
 
@@ -147,26 +147,26 @@ def handler_facts(value: Mapping[str, Any], file: str) -> Facts:
         if isinstance(platform, Platform):
             facts.append(Fact(("platforms", platform.name, "handler"), handler, file))
             for entry in maps(mapping(values).get(platform.tee)):
-                measured = MeasuredEntry(platform, _product(entry), entry, handler)
-                facts += _measured(measured, file, first_rtmr_is_weak=False)
+                measured = MeasuredEntry(platform, _read_product(entry), entry, handler)
+                facts += _list_measured(measured, file, first_rtmr_is_weak=False)
             for count, digest in mapping(mapping(values).get("rtmr0ByVCPU")).items():
                 facts.append(Fact(("platforms", platform.name, "rtmr0ByVCPU", count), digest, file))
     return Facts(tuple(facts))
 
 
 def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
-    """Return the facts of a manifest. vcpus: of all the TDX pods it is for, so that its RTMR0 is a fact; else 0."""
+    """Return the facts of a manifest. vcpus: of all its TDX pods, which makes its RTMR0 a fact; else 0."""
     findings: list[Finding] = []
-    entries = list(_entries(manifest, file, findings))
-    facts = [fact for entry in entries for fact in _measured(entry, file, first_rtmr_is_weak=True)]
+    entries = list(_list_entries(manifest, file, findings))
+    facts = [fact for entry in entries for fact in _list_measured(entry, file, first_rtmr_is_weak=True)]
     tdx = [entry for entry in entries if entry.platform.rtmr0_by_vcpus]
     if vcpus:
-        facts += _rtmr0(tdx, file, vcpus, findings)
+        facts += _find_rtmr0(tdx, file, vcpus, findings)
     filled = [
         f"{entry.field}.{name}"
         for entry in entries
         for name in OPERATORS[entry.platform.tee]
-        if _filled(entry.value.get(name))
+        if _is_set(entry.value.get(name))
     ]
     if filled:
         fields = ", ".join(filled)
@@ -174,22 +174,22 @@ def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
     return Facts(tuple(facts), tuple(findings))
 
 
-def _entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) -> Iterator[MeasuredEntry]:
+def _list_entries(manifest: Mapping[str, Any], file: str, findings: list[Finding]) -> Iterator[MeasuredEntry]:
     values = mapping(manifest["ReferenceValues"])
     for tee in MEASURED:
         for index, value in enumerate(maps(values.get(tee))):
             field, marker = f"{tee}[{index}]", value.get("Platform")
             platform = MARKERS.get(marker) if isinstance(marker, str) else None
             if platform is not None and platform.tee == tee:
-                yield MeasuredEntry(platform, _product(value), value, field)
+                yield MeasuredEntry(platform, _read_product(value), value, field)
             elif marker:
                 findings.append(finding("CC1305.platform", file=file, what=f"ReferenceValues.{field}"))
             else:
                 findings.append(finding("CC1304.platform", file=file, field=field))
 
 
-def _measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
-    """Return the measured values of one entry. A manifest's first RTMR is that of the pods it was made for."""
+def _list_measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> list[Fact]:
+    """Return the measured values of one entry. A manifest's first RTMR is specific to its pods."""
     tee, facts = entry.platform.tee, []
     place = ("platforms", entry.platform.name, tee, entry.product)
     for name in MEASURED[tee]:
@@ -205,8 +205,8 @@ def _measured(entry: MeasuredEntry, file: str, *, first_rtmr_is_weak: bool) -> l
     return facts
 
 
-def _rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
-    """Return RTMR0 of one vCPU count, if the manifest was made for pods of that size only."""
+def _find_rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[Finding]) -> list[Fact]:
+    """Return RTMR0 of one vCPU count, if the manifest was made for pods of only that size."""
     sure = [entry for entry in entries if not entry.value.get("Rtmr0Alternatives")]
     rtmrs = [entry.value.get("Rtmrs") for entry in sure]
     if not entries or len(sure) < len(entries):
@@ -217,31 +217,31 @@ def _rtmr0(entries: list[MeasuredEntry], file: str, vcpus: int, findings: list[F
     return [Fact(place, registers[0], file) for registers in rtmrs if isinstance(registers, list) and registers]
 
 
-def _product(entry: Mapping[str, Any]) -> str:
+def _read_product(entry: Mapping[str, Any]) -> str:
     product = entry.get("ProductName")
     return product if isinstance(product, str) else ""
 
 
-def _filled(value: Any) -> bool:
+def _is_set(value: Any) -> bool:
     """Tell whether an operator has set a value: null, "", 0 and objects of them are not set."""
-    return any(map(_filled, value.values())) if isinstance(value, dict) else bool(value)
+    return any(map(_is_set, value.values())) if isinstance(value, dict) else bool(value)
 
 
 # --- Image replacements: lines `image = replacement`, as Contrast reads them
 #
 # Source: docs/facts/contrast.md#image-replacements.
 #
-# Rule: the grammar is Contrast's; in addition, a replacement must be pinned. Contrast takes the last of
-# two lines for one image; `release import` refuses them where they differ (config/release_text.py).
+# Rule: the grammar is Contrast's; in addition, a replacement must be pinned. Contrast uses the last of two lines for
+# one image; `release import` refuses them if they differ (config/release_text.py).
 
 
 LINE = re.compile(r"[ \t]*([^\s=]+)[ \t]*=[ \t]*(\S+)[ \t]*")
 
 
 def replacements(text: str) -> Iterator[tuple[int, str, str, bool]]:
-    """Yield every line that is no comment: its number, the image and its replacement, and whether it is usable.
+    """Yield every line that is not a comment: its number, the image and its replacement, and whether it is usable.
 
-    A usable one is `image = replacement`, and the replacement is pinned.
+    A usable line is `image = replacement` with a pinned replacement.
     """
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -254,12 +254,12 @@ def replacements(text: str) -> Iterator[tuple[int, str, str, bool]]:
 
 
 def looks_like_replacements(text: str) -> bool:
-    """Tell whether the first line that is no comment has this form; no YAML file of a release begins so."""
+    """Tell whether the first line that is not a comment has this form; no YAML file of a release begins so."""
     return bool(next((image for _, image, _, _ in replacements(text)), ""))
 
 
 def replacement_facts(text: str, file: str) -> Facts:
-    """Return the facts of an image-replacements file: images, and the release by the tags of Contrast's own."""
+    """Return the facts of an image-replacements file: images, and the release from the tags of Contrast's images."""
     facts: list[Fact] = []
     findings: list[Finding] = []
     versions: list[Fact] = []
@@ -276,8 +276,7 @@ def replacement_facts(text: str, file: str) -> Facts:
 
 # --- runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer
 #
-# Rule: a RuntimeClass and its handler have the same name, because pods ask for the class and nodes for the
-# handler.
+# Rule: a RuntimeClass and its handler have the same name, because pods name the class and nodes the handler.
 # Source: docs/facts/contrast.md#runtime-file.
 
 
@@ -287,12 +286,12 @@ INSTALLER = "installer"
 def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
     """Return the facts of a RuntimeClass or a node installer; None for objects that are not Contrast's."""
     if value.get("kind") == "DaemonSet":
-        return _installer(value, file, line)
+        return _read_installer(value, file, line)
     name, handler = dig(value, ("metadata", "name")), value.get("handler")
     meant = parse_runtime_class(handler if isinstance(handler, str) else "")
     if meant == "foreign":
         return None
-    problems = tuple(_problem(value, name, handler, meant))
+    problems = tuple(_find_problems(value, name, handler, meant))
     if problems or not isinstance(meant, Platform):
         return Facts(findings=tuple(problem._replace(file=file, line=line) for problem in problems))
     facts = [Fact(("platforms", meant.name, "handler"), handler, file, line)]
@@ -302,7 +301,7 @@ def runtime_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
     return Facts(tuple(facts))
 
 
-def _problem(value: dict[str, Any], name: Any, handler: Any, meant: object) -> Iterator[Finding]:
+def _find_problems(value: dict[str, Any], name: Any, handler: Any, meant: object) -> Iterator[Finding]:
     ref = reference(value)
     if meant == "insecure":
         yield finding("CC1305.insecure", ref, what=f"runtime class {handler}")
@@ -312,7 +311,7 @@ def _problem(value: dict[str, Any], name: Any, handler: Any, meant: object) -> I
         yield finding("CC1304.names", ref, ("handler",), name=name, handler=handler)
 
 
-def _installer(value: dict[str, Any], file: str, line: int) -> Facts | None:
+def _read_installer(value: dict[str, Any], file: str, line: int) -> Facts | None:
     containers = maps(dig(value, ("spec", "template", "spec", "initContainers")))
     images = [mapping(entry).get("image") for entry in containers if entry.get("name") == INSTALLER]
     return Facts(version_facts(images, file, line)) if images else None
@@ -320,7 +319,7 @@ def _installer(value: dict[str, Any], file: str, line: int) -> Facts | None:
 
 # --- Classify a release file by content, never by file name
 #
-# Rule: a file of none of these kinds is an error, since the release would lack its facts.
+# Rule: any other file is an error, since the release would lack its facts.
 #
 #     content                                                   is
 #     JSON object with ReferenceValues                          a manifest.json of `contrast generate`
@@ -334,36 +333,36 @@ BLANK = " \t\r\n"
 
 
 def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
-    """Return the facts of one file. vcpus: of the pods that a manifest was made for, 0 if not given."""
+    """Return the facts of one file. vcpus: of the pods of a manifest, 0 if not given."""
     try:
         text = decode_text(data).text
     except YamlError as problem:
         return Facts(findings=(yaml_finding(problem, file),))
     if text.lstrip(BLANK).startswith("{"):
-        return _json(data, text, file, vcpus)
+        return _read_json(data, text, file, vcpus)
     if looks_like_replacements(text):
         return replacement_facts(text, file)
-    return _yaml(text, file)
+    return _read_yaml(text, file)
 
 
-def _json(data: bytes, text: str, file: str, vcpus: int) -> Facts:
+def _read_json(data: bytes, text: str, file: str, vcpus: int) -> Facts:
     try:
         value = load_object(text)
     except (ValueError, RecursionError) as problem:
         code = "CC1304.json" if isinstance(problem, ValueError) else "CC1304.depth"
-        return _unknown(code, file, error=str(problem))
+        return _report_unknown(code, file, error=str(problem))
     if is_by_handler(value):
         return handler_facts(value, file)
     try:
         manifest = decode(data)
     except ManifestError as problem:
-        return _unknown("CC1304.json", file, problem.line, error=str(problem))
+        return _report_unknown("CC1304.json", file, problem.line, error=str(problem))
     if "ReferenceValues" not in manifest:
-        return _unknown("CC1304.object", file)
+        return _report_unknown("CC1304.object", file)
     return manifest_facts(manifest, file, vcpus)
 
 
-def _yaml(text: str, file: str) -> Facts:
+def _read_yaml(text: str, file: str) -> Facts:
     facts: list[Fact] = []
     findings: list[Finding] = []
     recognised = False
@@ -373,23 +372,23 @@ def _yaml(text: str, file: str) -> Facts:
         return Facts(findings=(yaml_finding(problem, file),))
     for line, document in documents:
         for _, value in objects(document.value):
-            read = _object(mapping(value), file, line)
+            read = _read_object(mapping(value), file, line)
             recognised = recognised or read is not None
             facts += read.facts if read else ()
             findings += read.findings if read else ()
     if not recognised:
-        return _unknown("CC1304.nothing", file)
+        return _report_unknown("CC1304.nothing", file)
     return Facts(tuple(facts), tuple(findings))
 
 
-def _object(value: dict[str, object], file: str, line: int) -> Facts | None:
+def _read_object(value: dict[str, object], file: str, line: int) -> Facts | None:
     kind = value.get("kind")
     if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
-        return _unknown("CC1304.release", file, line)
+        return _report_unknown("CC1304.release", file, line)
     if kind in {"RuntimeClass", "DaemonSet"}:
         return runtime_facts(value, file, line)
     return coordinator_facts(value, file, line) if is_coordinator(value) else None
 
 
-def _unknown(code: str, file: str, line: int = 0, error: str = "") -> Facts:
+def _report_unknown(code: str, file: str, line: int = 0, error: str = "") -> Facts:
     return Facts(findings=(finding(code, file=file, line=line, error=error),))

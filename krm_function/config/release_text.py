@@ -1,4 +1,4 @@
-"""Combine facts to one ContrastRelease, and write it as a new file or into an existing one."""
+"""Combine facts into one ContrastRelease, and write it as a new file or into an existing one."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -23,21 +23,20 @@ from krm_function.text.splice import splice
 from krm_function.text.split import split_stream
 from krm_function.text.writer import dump
 
-# --- Warn about facts that a release lacks, and say where to find them
+# --- Warn about facts that a release lacks, and name their sources
 #
-# Rule: warnings only. A render fails without a fact that it needs, so a release may hold one platform of
-# several.
+# Rule: warnings only. A render fails without a fact that it needs, so a release may have one platform of several.
 
 
 NEEDED_IMAGES = (INITIALIZER_IMAGE, SERVICE_MESH_IMAGE)
 
 
 def missing(release: Release) -> tuple[Finding, ...]:
-    """Return warnings about what a render may need."""
-    return tuple(_missing(release))
+    """Return warnings about missing facts that a render may need."""
+    return tuple(_find_missing(release))
 
 
-def _missing(release: Release) -> Iterator[Finding]:
+def _find_missing(release: Release) -> Iterator[Finding]:
     if not release.platforms:
         yield finding("CC1307.platform")
     for name, facts in release.platforms.items():
@@ -47,35 +46,35 @@ def _missing(release: Release) -> Iterator[Finding]:
         for entry in facts.snp:
             if not entry.get("APEIP"):
                 yield finding("CC1307.apeip", platform=name, product=entry["ProductName"])
-        yield from _rtmr0(platform, bool(facts.rtmr0_by_vcpu))
+        yield from _check_rtmr0(platform, bool(facts.rtmr0_by_vcpu))
     for image in NEEDED_IMAGES:
         if image not in release.images:
             yield finding("CC1307.image", image=image)
 
 
-def _rtmr0(platform: Platform, has_rtmr0: bool) -> Iterator[Finding]:
+def _check_rtmr0(platform: Platform, has_rtmr0: bool) -> Iterator[Finding]:
     if platform.rtmr0_by_vcpus and not has_rtmr0:
         yield finding("CC1307.rtmr0", platform=platform.name)
 
 
 # --- Combine the facts of several files and of an existing ContrastRelease into one release
 #
-# Rule: a contradiction is an error, never a choice. A release's facts never change, so an existing one
-# must agree with the files; only a release of another version replaces it, and then as a whole.
+# Rule: a contradiction is an error, never a choice. A release's facts never change, so an existing one must agree with
+# the files; only a release of another version replaces it, and then as a whole.
 #
-#     the file there says    the files say      the result
+#     the existing file      the files          the result
 #     nothing                x                  x
 #     x                      nothing            x; of another version: CC1306, it would be left over
 #     x                      x                  x; of another version: CC1308 if it is a measurement
 #     x                      y, same version    CC1301
 #     x                      y, other version   y
 #
-# The policy profile is in no file: it follows from the version, in place of whatever stood there.
+# The policy profile is not in the files: it follows from the version and replaces the existing one.
 
 
 ON_THE_COMMAND_LINE = "--release"
-LONGEST = 64  # characters of a value that is told whole
-SHOWN, SHARED = 24, 8  # of a longer one; how many of them before the first that differs
+LONGEST = 64  # characters of a value that is shown whole
+SHOWN, SHARED = 24, 8  # characters of a longer value; how many of them come before the first difference
 MEASUREMENTS = frozenset(name for names in MEASURED.values() for name in names) - {"APEIP"}
 
 
@@ -89,28 +88,28 @@ class Combined(NamedTuple):
 
 
 def combine(stated: Iterable[Fact], existing: Iterable[Fact] = (), version: str = "") -> Combined:
-    """Combine the facts of the files and of the existing release. version: of the command line, or ""."""
+    """Combine the facts of the files and of the existing release. version: from the command line, or ""."""
     findings: list[Finding] = []
     of_call = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
-    new = _once([*of_call, *stated], findings)
+    new = _merge_files([*of_call, *stated], findings)
     old = {fact.path: fact for fact in existing if fact.path != POLICY_PROFILE}
     earlier = old[("version",)].value if ("version",) in old else ""
     now = new[("version",)].value if ("version",) in new else earlier
     if not now:
         findings.append(finding("CC1303"))
     if earlier in {"", now}:
-        facts = _added(old, new, findings)
+        facts = _merge_existing(old, new, findings)
     else:
         facts = new
-        findings += _left_over(old, new, earlier, now)
-    facts |= _profile(facts.get(("version",)), findings)
-    facts, left_out = _with_handlers(facts)
+        findings += _find_left_over(old, new, earlier, now)
+    facts |= _find_profile(facts.get(("version",)), findings)
+    facts, left_out = _drop_without_handler(facts)
     findings += left_out
-    findings += _one_suffix(facts)
+    findings += _check_suffixes(facts)
     return Combined(facts, now or NO_VERSION, earlier, tuple(findings))
 
 
-def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
+def _find_profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
     if version is None or version.value == NO_VERSION:
         return {}
     profile, problems = profile_of_version(version.value)
@@ -118,27 +117,27 @@ def _profile(version: Fact | None, findings: list[Finding]) -> dict[Path, Fact]:
     return {POLICY_PROFILE: version._replace(path=POLICY_PROFILE, value=profile.name)} if profile else {}
 
 
-def _once(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
-    """Take each fact once. Two sources that do not agree are an error, unless one of them is weak."""
+def _merge_files(stated: Iterable[Fact], findings: list[Finding]) -> dict[Path, Fact]:
+    """Take each fact once. Two sources that disagree are an error, unless one of them is weak."""
     facts: dict[Path, Fact] = {}
     for fact in stated:
         known_fact = facts.get(fact.path)
         if known_fact is None or (known_fact.weak and not fact.weak):
             facts[fact.path] = fact
         elif not fact.weak and not same_measurement(fact.value, known_fact.value):
-            findings.append(_contradiction(known_fact, fact))
+            findings.append(_report_contradiction(known_fact, fact))
     return facts
 
 
-def _added(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
+def _merge_existing(old: Mapping[Path, Fact], new: Mapping[Path, Fact], findings: list[Finding]) -> dict[Path, Fact]:
     for path, fact in new.items():
         if path in old and not fact.weak and not same_measurement(fact.value, old[path].value):
-            findings.append(_contradiction(old[path], fact))
+            findings.append(_report_contradiction(old[path], fact))
     return {**new, **old}
 
 
-def _contradiction(fact: Fact, second_fact: Fact) -> Finding:
-    first, second = _told_apart(_text(fact.value), _text(second_fact.value))
+def _report_contradiction(fact: Fact, second_fact: Fact) -> Finding:
+    first, second = _shorten_pair(_write_value(fact.value), _write_value(second_fact.value))
     return finding(
         "CC1301",
         field=second_fact.field,
@@ -151,33 +150,33 @@ def _contradiction(fact: Fact, second_fact: Fact) -> Finding:
     )
 
 
-def _text(value: object) -> str:
-    return str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_items(value)))
+def _write_value(value: object) -> str:
+    return str(value) if isinstance(value, str) else ", ".join(f"{k}: {v}" for k, v in sorted(_list_items(value)))
 
 
-def _told_apart(first: str, second: str) -> tuple[str, str]:
-    """Shorten two long texts to what differs, with a little of what they share before it."""
+def _shorten_pair(first: str, second: str) -> tuple[str, str]:
+    """Shorten two long texts to their differences, with a little common text before."""
     if max(len(first), len(second)) <= LONGEST:
         return first, second
     differing = (at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
     shared = next(differing, min(len(first), len(second)))
     start = shared - SHARED if shared > SHOWN else 0
-    return _part(first, start), _part(second, start)
+    return _cut_part(first, start), _cut_part(second, start)
 
 
-def _part(text: str, start: int) -> str:
+def _cut_part(text: str, start: int) -> str:
     end = start + SHOWN
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def _items(value: object) -> list[tuple[str, str]]:
+def _list_items(value: object) -> list[tuple[str, str]]:
     return [(str(key), str(item)) for key, item in value.items()] if isinstance(value, dict) else [("", str(value))]
 
 
-def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], earlier: str, now: str) -> list[Finding]:
+def _find_left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], earlier: str, now: str) -> list[Finding]:
     """Return findings for facts that only the old release has, and for measurements that did not change."""
     findings: list[Finding] = []
-    groups = {_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
+    groups = {_name_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
     for field, fact in groups.items():
         left_over = finding("CC1306", field=field, before=earlier, now=now, file=fact.file, line=fact.line)
         findings.append(left_over)
@@ -188,8 +187,8 @@ def _left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], earlier: str,
     return findings
 
 
-def _group(fact: Fact) -> str:
-    """Return the name to report: a platform's reference values or its RTMR0 table as a whole, else the fact itself."""
+def _name_group(fact: Fact) -> str:
+    """Return the name to report: a platform's reference values or RTMR0 table as a whole, else the fact itself."""
     if fact.path[0] != "platforms" or fact.path[2] in {"handler", "overhead"}:
         return fact.field
     part = "rtmr0ByVCPU" if fact.path[2] == "rtmr0ByVCPU" else "referenceValues"
@@ -201,7 +200,7 @@ def _is_of_the_release(fact: Fact) -> bool:
     return fact.path[0] != "images" or str(fact.path[1]).startswith(f"{CONTRAST}/")
 
 
-def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[Finding]]:
+def _drop_without_handler(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[Finding]]:
     """Drop the facts of platforms whose handler is unknown, as they cannot be used."""
     with_handler = {path[1] for path in facts if path[0] == "platforms" and path[2] == "handler"}
     usable = {path: fact for path, fact in facts.items() if path[0] != "platforms" or path[1] in with_handler}
@@ -213,8 +212,8 @@ def _with_handlers(facts: Mapping[Path, Fact]) -> tuple[dict[Path, Fact], list[F
     return usable, findings
 
 
-def _one_suffix(facts: Mapping[Path, Fact]) -> list[Finding]:
-    """Find handlers that do not end alike, as all of a release do (docs/facts/contrast.md#runtime-class-names)."""
+def _check_suffixes(facts: Mapping[Path, Fact]) -> list[Finding]:
+    """Find handlers with different endings; all of a release are equal (docs/facts/contrast.md#runtime-class-names)."""
     handlers = [fact for path, fact in facts.items() if path[-1] == "handler"]
     first = next(iter(handlers), None)
     return [
@@ -241,7 +240,7 @@ Existing = tuple[dict[str, Any], Chunk]
 
 
 def existing(data: bytes) -> Existing | None:
-    """Find the only ContrastRelease of a file; None for none. Raises YamlError, and ValueError for a second one."""
+    """Find the only ContrastRelease of a file; None if there is none. Raises YamlError, and ValueError for a second."""
     text = decode(data).text
     documents: list[Existing] = []
     for chunk in split_stream(text):
@@ -256,7 +255,7 @@ def existing(data: bytes) -> Existing | None:
 def new_text(release: Combined, schema: str = "") -> bytes:
     """Write a new file. schema: location of the JSON Schema for editors, "" for no such line."""
     metadata = {"name": release.version, "annotations": {LOCAL_CONFIG: "true"}}
-    value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": _spec(release, {})}
+    value = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": _make_spec(release, {})}
     return (modeline(schema) + HEAD + dump(value)).encode()
 
 
@@ -266,17 +265,17 @@ def updated_text(release: Combined, data: bytes, old: Existing) -> bytes:
     value, chunk = old
     document = parse(chunk.of(source.text), line=chunk.line)
     old_spec = mapping(value.get("spec"))
-    changes = list(_difference(old_spec, _spec(release, old_spec), ("spec",)))
+    changes = list(_find_changes(old_spec, _make_spec(release, old_spec), ("spec",)))
     name = mapping(value.get("metadata")).get("name")
-    if name in {release.earlier, NO_VERSION} and name != release.version:  # a name of a person's own stays
+    if name in {release.earlier, NO_VERSION} and name != release.version:  # a user's own name stays
         changes.append(Change(("metadata", "name"), "set", release.version))
     if not changes:
         return data
     return encode(chunk.replaced(source.text, splice(document, changes).text), source.bom)
 
 
-def _spec(release: Combined, old_spec: Mapping[str, Any]) -> dict[str, Any]:
-    spec: dict[str, Any] = _copied(old_spec)
+def _make_spec(release: Combined, old_spec: Mapping[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = _copy(old_spec)
     spec["version"] = release.version
     if POLICY_PROFILE in release.facts:
         spec["policyProfile"] = release.facts[POLICY_PROFILE].value
@@ -315,25 +314,25 @@ def _put(facts: dict[str, Any], platform: str, path: list[str | int], fact: Fact
         entry[str(field)] = fact.value
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {str(key): _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
-def _difference(old: Any, new: Any, path: Path) -> Iterator[Change]:
-    """Yield the changes from one spec to the other; nothing is ever removed. Keys that were numbers stay as written."""
+def _find_changes(old: Any, new: Any, path: Path) -> Iterator[Change]:
+    """Yield the changes from one spec to the other; nothing is ever removed. Numeric keys stay as written."""
     if isinstance(old, dict) and isinstance(new, dict) and old:
         written = {str(key): key for key in old}
         for key, value in new.items():
             if key not in written:
                 yield Change((*path, key), "set", value)
             else:
-                yield from _difference(old[written[key]], value, (*path, written[key]))
+                yield from _find_changes(old[written[key]], value, (*path, written[key]))
     elif isinstance(old, list) and isinstance(new, list) and old:
         for index, value in enumerate(new):
             if index < len(old):
-                yield from _difference(old[index], value, (*path, index))
+                yield from _find_changes(old[index], value, (*path, index))
             else:
                 yield Change((*path, index), "insert", value)
     elif old != new:
@@ -341,16 +340,16 @@ def _difference(old: Any, new: Any, path: Path) -> Iterator[Change]:
 
 
 def known_facts(value: Any, file: str, line: int = 0) -> tuple[Fact, ...]:
-    """Return the facts of a valid ContrastRelease; its placeholder version is left out."""
+    """Return the facts of a valid ContrastRelease, without its placeholder version."""
     spec = mapping(mapping(value).get("spec"))
     return tuple(
         Fact(path, value_found, file, line)
-        for path, value_found in _facts_in(spec)
+        for path, value_found in _read_facts(spec)
         if value_found not in (None, NO_VERSION)
     )
 
 
-def _facts_in(spec: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+def _read_facts(spec: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     yield ("version",), spec.get("version")
     yield POLICY_PROFILE, spec.get("policyProfile")
     for name, facts in mapping(spec.get("platforms")).items():

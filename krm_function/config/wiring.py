@@ -1,4 +1,4 @@
-"""The function in a host's own file, kustomization.yaml or Kptfile, and new configuration files."""
+"""The function in a host's file, kustomization.yaml or Kptfile, and new configuration files."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from krm_function.text.parse import parse
 from krm_function.text.splice import splice
 from krm_function.text.writer import dump
 
-# --- The input and the result of wiring the function into a host's file
+# --- The input and the result of adding the function to a host's file
 #
 # Rule: records only.
 
@@ -32,7 +32,7 @@ class Files(NamedTuple):
 
 
 class Wired(NamedTuple):
-    """A host's file with the function in it. added: what was added, a phrase each."""
+    """A host's file with the function in it. added: a phrase for each addition."""
 
     text: str
     added: tuple[str, ...] = ()
@@ -41,8 +41,8 @@ class Wired(NamedTuple):
 
 # --- Kptfile: the function as the last mutator
 #
-# Rule: as for a kustomization, the list is only appended to. Release and lock need no entry: kpt hands
-# every file of the package to a function (docs/facts/kpt.md#kptfile).
+# Rule: as for a kustomization, entries are only appended. Release and lock need no entry: kpt passes every file of the
+# package to a function (docs/facts/kpt.md#kptfile).
 
 
 KPTFILE = "Kptfile"
@@ -51,7 +51,7 @@ PROGRAM = "contrast-krm"
 
 def wire_kptfile(text: str, files: Files, name: str) -> Wired:
     """Add the mutator. name: of the package, for a new file. Raises YamlError."""
-    text = text if text.strip() else _new(name)
+    text = text if text.strip() else _write_kptfile(name)
     document = parse(text)
     problem = _kptfile_problem(document.value)
     if problem:
@@ -73,7 +73,7 @@ def wire_kptfile(text: str, files: Files, name: str) -> Wired:
     return Wired(splice(document, [change]).text, (f"mutator: exec {PROGRAM}, configPath {files.generate}",))
 
 
-def _new(name: str) -> str:
+def _write_kptfile(name: str) -> str:
     metadata = {"name": name, "annotations": {LOCAL_CONFIG: "true"}}
     return dump({"apiVersion": "kpt.dev/v1", "kind": KPTFILE, "metadata": metadata})
 
@@ -95,16 +95,16 @@ def _kptfile_problem(value: Any) -> Finding | None:
 
 # --- kustomization.yaml: the ContrastGenerate as the last transformer, release and lock among the resources
 #
-# Rule: a list is only ever appended to. kustomize runs transformers in the order of the list
-# (docs/facts/kustomize.md#order), and nothing may change a pod after it is sealed.
+# Rule: entries are only appended. kustomize runs transformers in the order of the list (docs/facts/kustomize.md#order),
+# and nothing may change a pod after it is sealed.
 
 
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # the names that kustomize knows
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # the names that kustomize accepts
 NEW_KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 
 
 def wire_kustomization(text: str, files: Files, resources: tuple[str, ...] = ()) -> Wired:
-    """Add what is missing. resources: further ones, for a new file. Raises YamlError."""
+    """Add the missing entries. resources: further ones, for a new file. Raises YamlError."""
     text = text if text.strip() else NEW_KUSTOMIZATION
     document = parse(text)
     value = mapping(document.value)
@@ -119,7 +119,7 @@ def wire_kustomization(text: str, files: Files, resources: tuple[str, ...] = ())
         changes += _append(value.get(key), key, added)
         steps += [f"{key}: {', '.join(added)}"] if added else []
     spliced = splice(document, changes).text if changes else text
-    return Wired(spliced, tuple(steps), _not_last(value, files.generate))
+    return Wired(spliced, tuple(steps), _check_last(value, files.generate))
 
 
 def listed(value: Any, key: str) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def _append(present: Any, key: str, names: list[str]) -> list[Change]:
     return [Change((key, len(present) + number), "insert", name) for number, name in enumerate(names)]
 
 
-def _not_last(value: dict[str, Any], name: str) -> tuple[Finding, ...]:
+def _check_last(value: dict[str, Any], name: str) -> tuple[Finding, ...]:
     transformers = listed(value, "transformers")
     if name not in transformers or transformers[-1] == name:
         return ()
@@ -165,7 +165,7 @@ def _not_last(value: dict[str, Any], name: str) -> tuple[Finding, ...]:
 #
 # Source: docs/facts/kustomize.md.
 #
-# Rule: only what `init` itself writes is changed into another form; an annotation with more in it stays.
+# Rule: only an annotation that `init` itself writes is changed into another form; one with more content stays.
 
 
 Form = Literal["exec", "container", "legacy"]
@@ -182,35 +182,35 @@ class Function(NamedTuple):
 
     @property
     def flags(self) -> str:
-        """What `kustomize build` needs to run it."""
+        """The flags that `kustomize build` needs to run it."""
         return "--enable-alpha-plugins --enable-exec" if self.form == "exec" else "--enable-alpha-plugins"
 
     @property
     def annotation(self) -> str | None:
-        """The text of the annotation; None: there is none."""
+        """The text of the annotation, None for a form without one."""
         if self.form == "container":
             return f"container:\n  image: {self.image}\n"
         return EXEC if self.form == "exec" else None
 
 
 def function_of(value: Any) -> Function:
-    """Return the form of a ContrastGenerate; an annotation that is not understood counts as exec."""
+    """Return the form of a ContrastGenerate; an unknown annotation counts as exec."""
     text = dig(value, (*ANNOTATIONS, FUNCTION))
     if text is None:
         return Function("legacy")
-    image = dig(_parsed(text), ("container", "image"))
+    image = dig(_parse(text), ("container", "image"))
     return Function("container", image) if isinstance(image, str) else Function("exec")
 
 
 def with_function(text: str, function: Function) -> str:
-    """Give a ContrastGenerate this form. Raises YamlError, and ValueError if the annotation says more than a form."""
+    """Give a ContrastGenerate this form. Raises YamlError, and ValueError if its annotation has more than a form."""
     document = parse(text)
     present, annotation = dig(document.value, (*ANNOTATIONS, FUNCTION)), function.annotation
     if present == annotation or (
-        present is not None and annotation is not None and _parsed(present) == _parsed(annotation)
+        present is not None and annotation is not None and _parse(present) == _parse(annotation)
     ):
         return text
-    if present is not None and not _written_by_init(_parsed(present)):
+    if present is not None and not _is_from_init(_parse(present)):
         raise ValueError(f"its annotation {FUNCTION} contains more than a program or an image; change it there")
     annotations = dig(document.value, ANNOTATIONS)
     if annotation is None:
@@ -222,23 +222,23 @@ def with_function(text: str, function: Function) -> str:
     return splice(document, [change]).text
 
 
-def _parsed(text: Any) -> Any:
+def _parse(text: Any) -> Any:
     try:
         return parse(text).value if isinstance(text, str) else None
     except YamlError:
         return None
 
 
-def _written_by_init(value: Any) -> bool:
+def _is_from_init(value: Any) -> bool:
     if value == {"exec": {"path": "contrast-krm"}}:
         return True
     image = dig(value, ("container", "image"))
     return isinstance(image, str) and value == {"container": {"image": image}}
 
 
-# --- Texts of new configuration files, with comments at what is to be filled in
+# --- Texts of new configuration files, with comments at the values to fill in
 #
-# Rule: each text is valid, so that a render reports what is missing and not that a file is broken.
+# Rule: each text is valid, so that a render reports missing values, not a broken file.
 
 
 HostName = Literal["kustomize", "kpt", "helm", "files"]
@@ -316,12 +316,12 @@ spec:
 
 
 def new_file(kind: ConfigKind, host: HostName, platform: str = "", function: Function | None = None) -> str:
-    """Write a new file. platform: the default one, "" if not given. function: what kustomize runs; None: a program."""
+    """Write a new file. platform: the default, "" for none. function: what kustomize runs; None: a program."""
     head, file = modeline(schema_file(kind)), NEW_FILES[kind]
     match kind:
         case "ContrastGenerate":
             chosen = f"platform: {platform}" if platform else "# platform: metal-qemu-snp"
-            wired = _annotation(function or Function("exec")) if host == "kustomize" else ""
+            wired = _write_annotation(function or Function("exec")) if host == "kustomize" else ""
             emit = LOCAL if host == "kpt" else ""
             return head + GENERATE.format(function=wired, platform=chosen, profile=DEFAULT.name, emit=emit, file=file)
         case "ContrastRelease":
@@ -330,7 +330,7 @@ def new_file(kind: ConfigKind, host: HostName, platform: str = "", function: Fun
             return head + LOCK
 
 
-def _annotation(function: Function) -> str:
+def _write_annotation(function: Function) -> str:
     if function.annotation is None:
         return COMMENT
     lines = "".join(f"\n      {line}" for line in function.annotation.splitlines())
@@ -339,4 +339,4 @@ def _annotation(function: Function) -> str:
 
 # --- The function in a host's own file: kustomization.yaml or Kptfile, and new configuration files to fill in
 #
-# Rule of this package: texts in, texts out; what is there already stays, and a second time changes nothing.
+# Rule of this file: texts in, texts out; existing text stays, and a second run changes nothing.

@@ -1,12 +1,12 @@
-"""Everything contrast-krm can say about an input, as one table: the sentence, the hint and the meaning of each code.
+"""The table of everything contrast-krm can report about an input: the sentence, hint and meaning of each code.
 
-Rule of this package: a sentence or a hint that a user reads about their input is written in a table here and nowhere
-else, but for the words of parsers, validators and other programs, which `{problem}` or `{error}` passes on. Code raises
-a code, with a variant if its row has some, and the values of the placeholders; severity, wording and
-remedy come from the table. A value is never a Secret's data, an env value or an annotation longer than 64 characters.
+Rule of this package: every sentence and hint about a user's input is written in a table here, except for the words of
+parsers, validators and other programs, which `{problem}` or `{error}` passes on. Code raises a code, with a variant if
+its row has some, and the values of the placeholders; severity, wording and remedy come from the table. A value is never
+a Secret's data, an env value or an annotation longer than 64 characters.
 
 The sources are cc01_input.yaml and the files of the other areas. `make docs` compiles them into table.txt, which this
-module reads: a line for each code, of which only those that are raised are parsed.
+module reads: a line for each code, parsed only if the code is raised.
 """
 
 import json
@@ -51,8 +51,8 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 LONGEST = 1000  # characters of a value in a sentence
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.txt")
 
-# Of the folder docs/ of this version, without a slash at the end. It is the only address of the documentation in the
-# program. The release workflow writes it (tools/stamp.py), so no build names a page that nobody has published.
+# The address of the folder docs/ of this version, without a slash at the end: the only address of the documentation in
+# the program. The release workflow writes it (tools/stamp.py), so no build names an unpublished page.
 DOCUMENTATION = ""
 PAGE = "reference/findings.md"
 
@@ -60,10 +60,10 @@ REF_NAMES = ("apiVersion", "kind", "namespace", "name", "template")  # of the pa
 
 
 class Ref(NamedTuple):
-    """Which object: apiVersion, kind, namespace ("" when absent) and name, as the document says them.
+    """The identity of an object: apiVersion, kind, namespace ("" when absent) and name, as in the document.
 
-    Of an object of the input, the apiVersion is in its ordinary spelling (krm/group_version.py). part: which of its
-    pod templates, "" for the object as a whole and for kinds with one template.
+    For an object of the input, the apiVersion is in its ordinary spelling (krm/group_version.py). part: one of its pod
+    templates, "" for the object as a whole and for kinds with one template.
     """
 
     api_version: str
@@ -80,14 +80,14 @@ class Ref(NamedTuple):
 
     @property
     def whole(self) -> "Ref":
-        """The object as a whole, whichever of its pod templates this is."""
+        """The object as a whole, without the pod template."""
         return self._replace(part="") if self.part else self
 
 
 class Origin(NamedTuple):
-    """The file that an object of a stream comes from, as its annotations or comments claim: printed, never opened.
+    """The file that an object of a stream claims as its origin, by annotations or comments: printed, never opened.
 
-    path: relative, with slashes. position: of the document in the file, from 0; None: not known.
+    path: relative, with slashes. position: of the document in the file, from 0; None: unknown.
     """
 
     path: str
@@ -104,7 +104,7 @@ class Origin(NamedTuple):
 
 
 def position_text(file: str, line: int = 0, column: int = 0, origin: Origin | None = None) -> str:
-    """Write `file:line:column` as far as known, `<stdin>:line:column` for a stream; "" if nothing is known.
+    """Write `file:line:column` as far as known, `<stdin>:line:column` for a stream; "" if unknown.
 
     With an origin: `shop/web.yaml (<stdin>:12:3)`, since line and column count in the stream.
     """
@@ -116,9 +116,9 @@ def position_text(file: str, line: int = 0, column: int = 0, origin: Origin | No
 
 
 class Finding(NamedTuple):
-    """One thing to say about one place of the input. Lines and columns count from 1; 0 means unknown.
+    """One report about one place of the input. Lines and columns count from 1; 0 means unknown.
 
-    origin: for an object of a stream (file is "" then), the file that it says it comes from; line and column count in
+    origin: for an object of a stream (file is "" then), the file that it claims as its origin; line and column count in
     the stream.
     """
 
@@ -135,7 +135,7 @@ class Finding(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """A variant of a row with its values, from code that does not know where the wrong value stands.
+    """A variant of a row with its values, from code that does not have the place of the wrong value.
 
     code: of a row and its variant, as `finding` takes it. values: for the placeholders of both.
     """
@@ -178,23 +178,23 @@ def has_errors(findings: "tuple[Finding, ...] | list[Finding]") -> bool:
 
 
 class Variant(NamedTuple):
-    """What the placeholder `{problem}` may stand for, and a hint in the place of that of the row, "" for the same."""
+    """A text for the placeholder `{problem}`, and a hint that replaces the row's, "" to keep that."""
 
     problem: str
     hint: str = ""
 
 
 class Row(NamedTuple):
-    """What a code means. Sentences and hints have `{placeholders}`, which `finding` fills.
+    """The meaning of a code. Sentences and hints have `{placeholders}`, which `finding` fills.
 
-    severity: whether it forbids an output. sentence: lower case, no full stop. hint: what to do, as an imperative; ""
-    for an info, and where each variant has its own.
+    severity: whether it forbids an output. sentence: lower case, no full stop. hint: the remedy, as an imperative; ""
+    for an info, and if each variant has its own.
 
-    variants: by name; code names one as `CC0604.missing`. A row that has `{problem}` and no variants passes on the
-    words of a parser, of a validator or of another program; a variant does so with the placeholder `{error}`.
+    variants: by name, as in `CC0604.missing`. A row with `{problem}` but no variants passes on the words of a parser, a
+    validator or another program; a variant does so with the placeholder `{error}`.
 
-    meaning: a paragraph for `explain`. example: lines as a report has them. case: what is wrong in the example, "" if
-    it is made of values.
+    meaning: a paragraph for `explain`. example: lines as in a report. case: what is wrong in the example, "" if the
+    values show it.
     """
 
     code: str
@@ -241,7 +241,7 @@ def table() -> dict[str, str]:
 
 
 def documentation_url(code: str) -> str:
-    """Return the address of a code's section, "" in a build that knows none."""
+    """Return the address of a code's section, "" in a build without an address."""
     return f"{DOCUMENTATION}/{PAGE}#{code.lower()}" if DOCUMENTATION else ""
 
 
@@ -251,7 +251,7 @@ def documentation_of(code: str) -> str:
 
 
 def documentation_of_all(codes: list[str]) -> str:
-    """Name the place where several codes are explained: as `documentation_of` for one, else with the codes."""
+    """Return where several codes are explained: as `documentation_of` for one, else with the codes."""
     if len(codes) == 1:
         return documentation_of(codes[0])
     place = f"{DOCUMENTATION}/{PAGE}" if DOCUMENTATION else "contrast-krm explain CODE"

@@ -26,10 +26,9 @@ from krm_function.schema.values import (
 )
 from krm_function.text.parse import Node
 
-# --- The functionConfig in the form that needs no kind of its own: a ConfigMap's string map (`kpt fn eval --
-# key=value`)
+# --- The functionConfig without a separate kind: a ConfigMap's string map (`kpt fn eval -- key=value`)
 #
-# Rule: a key and a value are the text the user wrote. `version: 1.10` is "1.10", as Go reads it into a
+# Rule: a key and a value are the text that the user wrote. `version: 1.10` is "1.10", as Go reads it into a
 # string map; kpt writes `-- n=3` as `n: 3`, and `n` is a boolean of YAML 1.1.
 
 
@@ -48,13 +47,13 @@ def config_map_data(function_config: KubeObject | None) -> dict[str, str] | None
         return {}
     if not isinstance(data, dict):
         raise FunctionError("functionConfig: data is not a map")
-    pairs = [] if function_config.changed else _pairs(function_config)
+    pairs = [] if function_config.changed else _read_pairs(function_config)
     keys = {key: key for key in data} | {name: text for name, text, _ in pairs}
     written = {name: value for name, _, value in pairs if value is not None}
-    return {keys[key]: _text(key, value, written) for key, value in data.items()}
+    return {keys[key]: _read_text(key, value, written) for key, value in data.items()}
 
 
-def _text(key: str, value: Any, written: dict[str, str]) -> str:
+def _read_text(key: str, value: Any, written: dict[str, str]) -> str:
     if isinstance(value, str):
         return value
     if value is None:
@@ -64,8 +63,8 @@ def _text(key: str, value: Any, written: dict[str, str]) -> str:
     return written[key]
 
 
-def _pairs(config: KubeObject) -> list[tuple[str, str, str | None]]:
-    """Return each key of `data` as it is read and as it stands in the text, and its value if that is unquoted."""
+def _read_pairs(config: KubeObject) -> list[tuple[str, str, str | None]]:
+    """Return each key of `data` as it is read and as it is written, and its value if that is unquoted."""
     document = config.document
     node = document.node
     data = next((value for _, value, name in node.parts if name == "data"), None) if node else None
@@ -74,13 +73,13 @@ def _pairs(config: KubeObject) -> list[tuple[str, str, str | None]]:
     if data is None or data.kind != "map":
         return []
     return [
-        (str(name), _plain(document.text, key) or str(name), _plain(document.text, value))
+        (str(name), _read_unquoted(document.text, key) or str(name), _read_unquoted(document.text, value))
         for key, value, name in data.parts
         if name is not None
     ]
 
 
-def _plain(text: str, node: Node) -> str | None:
+def _read_unquoted(text: str, node: Node) -> str | None:
     if node.kind == "scalar" and not node.style and not node.properties:
         return text[node.start : node.end]
     return None
@@ -88,10 +87,10 @@ def _plain(text: str, node: Node) -> str | None:
 
 # --- The functionConfig as a class of the function's own: a dataclass, a NamedTuple or a TypedDict
 #
-# Rule: the fields come from `data` of a v1 ConfigMap (`kpt fn eval -- replicas=3`), whose texts are read
-# as the types that the class declares, and from `spec` of any other kind. A field that is missing, unknown or of
-# another type is an error that names it, all of them in one message; no message quotes a value. The class is made to a
-# table of the schema language, which finds what is wrong and fills the class; the words are those of this package.
+# Rule: the fields come from `data` of a v1 ConfigMap (`kpt fn eval -- replicas=3`), whose texts are read as the types
+# that the class declares, and from `spec` of any other kind. A missing, unknown or mistyped field is an error that
+# names it, all in one message; no message quotes a value. A table of the schema language, made from the class, finds
+# the errors and fills the class; the messages use this package's words.
 
 
 T = TypeVar("T")
@@ -112,13 +111,13 @@ def read_config(function_config: KubeObject | None, form: type[T]) -> T:
     path: FieldPath = ("data",) if texts else ("spec",)
     data: Any = config_map_data(function_config) if texts else function_config and function_config.nested(path)
     table = Record(_Fields(form), make=form)
-    value = _read(table, {} if data is None else data, texts=texts)
+    value = _bring_to_form(table, {} if data is None else data, texts=texts)
     faults_found = faults(table, value)
     if faults_found and function_config is None:
-        raise FunctionError(f"there is no functionConfig; it must give {_listed(sorted(table.required))}")
+        raise FunctionError(f"there is no functionConfig; it must give {_join_names(sorted(table.required))}")
     if faults_found:
         problems = (
-            f"{dotted(path + fault.path)} {_problem(fault, look_up(value, fault.path), texts=texts)}"
+            f"{dotted(path + fault.path)} {_describe(fault, look_up(value, fault.path), texts=texts)}"
             for fault in faults_found
         )
         raise FunctionError(f"functionConfig: {'; '.join(problems)}")
@@ -127,7 +126,7 @@ def read_config(function_config: KubeObject | None, form: type[T]) -> T:
 
 
 class _Fields(Mapping[str, Field]):
-    """The fields of a class, made when they are asked for: a class may hold its like, or one that no value is for."""
+    """The fields of a class, made on demand: a class may contain itself, or a field whose type has no values."""
 
     def __init__(self, form: Any) -> None:
         self.form = form
@@ -135,9 +134,9 @@ class _Fields(Mapping[str, Field]):
     @cached_property
     def made(self) -> dict[str, Field]:
         """The table. Raises MisuseError for a class that cannot be filled."""
-        hints, required = _declared(self.form)
+        hints, required = _read_fields(self.form)
         return {
-            name: Field(_spec(hint, f"{_name(self.form)}.{name}"), required=name in required)
+            name: Field(_make_spec(hint, f"{_type_name(self.form)}.{name}"), required=name in required)
             for name, hint in hints.items()
         }
 
@@ -151,41 +150,41 @@ class _Fields(Mapping[str, Field]):
         return len(self.made)
 
 
-def _declared(form: Any) -> tuple[dict[str, Any], Collection[str]]:
-    """Return the types of a class's fields, and which of them must be there. Raises MisuseError for another class."""
+def _read_fields(form: Any) -> tuple[dict[str, Any], Collection[str]]:
+    """Return the types of a class's fields, and the required ones. Raises MisuseError for another class."""
     if not _is_form(form):
         kinds = "a dataclass, a NamedTuple or a TypedDict"
-        raise MisuseError(f"{_name(form)} cannot be read from a functionConfig: write {kinds}")
+        raise MisuseError(f"{_type_name(form)} cannot be read from a functionConfig: write {kinds}")
     hints = get_type_hints(form)
     if is_typeddict(form):
         return hints, form.__required_keys__
     if not hasattr(form, "__dataclass_fields__"):
         return hints, set(form._fields) - set(form._field_defaults)
-    missing = sys.modules["dataclasses"].MISSING  # loaded, since there is a dataclass
+    missing = sys.modules["dataclasses"].MISSING  # loaded, since a dataclass exists
     fields = {name: field for name, field in form.__dataclass_fields__.items() if field.init}
     required = [name for name, field in fields.items() if field.default is missing and field.default_factory is missing]
     return {name: hints[name] for name in fields}, required
 
 
-def _spec(hint: Any, field: str) -> Spec:
-    """Return what a value of a type may be. Raises MisuseError, which names the field, for one that none can be."""
+def _make_spec(hint: Any, field: str) -> Spec:
+    """Return the valid values of a type. Raises MisuseError, which names the field, for an unsupported type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         inner = [argument for argument in arguments if argument is not NoneType]
         if len(inner) != 1:
             raise MisuseError(f"{field}: of a union only `... | None` can be read from a functionConfig")
-        return OrNull(_spec(inner[0], field))
+        return OrNull(_make_spec(inner[0], field))
     if origin is Literal:
         return OrNull(Only(arguments)) if None in arguments else Only(arguments)
     if origin is list:
-        return ListOf(_spec(arguments[0], field))
+        return ListOf(_make_spec(arguments[0], field))
     if origin is dict and arguments[0] is str:
-        return MapOf(Anything(), _spec(arguments[1], field))
+        return MapOf(Anything(), _make_spec(arguments[1], field))
     if _is_form(hint):
         return Record(_Fields(hint), make=hint)
     if hint in _PLAIN:
         return _PLAIN[hint]
-    raise MisuseError(f"{field}: {_name(hint)} cannot be read from a functionConfig; {_SUPPORTED}")
+    raise MisuseError(f"{field}: {_type_name(hint)} cannot be read from a functionConfig; {_SUPPORTED}")
 
 
 _INTEGER = Scalar(lambda value: "" if type(value) is int else "must be an integer", "", {"type": "integer"})
@@ -202,29 +201,31 @@ _PLAIN: dict[Any, Spec] = {
 }
 
 
-def _read(spec: Spec, value: Any, *, texts: bool) -> Any:
-    """Bring a value to the form that `faults` knows, fields in the order of the class. What does not fit stays."""
+def _bring_to_form(spec: Spec, value: Any, *, texts: bool) -> Any:
+    """Bring a value to the form that `faults` expects, fields in the order of the class. Wrong values stay."""
     match spec:
         case OrNull():
-            return None if value is None else _read(spec.spec, value, texts=texts)
+            return None if value is None else _bring_to_form(spec.spec, value, texts=texts)
         case Record() if isinstance(value, dict):
             present = {name: field for name, field in spec.fields.items() if name in value}
             unknown = {name: item for name, item in value.items() if name not in present}
-            return unknown | {name: _read(field.spec, value[name], texts=texts) for name, field in present.items()}
+            return unknown | {
+                name: _bring_to_form(field.spec, value[name], texts=texts) for name, field in present.items()
+            }
         case ListOf() if isinstance(value, list):
-            return [_read(spec.items, item, texts=texts) for item in value]
+            return [_bring_to_form(spec.items, item, texts=texts) for item in value]
         case MapOf() if isinstance(value, dict):
-            return {key: _read(spec.values, item, texts=texts) for key, item in value.items()}
+            return {key: _bring_to_form(spec.values, item, texts=texts) for key, item in value.items()}
         case _ if texts and isinstance(value, str):
-            return _meant(spec, value)
+            return _convert(spec, value)
         case Scalar() if spec is _FLOAT and not spec.problem(value):
             return float(value)
         case _:
             return value
 
 
-def _meant(spec: Spec, text: str) -> Any:
-    """Return the value that a text means; the text, where it means none."""
+def _convert(spec: Spec, text: str) -> Any:
+    """Convert a text to the type of the spec; return the text if it does not fit."""
     try:
         match spec:
             case Flag():
@@ -239,11 +240,11 @@ def _meant(spec: Spec, text: str) -> Any:
         return text
 
 
-def _problem(fault: Fault, value: Any, *, texts: bool) -> str:
-    """Say what is wrong with a value, without the value."""
+def _describe(fault: Fault, value: Any, *, texts: bool) -> str:
+    """Describe the fault of a value, without the value."""
     spec, fields = fault.spec, fault.spec.fields if isinstance(fault.spec, Record) else {}
     if fault.kind == "unknown":
-        return f"is unknown; known are {_listed(fields)}"
+        return f"is unknown; known are {_join_names(fields)}"
     if fault.kind == "missing" and value is ABSENT:
         return "is missing"
     if fault.kind == "missing":
@@ -251,7 +252,7 @@ def _problem(fault: Fault, value: Any, *, texts: bool) -> str:
     if fault.kind == "unicode":
         return fault.problem
     if isinstance(spec, Only):
-        return f"is not one of {_listed(map(str, spec.values))}"
+        return f"is not one of {_join_names(map(str, spec.values))}"
     expectation = TYPES[bool] if isinstance(spec, Flag) else expected(spec)
     if isinstance(spec, Scalar):
         expectation = spec.problem(value).removeprefix("must be ")
@@ -267,9 +268,9 @@ def _is_form(hint: Any) -> bool:
     return is_tuple or is_typeddict(hint) or hasattr(hint, "__dataclass_fields__")
 
 
-def _name(hint: Any) -> str:
+def _type_name(hint: Any) -> str:
     return str(getattr(hint, "__name__", None) or hint)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"

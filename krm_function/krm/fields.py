@@ -25,7 +25,7 @@ TYPES: dict[type, str] = {
     dict: "a map",
     type(None): "null",
 }
-_DEEPEST = 200  # collections inside each other: far more than Kubernetes has, far less than the interpreter can take
+_DEEPEST = 200  # nested collections: far more than Kubernetes has, far less than the interpreter's limit
 
 
 def checked(path: FieldPath) -> FieldPath:
@@ -102,7 +102,7 @@ def check_plain(value: Any, path: FieldPath = (), depth: int = 0, *, new: bool =
                 raise MisuseError(f"{where}a key is a string, not {type(key).__name__}: write str(key)")
             if new:
                 _check_writable(key, where)
-            if new or not isinstance(item, str):  # nearly all of them are
+            if new or not isinstance(item, str):  # nearly all are strings
                 check_plain(item, (*path, key), depth + 1, new=new)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
@@ -121,10 +121,10 @@ def _check_writable(text: str, where: str) -> None:
 
 # --- Read and change the fields of an object, or of a map inside it
 #
-# Rule: everything that is given out is live. Maps are dicts and lists are lists of the object itself, so a
-# change in place is a change of the object; setting them back is allowed and changes nothing more. A value that is set
-# becomes part of the object as in any dict: put into two places, it is one value. Typed getters answer None (or the
-# default) for a missing or null field, and raise FieldError, which names object and field, for one of another type.
+# Rule: all returned data is live. Maps are dicts and lists are lists of the object itself, so a change in place is a
+# change of the object; setting them back is allowed and has no further effect. A value that is set becomes part of the
+# object as in any dict: in two places, it is one value. Typed getters return None (or the default) for a missing or
+# null field, and raise FieldError, which names object and field, for a field of another type.
 
 
 T = TypeVar("T")
@@ -135,10 +135,10 @@ class Fields:
 
     __slots__ = ()
 
-    # --- what the two kinds of objects define
+    # --- defined by the two kinds of objects
 
     def _peek(self) -> Any:
-        """Return the data to look into, not to give out."""
+        """Return the data for reading, not to be passed on."""
         raise NotImplementedError
 
     def _live(self) -> Any:
@@ -163,7 +163,7 @@ class Fields:
     def _refuse_dotted(self, path: FieldPath) -> None:
         """Raise MisuseError for a path whose first key was meant as several: ("spec.replicas",)."""
 
-    def _named(self, path: FieldPath) -> tuple[str, FieldPath]:
+    def _locate(self, path: FieldPath) -> tuple[str, FieldPath]:
         """Return the name of the object for a message, and the path from its root."""
         raise NotImplementedError
 
@@ -302,14 +302,14 @@ class Fields:
         del look_up(self._live(), path[:-1])[path[-1]]
         return True
 
-    # --- how
+    # --- helpers
 
     def _check_new(self, value: Any, path: FieldPath) -> None:
-        """Raise MisuseError, which names the object, unless `value` can be written at `path`."""
+        """Raise MisuseError, with the object's name, unless `value` can be written at `path`."""
         try:
             check_plain(value)
         except MisuseError:
-            name, whole = self._named(path)
+            name, whole = self._locate(path)
             try:
                 check_plain(value, whole)
             except MisuseError as error:
@@ -339,7 +339,7 @@ class Fields:
             raise FieldError(self.result(f"is {kind_of(value)}, {TYPES[kind]} is expected", path=path))
 
     def _check_way(self, value: Any, path: FieldPath, depth: int) -> None:
-        """Raise FieldError when `path[depth]` cannot be set in `value`."""
+        """Raise FieldError if `path[depth]` cannot be set in `value`."""
         part = path[depth]
         problem = misfit(value, part)
         if not problem and isinstance(part, int) and not -len(value) <= part <= len(value):
@@ -384,15 +384,15 @@ class SubObject(Fields):
         return self._owner.result(message, severity, whole, current_value=current_value, proposed_value=proposed_value)
 
     def _place(self) -> FieldPath:
-        """Return the path by now: the index of an element changes with the list that it stands in."""
+        """Return the present path: the index of an element changes with its list."""
         *above, last = self._path
         around = self._owner.nested(tuple(above))
         if isinstance(around, list):
             last = next((index for index, item in enumerate(around) if item is self._data), last)
         return (*above, last)
 
-    def _named(self, path: FieldPath) -> tuple[str, FieldPath]:
-        return self._owner._named((*self._place(), *path))  # noqa: SLF001 - of the same base class
+    def _locate(self, path: FieldPath) -> tuple[str, FieldPath]:
+        return self._owner._locate((*self._place(), *path))  # noqa: SLF001 - of the same base class
 
     def _peek(self) -> Any:
         return self._data
@@ -403,7 +403,7 @@ class SubObject(Fields):
     def _replace(self, value: Any) -> None:
         if not isinstance(value, Mapping):
             raise MisuseError(f"a sub-object is a map, not {kind_of(value)}")
-        new = dict(value)  # it may be the very map that is cleared
+        new = dict(value)  # it may be the map that is being cleared
         self._data.clear()
         self._data.update(new)
 
@@ -417,11 +417,11 @@ def _put(into: Any, part: Any, value: Any) -> None:
 
 # --- Labels and annotations as a live map of strings: `item.labels["app"] = "web"`, `del item.annotations["note"]`
 #
-# Rule: a value that is written is a string, since kpt would write a number as it is and Kubernetes refuse
-# it; a value that is read is shown as the string that kyaml makes of it (`a: 5` is "5").
+# Rule: only strings are written, since kpt would write a number unchanged and Kubernetes would refuse it; a value is
+# read as the string that kyaml makes of it (`a: 5` is "5").
 
 
-UPSTREAM_IDENTIFIER = "internal.kpt.dev/upstream-identifier"  # kpt's own; the Go SDK refuses to edit it as well
+UPSTREAM_IDENTIFIER = "internal.kpt.dev/upstream-identifier"  # kpt's own; the Go SDK refuses to edit it too
 
 
 class StringMap(MutableMapping[str, str]):
@@ -487,10 +487,10 @@ def as_string(value: Any) -> str | None:
     return str(value) if isinstance(value, str | int | float) else None
 
 
-# --- Which map and list stood where when the data of an object was given out
+# --- The places of maps and lists at the time when an object returned its data
 #
-# Rule: an outline refers to the maps and lists themselves, whatever is changed in them later; so a list
-# that was sorted, cut or filled can be asked which of its elements stood in it before.
+# Rule: an outline refers to the maps and lists themselves, whatever changes in them later; so it shows which elements
+# of a sorted, cut or filled list were in it before.
 
 
 class Outline(NamedTuple):

@@ -1,7 +1,7 @@
 """Read an apiVersion as Kubernetes' own programs read it: `v1`, `/v1` and `apps/v1` are a group and a version.
 
-Rule of this file: it is the one place that takes an apiVersion apart or compares two; a text that Kubernetes refuses is
-equal to itself alone. Source: docs/facts/kubernetes.md#group-and-version; tests/cluster holds it against the real ones.
+Rule of this file: only this file splits or compares apiVersions; a text that Kubernetes refuses equals only itself.
+Source: docs/facts/kubernetes.md#group-and-version; tests/cluster compares it with the real programs.
 """
 
 

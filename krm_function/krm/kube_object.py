@@ -36,8 +36,8 @@ from krm_function.text.writer import dump
 
 # --- A Kubernetes object of a ResourceList: read and changed like data, written like text
 #
-# Rule: text is authoritative. An object that is not looked into is never parsed; one that is changed keeps
-# its comments, order and quotes, since the differences are spliced into its text. No property raises for an odd shape.
+# Rule: text is authoritative. An object that is not read is never parsed; a changed object keeps its comments, order
+# and quotes, since the differences are spliced into its text. No property raises for an odd shape.
 
 
 PATH = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")  # the second is the legacy twin
@@ -47,8 +47,8 @@ LOCAL_CONFIG = "config.kubernetes.io/local-config"
 LONGEST_INDEX = 18  # digits
 FUNCTION = "config.kubernetes.io/function"
 
-_TOP = frozenset(("data", "metadata", "spec", "status"))  # fields of most kinds, there or not
-_NEW = b"new"  # in the place of a snapshot: there is no text that the data could equal
+_TOP = frozenset(("data", "metadata", "spec", "status"))  # fields of most kinds, present or not
+_NEW = b"new"  # instead of a snapshot: no text that the data could equal
 
 
 class KubeObject(Fields):
@@ -80,14 +80,14 @@ class KubeObject(Fields):
         Chunk that they were read from.
         """
         self._line = line
-        self._read = text  # as it was handed over
-        self._base = text  # what the differences are spliced into
+        self._read = text  # the original text
+        self._base = text  # the text that gets the differences
         self._header = header
         self._certain = certain
         self._document: Document | None = None
-        self._value: Any = None  # the live data, once something of it was given out
-        self._outline: Outline | None = None  # which map and list of it stood where
-        self._snapshot: bytes | None = None  # the data as it was given out; None: nothing was, so nothing can differ
+        self._value: Any = None  # the live data, once any of it was returned
+        self._outline: Outline | None = None  # the places of its maps and lists
+        self._snapshot: bytes | None = None  # the data as returned first; None: never returned, so it cannot differ
         self._written: tuple[bytes, str] | None = None  # a state of the data and its text
 
     @classmethod
@@ -151,7 +151,7 @@ class KubeObject(Fields):
         self._document = None
         self._value = self._outline = self._snapshot = self._written = None
 
-    # --- who it is
+    # --- identity
 
     @property
     def certain(self) -> bool:
@@ -166,7 +166,7 @@ class KubeObject(Fields):
     @property
     def api_version(self) -> str:
         """`apps/v1`, or "" when absent."""
-        return self._header[0] or self._string("apiVersion")
+        return self._header[0] or self._read_string("apiVersion")
 
     @api_version.setter
     def api_version(self, value: str) -> None:
@@ -175,7 +175,7 @@ class KubeObject(Fields):
     @property
     def kind(self) -> str:
         """`Deployment`, or "" when absent."""
-        return self._header[1] or self._string("kind")
+        return self._header[1] or self._read_string("kind")
 
     @kind.setter
     def kind(self, value: str) -> None:
@@ -184,7 +184,7 @@ class KubeObject(Fields):
     @property
     def name(self) -> str:
         """`metadata.name`, or "": a Kustomization has none."""
-        return self._header[2] or self._string("metadata", "name")
+        return self._header[2] or self._read_string("metadata", "name")
 
     @name.setter
     def name(self, value: str) -> None:
@@ -193,7 +193,7 @@ class KubeObject(Fields):
     @property
     def namespace(self) -> str:
         """`metadata.namespace`, or "" when absent; setting "" removes it."""
-        return self._string("metadata", "namespace")
+        return self._read_string("metadata", "namespace")
 
     @namespace.setter
     def namespace(self, value: str) -> None:
@@ -261,18 +261,18 @@ class KubeObject(Fields):
     @property
     def path_annotation(self) -> str:
         """The file of the package that holds the object, or "": kustomize does not pass it on."""
-        return self._first(PATH)
+        return self._read_first(PATH)
 
     @property
     def index_annotation(self) -> int:
         """The position in that file; 0 when it is not known."""
-        text = self._first(INDEX)
+        text = self._read_first(INDEX)
         return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_INDEX else 0
 
     @property
     def id_annotation(self) -> str:
         """The orchestrator's annotation for this call, or ""."""
-        return self._first(ID)
+        return self._read_first(ID)
 
     # --- results
 
@@ -292,7 +292,7 @@ class KubeObject(Fields):
         file = File(self.path_annotation, self.index_annotation) if self.path_annotation else None
         return Result(message if field or not path else f"{dotted(path)}: {message}", severity, ref, field, file)
 
-    # --- how
+    # --- helpers
 
     def _peek(self) -> Any:
         return self.document.value if self._snapshot is None else self._value
@@ -302,7 +302,7 @@ class KubeObject(Fields):
             self._snapshot = state(self.document.value)
             self._value = loads(self._snapshot)  # noqa: S302 - a copy of our own, for the document keeps what was read
             self._outline = outline(self._value)
-            self._header = ("", "", "")  # it may change from here on
+            self._header = ("", "", "")  # it may change from now on
         return self._value
 
     def _replace(self, value: Any) -> None:
@@ -311,15 +311,15 @@ class KubeObject(Fields):
         self._value = value
 
     def _state(self) -> bytes:
-        """Return the data as bytes. Raises MisuseError, which names the object, for what is no plain data."""
+        """Return the data as bytes. Raises MisuseError, which names the object, for data that is not plain."""
         try:
-            check_plain(self._value, new=False)  # `state` may never end on a map that holds itself twice
+            check_plain(self._value, new=False)  # `state` may never end on a map that contains itself twice
         except MisuseError as error:
-            raise MisuseError(f"{self._named(())[0]}: {error}") from None
+            raise MisuseError(f"{self._locate(())[0]}: {error}") from None
         return state(self._value)
 
     def _write(self) -> str:
-        """Write the data as it is now. Raises MisuseError, which names the object."""
+        """Write the present data. Raises MisuseError, which names the object."""
         try:
             if self._snapshot == _NEW:
                 check_plain(self._value)
@@ -327,9 +327,9 @@ class KubeObject(Fields):
 
             return rewritten(self.document, self._outline, self._value)
         except MisuseError as error:
-            raise MisuseError(f"{self._named(())[0]}: {error}") from None
+            raise MisuseError(f"{self._locate(())[0]}: {error}") from None
 
-    def _named(self, path: FieldPath) -> tuple[str, FieldPath]:
+    def _locate(self, path: FieldPath) -> tuple[str, FieldPath]:
         return one_line(self.short_string) or "an object without kind and name", path
 
     def _refuse_dotted(self, path: FieldPath) -> None:
@@ -337,11 +337,11 @@ class KubeObject(Fields):
         value = self._peek()
         if dot and isinstance(value, dict) and path[0] not in value and (first in value or first in _TOP):
             parts = ", ".join(f'"{part}"' for part in str(path[0]).split("."))
-            place = f"{self._named(())[0]}: {dotted(path)}"
+            place = f"{self._locate(())[0]}: {dotted(path)}"
             raise MisuseError(f"{place}: there is no such key; a path is a tuple of keys: write ({parts})")
 
-    def _string(self, *path: str) -> str:
-        return as_string(_none(look_up(self._peek(), path))) or ""
+    def _read_string(self, *path: str) -> str:
+        return as_string(_return_none(look_up(self._peek(), path))) or ""
 
     def _set_string(self, path: FieldPath, value: str) -> None:
         if not isinstance(value, str):
@@ -355,27 +355,27 @@ class KubeObject(Fields):
                 del strings[key]
         strings.update(new)
 
-    def _first(self, keys: tuple[str, str]) -> str:
+    def _read_first(self, keys: tuple[str, str]) -> str:
         annotations = self.annotations
         return annotations.get(keys[0]) or annotations.get(keys[1], "")
 
 
-def _none(value: Any) -> Any:
+def _return_none(value: Any) -> Any:
     return None if value is ABSENT else value
 
 
-# --- Tell which element of a changed list is which element of the list that was read
+# --- Match the elements of a changed list with those of the list that was read
 #
-# Rule: the very same map is the same element, wherever it stands and whatever was changed in it. Else a
-# map goes by its `name`, as in Kubernetes' merge keys, anything else by its value, and what is left by its place
-# between neighbours: a text in the place of another is that element, changed.
+# Rule: the identical map is the same element, wherever it is and whatever has changed in it. Other maps match by
+# `name`, as in Kubernetes' merge keys, other values by value, and the rest by the place between neighbours: a text that
+# replaces another is that element, changed.
 
 
-Matches = list[int | None]  # for each new element the index of the old one; None: it is new
+Matches = list[int | None]  # for each new element the index of the old one; None: no old one
 
 
 def match(given_out: Outline | None, old: list[Any], new: list[Any]) -> Matches:
-    """Match two lists. given_out: the list, in the order of `old`; None where that is not known."""
+    """Match two lists. given_out: the list, in the order of `old`; None if unknown."""
     given_ids = {id(part.data): at for at, part in enumerate(given_out.parts) if part is not None} if given_out else {}
     matches: Matches = [None] * len(new)
     free = set(range(len(old)))
@@ -386,24 +386,24 @@ def match(given_out: Outline | None, old: list[Any], new: list[Any]) -> Matches:
             free.discard(origin)
     by_key: dict[Any, list[int]] = defaultdict(list)
     for index in sorted(free, reverse=True):
-        by_key[_key(old[index])].append(index)
+        by_key[_match_key(old[index])].append(index)
     for at, item in enumerate(new):
-        if matches[at] is None and (indexes := by_key.get(_key(item))):
+        if matches[at] is None and (indexes := by_key.get(_match_key(item))):
             matches[at] = index = indexes.pop()
             free.discard(index)
     for at, item in enumerate(new):
         if matches[at] is None:
             previous = matches[at - 1] if at else -1
-            if previous is not None and previous + 1 in free and not _named_differently(old[previous + 1], item):
+            if previous is not None and previous + 1 in free and not _have_different_names(old[previous + 1], item):
                 matches[at] = previous + 1
                 free.discard(previous + 1)
     return matches
 
 
 def in_order(matches: Matches) -> Matches:
-    """Keep the longest run of matches whose elements stand in the order in which they stood; the others become None."""
-    tails: list[int] = []  # the least old index with which a run of that length can end
-    ends: list[int] = []  # where that is
+    """Keep the longest run of matches whose elements have the same order as before; the others become None."""
+    tails: list[int] = []  # by length of a run: the least old index at its end
+    ends: list[int] = []  # the place of that index
     predecessors: dict[int, int] = {}
     for at, old in enumerate(matches):
         if old is None:
@@ -425,22 +425,21 @@ def _is_collection(value: Any) -> bool:
     return isinstance(value, dict | list)
 
 
-def _key(value: Any) -> Any:
+def _match_key(value: Any) -> Any:
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         return ("name", value["name"])
     return state(value)
 
 
-def _named_differently(old: Any, new: Any) -> bool:
+def _have_different_names(old: Any, new: Any) -> bool:
     return isinstance(old, dict) and isinstance(new, dict) and old.get("name") != new.get("name")
 
 
-# --- Move the elements of a list in the text, each with its comments, when they were put into another order
+# --- Move the elements of a list in the text, each with its comments, if their order has changed
 #
-# Rule: a move is proved like every edit: the new text is parsed, and its value is that of the old one in
-# the new order. Where an alias would come before its anchor, the elements with anchors and aliases keep their order and
-# the others move. Where that fails as well (two items on a line), nothing is moved. `difference` writes anew what was
-# not.
+# Rule: a move is proved like every edit: the new text is parsed, and its value is the old one in the new order. If an
+# alias would come before its anchor, the elements with anchors and aliases keep their order and the others move. If
+# that fails too (two items on a line), nothing is moved. `difference` rewrites elements that were not moved.
 
 
 Move = tuple[FieldPath, list[int]]
@@ -448,42 +447,42 @@ Move = tuple[FieldPath, list[int]]
 
 
 def moved(document: Document, given_out: Outline | None, new: Any) -> tuple[Document, Outline | None]:
-    """Return the document with all lists in the order of `new`, and the outline `given_out` in that order as well.
+    """Return the document with all lists in the order of `new`, and the outline `given_out` in that order.
 
-    given_out: as of `difference`; elements that are not in `new` stay behind the one that they stood behind.
+    given_out: as for `difference`; an element that is not in `new` stays after its predecessor.
     """
     done: set[FieldPath] = set()
-    while moves := list(_moves(given_out, document.value, new, (), done)):  # none of them inside another
+    while moves := list(_find_moves(given_out, document.value, new, (), done)):  # none inside another
         done.update(path for path, _ in moves)
-        together = _permuted(document, moves)
+        together = _permute(document, moves)
         if together is not None:
             document, made_moves = together, moves
         else:
             made_moves = []
             for move in moves:
-                document, some = _one_moved(document, move)
+                document, some = _move_once(document, move)
                 made_moves += some
         for path, order in made_moves:
             given_out = with_order(given_out, path, order)
     return document, given_out
 
 
-def _one_moved(document: Document, move: Move) -> tuple[Document, list[Move]]:
-    """Return the document after one move, or after as much of it as anchors and aliases allow, and what was moved."""
-    for tried in (move, _with_tied_in_place(document, move)):
-        result = _permuted(document, [tried])
+def _move_once(document: Document, move: Move) -> tuple[Document, list[Move]]:
+    """Return the document after one move, or the part that anchors and aliases allow, and the moves made."""
+    for tried in (move, _keep_tied(document, move)):
+        result = _permute(document, [tried])
         if result is not None:
             return result, [tried]
     return document, []
 
 
-def _with_tied_in_place(document: Document, move: Move) -> Move:
+def _keep_tied(document: Document, move: Move) -> Move:
     """Return the move with the elements that have an anchor or an alias in the order of the old text.
 
-    As many of them as possible stand where the move puts them; each other one stands behind its predecessor.
+    As many of them as possible go where the move puts them; each other one goes after its predecessor.
     """
     path, target = move
-    node = _at(document.node, path)
+    node = _find_node(document.node, path)
     tied = [index for index, part in enumerate(node.parts) if _is_tied(part)] if node is not None else []
     staying = set(in_order([index if index in tied else None for index in target]))
     order = [index for index in target if index not in tied or index in staying]
@@ -504,10 +503,10 @@ def _is_tied(node: Node) -> bool:
     return any(_is_tied(child) for part in node.parts for child in (part[:2] if node.kind == "map" else (part,)))
 
 
-def _moves(
+def _find_moves(
     given_out: Outline | None, old: Any, new: Any, path: FieldPath, done: AbstractSet[FieldPath]
 ) -> Iterator[Move]:
-    """Find the outermost lists whose elements stand in another order; not those in `done`."""
+    """Find the outermost lists whose elements have another order; not those in `done`."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs: list[tuple[Any, Any]] = [(key, key) for key in old if key in new]
     elif isinstance(old, list) and isinstance(new, list):
@@ -515,32 +514,32 @@ def _moves(
         pairs = [(index, at) for at, index in enumerate(matches) if index is not None]
         staying = [index for index, _ in pairs]
         if path not in done and staying != sorted(staying):
-            yield (path, _with_removed(staying, len(old)))
+            yield (path, _insert_removed(staying, len(old)))
             return
     else:
         return
     for part, new_part in pairs:
         if isinstance(old[part], dict | list) and state(old[part]) != state(new[new_part]):
-            yield from _moves(below(given_out, part), old[part], new[new_part], (*path, part), done)
+            yield from _find_moves(below(given_out, part), old[part], new[new_part], (*path, part), done)
 
 
-def _with_removed(staying: list[int], count: int) -> list[int]:
+def _insert_removed(staying: list[int], count: int) -> list[int]:
     order = list(staying)
     for index in sorted(set(range(count)).difference(staying)):
         order.insert(order.index(index - 1) + 1 if index else 0, index)
     return order
 
 
-def _permuted(document: Document, moves: list[Move]) -> Document | None:
-    """Return the document with the elements of some lists in another order; None when the text does not allow that."""
+def _permute(document: Document, moves: list[Move]) -> Document | None:
+    """Return the document with the elements of some lists in another order; None if the text does not allow it."""
     text = document.text
     pieces: list[tuple[int, int, str]] = []
     changes = []
     for path, order in moves:
-        node = _at(document.node, path)
+        node = _find_node(document.node, path)
         if node is None or node.kind != "seq":
             return None
-        spans = _flow_spans(text, node) if node.style == "flow" else _block_spans(text, node)
+        spans = _find_flow_spans(text, node) if node.style == "flow" else _find_block_spans(text, node)
         if len(spans) != len(order):
             return None
         pieces += [(start, end, text[slice(*spans[at])]) for (start, end), at in zip(spans, order, strict=True)]
@@ -556,8 +555,8 @@ def _permuted(document: Document, moves: list[Move]) -> Document | None:
     return result if same(result.value, apply(document.value, changes)) else None
 
 
-def _at(node: Node | None, path: FieldPath) -> Node | None:
-    """Return the node at `path`; None behind an alias or a merge key."""
+def _find_node(node: Node | None, path: FieldPath) -> Node | None:
+    """Return the node at `path`; None inside an alias or a merge key."""
     for part in path:
         if node is not None and node.kind == "map":
             node = next((value for _, value, key in node.parts if key == part), None)
@@ -566,12 +565,12 @@ def _at(node: Node | None, path: FieldPath) -> Node | None:
     return node
 
 
-def _flow_spans(text: str, node: Node) -> list[tuple[int, int]]:
+def _find_flow_spans(text: str, node: Node) -> list[tuple[int, int]]:
     return list(zip(*offsets.entry_spans(text, node), strict=True))
 
 
-def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
-    """Return the lines of each item, with the comment lines at the column of its dash that stand above it."""
+def _find_block_spans(text: str, node: Node) -> list[tuple[int, int]]:
+    """Return the lines of each item, with the comment lines above it at the column of its dash."""
     starts, ends = offsets.entry_spans(text, node)
     if not all(offsets.first_on_line(text, start) for start in starts):
         return []
@@ -592,17 +591,16 @@ def _block_spans(text: str, node: Node) -> list[tuple[int, int]]:
 
 # --- The text of an object whose data was changed
 #
-# Rule: elements that changed places are moved, and all other differences are spliced in, each at the
-# deepest place; key order and `1` against `1.0` do not differ (`changes.same`). Whatever comes out has been parsed and
-# compared.
+# Rule: elements that changed places are moved, and all other differences are spliced in, each at the deepest place; key
+# order and `1` against `1.0` do not differ (`changes.same`). Every result has been parsed and compared.
 
 
 def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:
-    """Return the text of `document` with the data `value`; the very same text if they agree.
+    """Return the text of `document` with the data `value`; the same text if they agree.
 
-    given_out: the maps and lists that were given out with the data of `document`. value: plain data (`check_plain`).
-    Raises MisuseError for what cannot be written, FunctionError for a change of kpt's own annotation, YamlError
-    (splice) should no edit read back as meant.
+    given_out: the maps and lists that were returned with the data of `document`. value: plain data (`check_plain`).
+    Raises MisuseError for data that cannot be written, FunctionError for a change of kpt's own annotation, YamlError
+    (splice) if no edit reads back as intended.
     """
     path = ("metadata", "annotations", UPSTREAM_IDENTIFIER)
     if not same(look_up(document.value, path), look_up(value, path)):
@@ -615,10 +613,9 @@ def rewritten(document: Document, given_out: Outline | None, value: Any) -> str:
 
 
 def difference(given_out: Outline | None, old: Any, new: Any, path: FieldPath = ()) -> list[Change]:
-    """Return the changes that make `new` of `old`, in order, as `apply` takes them.
+    """Return the changes that turn `old` into `new`, in order, as `apply` takes them.
 
-    given_out: the maps and lists that were given out with the data `old`, whatever they hold by now; None where that is
-    not known.
+    given_out: the maps and lists that were returned with the data `old`, whatever they contain now; None if unknown.
     """
     if isinstance(old, dict | list) and state(old) == state(new):
         return []  # in C, a hundredth of the time
@@ -631,11 +628,11 @@ def difference(given_out: Outline | None, old: Any, new: Any, path: FieldPath = 
                 changes.append(Change((*path, key), "set", value))
         return changes
     if isinstance(old, list) and isinstance(new, list | tuple):
-        return _of_lists(given_out, old, list(new), path)
+        return _find_list_changes(given_out, old, list(new), path)
     return [] if same(old, new) else [Change(path, "set", new)]
 
 
-def _of_lists(given_out: Outline | None, old: list[Any], new: list[Any], path: FieldPath) -> list[Change]:
+def _find_list_changes(given_out: Outline | None, old: list[Any], new: list[Any], path: FieldPath) -> list[Change]:
     matches = in_order(match(given_out, old, new))
     matched = {index for index in matches if index is not None}
     changes = [Change((*path, index), "remove") for index in range(len(old) - 1, -1, -1) if index not in matched]

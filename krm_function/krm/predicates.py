@@ -63,7 +63,7 @@ _MAKERS = (not_, is_gvk, is_kind, is_name, is_namespace, has_labels, has_annotat
 
 
 def _check(predicates: Iterable[object]) -> None:
-    """Raise MisuseError for what is no predicate: `is_kind` without its call would hold for every object."""
+    """Raise MisuseError for a non-predicate: `is_kind` without its call would hold for every object."""
     for predicate in predicates:
         name = getattr(predicate, "__name__", "")
         if predicate in _MAKERS:

@@ -13,14 +13,13 @@ from krm_function.krm.result import FunctionError, MisuseError, one_line
 from krm_function.krm.results import Results
 from krm_function.text.errors import YamlError
 
-# --- One line about an exception that is a bug of the function: where it was raised, and what can be told of it
+# --- One line about an exception that is a bug of the function: where it was raised, and the safe part of its message
 #
-# Rule: no value of the input is shown. The message of an exception may quote a Secret, so it is left out,
-# except that of a MisuseError. The name of a missing attribute and a missing key are shown where the code that used
-# them has them as a word of its own.
+# Rule: no value of the input is shown. The message of an exception may quote a Secret, so it is left out, except for a
+# MisuseError. The names of a missing attribute and a missing key are shown if the code that used them contains them.
 
 
-_HELPERS = ("krm_function.", "yaml.")  # and what they load
+_HELPERS = ("krm_function.", "yaml.")  # and the modules that they load
 
 
 def bug(error: BaseException) -> str:
@@ -29,13 +28,13 @@ def bug(error: BaseException) -> str:
     Lines of these helpers and of the standard library are not the author's; without another one, a MisuseError names
     the object in place of a line.
     """
-    where, code = _place(error)
-    explained = f": {error}" if isinstance(error, MisuseError) else _name(error, code)
+    where, code = _find_place(error)
+    explained = f": {error}" if isinstance(error, MisuseError) else _name_missing(error, code)
     return f"bug of the function: {type(error).__name__}{where}{explained}"
 
 
-def _place(error: BaseException) -> tuple[str, CodeType | None]:
-    """Return ` in FILE:LINE` of the author's innermost line, and its code; without one, that of the helpers' line."""
+def _find_place(error: BaseException) -> tuple[str, CodeType | None]:
+    """Return ` in FILE:LINE` of the author's innermost line, and its code; without one, of the helpers' line."""
     where, author_code = "", None
     inside = ""
     trace = error.__traceback__
@@ -55,8 +54,8 @@ def _is_standard(file: str) -> bool:
 _LIBRARY = f"{(sys.modules['os'].__file__ or '').rpartition('/')[0]}/"
 
 
-def _name(error: BaseException, code: CodeType | None) -> str:
-    """Return `: no attribute spec in KubeObject`, `: no key limits`, or "" for what may come from the input."""
+def _name_missing(error: BaseException, code: CodeType | None) -> str:
+    """Return `: no attribute spec in KubeObject`, `: no key limits`, or "" for a name that may come from the input."""
     if code is None:
         return ""
     if isinstance(error, AttributeError) and error.name in code.co_names:
@@ -75,7 +74,7 @@ def _name(error: BaseException, code: CodeType | None) -> str:
 
 
 Function = Callable[[ResourceList], bool | None]
-DEBUG = "KRM_FUNCTION_DEBUG"  # set: the traceback of what stopped the function, which may quote values of the input
+DEBUG = "KRM_FUNCTION_DEBUG"  # set: print the traceback of the error, which may quote values of the input
 
 
 def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
@@ -142,7 +141,7 @@ def as_main(fn: Function) -> int:
         return 0
     stdout, sys.stdout = sys.stdout, sys.stderr
     collecting = gc.isenabled()
-    gc.disable()  # a third of the time of a large list, and the process ends before it would pay
+    gc.disable()  # a third of the time for a large list, and the process ends before collection pays off
     try:
         results = execute(fn, sys.stdin.buffer, stdout.buffer)
     except (OSError, AttributeError) as error:  # AttributeError: a closed stdin or stdout is None
@@ -165,6 +164,6 @@ def as_main(fn: Function) -> int:
 
 
 def _discard(stdout: TextIO) -> None:
-    """Drop what could not be written, else the interpreter tries again at its end and prints a traceback."""
+    """Drop unwritten output, else the interpreter tries again at exit and prints a traceback."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())

@@ -1,7 +1,7 @@
 """A ResourceList: what an orchestrator sends on stdin and expects back on stdout.
 
 Rule of this file: the output is the input with the changes. Version, style, comments, line ends and a byte order mark
-stay; a list of which nothing changed is the very same bytes. JSON stays JSON.
+stay; an unchanged list is byte for byte the same. JSON stays JSON.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from krm_function.text.split import resolve_item_aliases, split_items
 
 GROUP = "config.kubernetes.io/"
 KIND = "ResourceList"
-_HEAD = f"apiVersion: {GROUP}"  # what kustomize and kpt begin with
+_HEAD = f"apiVersion: {GROUP}"  # the first line from kustomize and kpt
 
 
 class ResourceList:
@@ -28,19 +28,19 @@ class ResourceList:
     def __init__(self, source: Source, split: ItemList) -> None:
         """Wrap a text that was split already. Aliases between items are written out in the text that edits go to."""
         self._bom = source.bom
-        self._received, self._received_items = _taken_apart(source.text, split)
+        self._received, self._received_items = _take_apart(source.text, split)
         self._apart, texts = self._received, self._received_items
         text = source.text
         if split.shared_anchors:
             text = resolve_item_aliases(text)
             split = _split(text)
-            self._apart, texts = _taken_apart(text, split)
-        self._read = tuple(map(_object, texts, split.items))
+            self._apart, texts = _take_apart(text, split)
+        self._read = tuple(map(_make_object, texts, split.items))
         self._items = list(self._read)
         config = split.function_config
-        self.function_config = _object(config.of(text), config) if config and not config.empty else None
+        self.function_config = _make_object(config.of(text), config) if config and not config.empty else None
         self._results = Results()
-        self.earlier_results = _earlier(text, split.results)
+        self.earlier_results = _read_earlier(text, split.results)
 
     @classmethod
     def parse(cls, data: bytes | Source) -> "ResourceList":
@@ -55,7 +55,7 @@ class ResourceList:
         if split.kind != KIND or not split.api_version.startswith(GROUP):
             shown = "/".join(part for part in (split.api_version, split.kind) if part) or "nothing"
             raise NotAResourceListError(f"the input is not a {GROUP}v1 ResourceList but {shown}")
-        if split.odd_key is not None:  # it may bring in items, and kubectl would find them
+        if split.odd_key is not None:  # it may add items, and kubectl would find them
             raise YamlError("a key of the ResourceList is an alias, a merge key or has a tag", *split.odd_key, "shape")
         return cls(source, split)
 
@@ -125,41 +125,43 @@ class ResourceList:
         if self.function_config is not None and self.function_config.changed:
             raise MisuseError("the functionConfig is only read: orchestrators drop what a function changes in it")
         if not self.changed:
-            return self._encoded(join_items(self._received, self._received_items))
+            return self._encode(join_items(self._received, self._received_items))
         present = {id(item) for item in self._items}
         texts = [item.text if id(item) in present else None for item in self._read]
         read = {id(item) for item in self._read}
         added = [item.value for item in self._items if id(item) not in read]
         for value in added:
             check_plain(value)
-        return self._encoded(join_items(self._apart, texts, added, self._all_results(self.results)))
+        return self._encode(join_items(self._apart, texts, added, self._collect_results(self.results)))
 
     def failed_bytes(self, results: Results) -> bytes:
         """Return the items as they came, with `results`: the output of a function that failed."""
-        return b"".join(self._encoded(join_items(self._received, self._received_items, (), self._all_results(results))))
+        return b"".join(
+            self._encode(join_items(self._received, self._received_items, (), self._collect_results(results)))
+        )
 
-    def _encoded(self, pieces: Iterator[str]) -> Iterator[bytes]:
+    def _encode(self, pieces: Iterator[str]) -> Iterator[bytes]:
         return map(encode, chain(("\ufeff",) if self._bom else (), pieces))
 
-    def _all_results(self, results: Results) -> list[Any] | None:
+    def _collect_results(self, results: Results) -> list[Any] | None:
         return self.earlier_results + results.to_data() if len(results) else None
 
 
-def _taken_apart(text: str, split: ItemList) -> tuple[OuterList, tuple[str, ...]]:
+def _take_apart(text: str, split: ItemList) -> tuple[OuterList, tuple[str, ...]]:
     texts = tuple(item.of(text) for item in split.items)
     return take_out_items(text, split, texts), texts
 
 
-def _object(text: str, chunk: Chunk) -> KubeObject:
+def _make_object(text: str, chunk: Chunk) -> KubeObject:
     return KubeObject(text, chunk.line, (chunk.api_version, chunk.kind, chunk.name), chunk.certain)
 
 
-def _earlier(text: str, chunk: Chunk | None) -> list[Any]:
-    """Read the results that functions before this one gave, as they are; also in the old form `{name, items}`."""
+def _read_earlier(text: str, chunk: Chunk | None) -> list[Any]:
+    """Read the results of earlier functions, unchanged; also in the old form `{name, items}`."""
     if chunk is None:
         return []
     document = parse(chunk.of(text), line=chunk.line)
-    results = document.value if document.item is None else [document.value]  # a list of one reads like an item
+    results = document.value if document.item is None else [document.value]  # a list with one entry reads like an item
     if isinstance(results, dict):
         results = results.get("items")
     if results is not None and not isinstance(results, list):

@@ -7,8 +7,8 @@ from krm_function.record import NamedTuple
 
 # --- Results in the form of the KRM functions specification v1: what a function reports about its input
 #
-# Rule: kpt shows all results on one line, older ones four, each on its own. So a message is one line,
-# whatever the input put into it. Only the v1 form is produced.
+# Rule: kpt shows all results on one line, older versions show four, on a line each. So a message is one line, whatever
+# the input adds to it. Only the v1 form is produced.
 #
 # Source: docs/facts/krm-functions.md#results.
 
@@ -117,9 +117,9 @@ def dotted(path: FieldPath) -> str:
     return out
 
 
-# --- What a result can be about
+# --- The possible subjects of a result
 #
-# Rule: it is for type checkers only; no running program loads it.
+# Rule: only for type checkers; no running program loads it.
 
 
 class Describable(Protocol):
@@ -129,11 +129,10 @@ class Describable(Protocol):
         """Make a result about it."""
 
 
-# --- The exceptions of a function: what is wrong with its input, and what is wrong with its own code
+# --- The exceptions of a function: for faults of its input, and for faults of its own code
 #
-# Rule: a FunctionError becomes an error result (exit 1). Any other exception is a bug of the function
-# (exit 70); its message is not shown, because it may quote a Secret, except that of a MisuseError, which holds no
-# value.
+# Rule: a FunctionError becomes an error result (exit 1). Any other exception is a bug of the function (exit 70); its
+# message is not shown, because it may quote a Secret, except for a MisuseError, which contains no value.
 
 
 TYPE_CHECKING = False

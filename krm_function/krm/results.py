@@ -1,7 +1,7 @@
-"""The results of one run: added by severity, answered with errors first, and the exit code that they come to.
+"""The results of one run: added by severity, returned with errors first, and their exit code.
 
-Rule of this file: a message is a whole text, made by an f-string; nothing is formatted here. kpt shows all results
-on one line, older ones the first four, so errors come first.
+Rule of this file: a message is a complete text, made by an f-string; nothing is formatted here. kpt shows all results
+on one line, older versions the first four, so errors come first.
 """
 
 from collections.abc import Iterable, Iterator
@@ -62,19 +62,19 @@ class Results:
 
     def error(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add an error: the run has failed. It is about an object, and its field at `path`, if they are given."""
-        self.append(_result(message, "error", about, path))
+        self.append(_make_result(message, "error", about, path))
 
     def warning(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add what someone should look at."""
-        self.append(_result(message, "warning", about, path))
+        self.append(_make_result(message, "warning", about, path))
 
     def info(self, message: str, about: "Describable | None" = None, path: FieldPath = ()) -> None:
         """Add what was done."""
-        self.append(_result(message, "info", about, path))
+        self.append(_make_result(message, "info", about, path))
 
     def sort(self) -> None:
         """Sort them: errors before warnings before infos; then by file, then by text."""
-        self._results.sort(key=_order)
+        self._results.sort(key=_sort_key)
 
     @property
     def failed(self) -> bool:
@@ -88,14 +88,14 @@ class Results:
 
     def to_data(self) -> list[dict[str, Any]]:
         """Make the entries for `results` of a ResourceList, sorted."""
-        return [result.to_data() for result in sorted(self._results, key=_order)]
+        return [result.to_data() for result in sorted(self._results, key=_sort_key)]
 
     def lines(self, *, infos: bool = True) -> list[str]:
         """Write one line a result, sorted: what a function prints on stderr, since kustomize shows no results."""
-        return [str(result) for result in sorted(self._results, key=_order) if infos or result.severity != "info"]
+        return [str(result) for result in sorted(self._results, key=_sort_key) if infos or result.severity != "info"]
 
 
-def _result(message: str, severity: Severity, about: "Describable | None", path: FieldPath) -> Result:
+def _make_result(message: str, severity: Severity, about: "Describable | None", path: FieldPath) -> Result:
     if not isinstance(message, str):
         raise MisuseError(f"a message is a text, and comes first, not {type(message).__name__}")
     if about is not None and not hasattr(about, "result"):
@@ -103,6 +103,6 @@ def _result(message: str, severity: Severity, about: "Describable | None", path:
     return Result(message, severity) if about is None else about.result(message, severity, path)
 
 
-def _order(result: Result) -> tuple[int, str, int, str]:
+def _sort_key(result: Result) -> tuple[int, str, int, str]:
     file = result.file or File("")
     return (RANK[result.severity], file.path, file.position, str(result))

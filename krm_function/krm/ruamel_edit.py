@@ -32,21 +32,21 @@ def ruamel_edit(item: KubeObject, yaml: Any = None) -> Iterator[Any]:
         from ruamel.yaml import YAML
 
         yaml = YAML(typ="rt")
-    ours = item.value  # first: the parser of this package has limits for depth and aliases
-    data = _loaded(yaml, item.text)
-    old = _plain(data)
+    ours = item.value  # first, because the parser of this package limits depth and aliases
+    data = _load(yaml, item.text)
+    old = _copy_plain(data)
     yield data
-    new = _plain(data)
+    new = _copy_plain(data)
     if new == old and repr(new) == repr(old):  # 1 == True == 1.0
         return
     if not isinstance(new, dict):
         raise MisuseError(f"{item.short_string}: an object is a map")
-    merged = _carried(ours, old, new)
+    merged = _keep_unchanged(ours, old, new)
     ours.clear()
     ours.update(merged)
 
 
-def _loaded(yaml: Any, text: str) -> Any:
+def _load(yaml: Any, text: str) -> Any:
     """Load one document, or the one element of a `- item` slice. Raises MisuseError."""
     from ruamel.yaml.error import YAMLError
 
@@ -61,12 +61,12 @@ def _loaded(yaml: Any, text: str) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
-    """Copy a value of ruamel.yaml into plain data; what has no plain form stays and is refused when it is written."""
+def _copy_plain(value: Any) -> Any:
+    """Copy a value of ruamel.yaml into plain data; a value without a plain form stays and is refused when written."""
     if isinstance(value, Mapping):
-        return {_plain(key): _plain(part) for key, part in value.items()}
+        return {_copy_plain(key): _copy_plain(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(part) for part in value]
+        return [_copy_plain(part) for part in value]
     if isinstance(value, bool) or type(value).__name__ == "ScalarBoolean":
         return bool(value)
     for kind in (str, int, float):
@@ -75,19 +75,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _carried(ours: Any, old: Any, new: Any) -> Any:
+def _keep_unchanged(ours: Any, old: Any, new: Any) -> Any:
     """Return `new` with every part of `ours` that is the same in `old` and `new`."""
     if type(old) is type(new) and old == new and repr(old) == repr(new):
         return ours
     if isinstance(old, dict) and isinstance(new, dict) and isinstance(ours, dict) and len(ours) == len(old):
-        keys = dict(zip(old, ours, strict=True))  # keys are typed otherwise, too
+        keys = dict(zip(old, ours, strict=True))  # keys are typed differently too
         return {
-            keys.get(key, key): _carried(ours[keys[key]], old[key], part) if key in old else part
+            keys.get(key, key): _keep_unchanged(ours[keys[key]], old[key], part) if key in old else part
             for key, part in new.items()
         }
     if isinstance(old, list) and isinstance(new, list) and isinstance(ours, list) and len(ours) == len(old):
         return [
-            part if index is None else _carried(ours[index], old[index], part)
+            part if index is None else _keep_unchanged(ours[index], old[index], part)
             for part, index in zip(new, match(None, old, new), strict=True)
         ]
     return new

@@ -1,7 +1,7 @@
-"""An adoption as text: what was decided, what was written, what is left and why; and as JSON.
+"""An adoption as text: the choices, the written files, the remaining errors with their reasons; and as JSON.
 
-Rule of this file: every choice is told with its consequence and with what stands in the configuration for it. The JSON
-is version 1, which only ever gains fields.
+Rule of this file: every choice is listed with its consequence and its configuration. Version 1 of the JSON only ever
+gains fields.
 """
 
 import json
@@ -23,7 +23,7 @@ def headline(adoption: Adoption) -> str:
 
 
 def adoption_text(adoption: Adoption, written: Sequence[str], paint: Paint = plain) -> str:
-    """Write the report. written: what became of files, a line each. paint: colours for a terminal."""
+    """Write the report. written: a line for each file. paint: colours for a terminal."""
     return "".join(f"{line}\n" for line in _lines(adoption, written, paint))
 
 
@@ -33,7 +33,7 @@ def _lines(adoption: Adoption, written: Sequence[str], paint: Paint) -> Iterator
         yield ""
         yield f"{paint('chosen', 'place')}:"
         for entry in adoption.selected:
-            yield f"  {_entry(entry)}"
+            yield f"  {_describe_entry(entry)}"
         for choice in adoption.accepted:
             yield from choice_lines(choice)
     if adoption.offered:
@@ -48,7 +48,7 @@ def _lines(adoption: Adoption, written: Sequence[str], paint: Paint) -> Iterator
     if adoption.refused or adoption.errors:
         yield ""
         yield f"{paint('left', 'error')}: a render refuses these"
-        yield from _left(adoption)
+        yield from _list_refused(adoption)
     if adoption.plain:
         yield ""
         yield f"{paint('plain', 'place')}: these do not ask; --confidential KIND/NAME or --plain KIND/NAME=REASON"
@@ -56,7 +56,7 @@ def _lines(adoption: Adoption, written: Sequence[str], paint: Paint) -> Iterator
 
 
 def choice_lines(choice: Choice) -> Iterator[str]:
-    """Say what a choice is: for whom, what follows, and what is written."""
+    """Describe a choice: its pods, its consequence, and the configuration to write."""
     count = len(choice.workloads)
     yield f"  {on_one_line(choice.name)}, for {count} workload{'' if count == 1 else 's'}: {_names(choice.workloads)}"
     yield from (f"    consequence: {on_one_line(consequence)}" for consequence in choice.consequences)
@@ -67,28 +67,28 @@ def _names(refs: Sequence[Ref]) -> str:
     return on_one_line(", ".join(map(address_of, refs)))
 
 
-def _entry(entry: dict[str, Any]) -> str:
+def _describe_entry(entry: dict[str, Any]) -> str:
     address = "/".join(str(entry[key]) for key in ("kind", "namespace", "name") if entry.get(key))
     as_what = f"plain: {entry['plain']}" if entry.get("plain") else f"confidential {entry.get('platform', '')}".strip()
     return on_one_line(f"{address} is {as_what}")
 
 
-def _left(adoption: Adoption) -> Iterator[str]:
+def _list_refused(adoption: Adoption) -> Iterator[str]:
     hints: dict[str, str] = {}
     for problem in adoption.errors:
-        yield f"  {_sentence(problem, with_object=True)}"
+        yield f"  {_write_sentence(problem, with_object=True)}"
         hints.setdefault(problem.hint, problem.code)
     for pod in adoption.refused:
         several = sum(pod_of_all.ref == pod.ref for pod_of_all in adoption.pods) > 1
         yield f"  {on_one_line(address_of(pod.ref) + (f' {dotted(pod.place)}' if several else ''))}"
         for problem in pod.after:
-            yield f"    {_sentence(problem)}"
+            yield f"    {_write_sentence(problem)}"
             hints.setdefault(problem.hint, problem.code)
     for hint, code in hints.items():
         yield f"  hint for {code}: {on_one_line(hint)}"
 
 
-def _sentence(problem: Finding, *, with_object: bool = False) -> str:
+def _write_sentence(problem: Finding, *, with_object: bool = False) -> str:
     place = dotted(problem.path)
     text = f"{place}: {problem.message}" if place else problem.message
     of = f"{address_of(problem.ref)} " if with_object and problem.ref else ""
@@ -108,19 +108,19 @@ def adoption_json(adoption: Adoption, written: Sequence[str]) -> str:
             "refused": len(adoption.refused),
             "plain": len(adoption.plain),
         },
-        "chosen": [_choice(choice) for choice in adoption.accepted],
-        "offered": [_choice(choice) for choice in adoption.offered],
+        "chosen": [_choice_data(choice) for choice in adoption.accepted],
+        "offered": [_choice_data(choice) for choice in adoption.offered],
         "selected": list(adoption.selected),
         "keys": [{"kind": kind, "name": name} for kind, name in adoption.keys],
         "written": list(written),
-        "left": [_finding(problem) for problem in adoption.errors],
-        "plain": [_object(ref) for ref in adoption.plain],
+        "left": [_finding_data(problem) for problem in adoption.errors],
+        "plain": [_object_data(ref) for ref in adoption.plain],
         "pods": [
             {
-                **_object(pod.ref),
+                **_object_data(pod.ref),
                 "podSpec": dotted(pod.place),
-                "before": [_finding(problem) for problem in pod.before],
-                "after": [_finding(problem) for problem in pod.after],
+                "before": [_finding_data(problem) for problem in pod.before],
+                "after": [_finding_data(problem) for problem in pod.after],
             }
             for pod in adoption.pods
         ],
@@ -128,7 +128,7 @@ def adoption_json(adoption: Adoption, written: Sequence[str]) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _choice(choice: Choice) -> dict[str, Any]:
+def _choice_data(choice: Choice) -> dict[str, Any]:
     return {
         "name": choice.name,
         "consequences": list(choice.consequences),
@@ -137,9 +137,9 @@ def _choice(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _object(ref: Ref) -> dict[str, str]:
+def _object_data(ref: Ref) -> dict[str, str]:
     return {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 
-def _finding(problem: Finding) -> dict[str, Any]:
+def _finding_data(problem: Finding) -> dict[str, Any]:
     return {"code": problem.code, "field": dotted(problem.path), "message": problem.message, "hint": problem.hint}

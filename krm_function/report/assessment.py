@@ -1,7 +1,7 @@
-"""An assessment as text: a headline that counts, and the pods by state, those with most weight first; and as JSON.
+"""An assessment as text: a headline with counts, and the pods by state, the most important first; and as JSON.
 
-Rule of this file: text names every pod, and says of each that is misplaced or blocked why, and what to do. The JSON is
-version 1, which only ever gains fields.
+Rule of this file: text names every pod; a misplaced or blocked pod has its reasons and remedies. Version 1 of the JSON
+only ever gains fields.
 """
 
 import json
@@ -46,7 +46,7 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
             yield f"{paint(state, 'error' if state in ('misplaced', 'blocked') else 'place')}: {meaning}"
         hints: dict[str, str] = {}
         for pod in pods:
-            yield f"  {_name(pod, assessment)}"
+            yield f"  {_name_pod(pod, assessment)}"
             for problem in pod.findings:
                 field = dotted(problem.path)
                 yield f"    {problem.code} {on_one_line(f'{field}: {problem.message}' if field else problem.message)}"
@@ -61,8 +61,8 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
         yield f"guarded: {on_one_line(', '.join(assessment.guarded))}: {GUARD}"
 
 
-def _name(pod: AssessedPod, assessment: Assessment) -> str:
-    """Name a pod by its object, and by its place in it where the object has others."""
+def _name_pod(pod: AssessedPod, assessment: Assessment) -> str:
+    """Name a pod by its object, and by its place in it if the object has others."""
     several = sum(other_pod.ref == pod.ref for other_pod in assessment.pods) > 1
     return on_one_line(address_of(pod.ref) + (f" {dotted(pod.place)}" if several else ""))
 
@@ -76,13 +76,13 @@ def assessment_json(assessment: Assessment) -> str:
     data = {
         "version": 1,
         "totals": {state: len(assessment.of(state)) for state in COUNTED},
-        "pods": [_pod(pod) for pod in assessment.pods],
+        "pods": [_pod_data(pod) for pod in assessment.pods],
         **({"guardedNamespaces": list(assessment.guarded)} if assessment.guarded else {}),
     }
     return json.dumps(data, indent=2) + "\n"
 
 
-def _pod(pod: AssessedPod) -> dict[str, Any]:
+def _pod_data(pod: AssessedPod) -> dict[str, Any]:
     api_version, kind, namespace, name, part = pod.ref
     return {
         "apiVersion": api_version,

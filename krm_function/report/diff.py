@@ -1,4 +1,4 @@
-"""What a render would change, object by object, as unified diffs."""
+"""The changes of a render, object by object, as unified diffs."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -20,23 +20,23 @@ from krm_function.text.parse import parse
 from krm_function.text.splice import splice
 from krm_function.text.writer import dump
 
-# --- Unified diff of two texts in a time that grows with their length
+# --- Unified diff of two texts in linear time
 #
-# Rule: lines that both texts have once, in the same order, are the same line (as in patience diff), so the
-# standard library, whose time grows with the square of the length, compares only what stands between two of them.
+# Rule: lines that both texts have once, in the same order, are the same line (as in patience diff). The standard
+# library, whose time is quadratic, compares only the parts between such lines.
 
 
 CONTEXT = 3  # lines
-Opcode = tuple[str, int, int, int, int]  # of difflib: what to do; lines of the text before; lines of the text after
+Opcode = tuple[str, int, int, int, int]  # of difflib: operation; lines of the old text; lines of the new text
 
 
 def unified_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a unified diff below its header, none of them ended."""
+    """Yield the lines of a unified diff below its header, without line ends."""
     matcher = SequenceMatcher(None, "", "")
-    matcher.opcodes = list(_joined(_opcodes(old, new)))  # type: ignore[attr-defined]  # which it then groups
+    matcher.opcodes = list(_join_opcodes(_compare(old, new)))  # type: ignore[attr-defined]  # which it then groups
     for group in matcher.get_grouped_opcodes(CONTEXT) if old or new else ():
         (_, first, _, into, _), (_, _, last, _, end) = group[0], group[-1]
-        yield f"@@ -{_range(first, last)} +{_range(into, end)} @@"
+        yield f"@@ -{_format_range(first, last)} +{_format_range(into, end)} @@"
         for tag, low, high, start, stop in group:
             if tag == "equal":
                 yield from (f" {line}" for line in old[low:high])
@@ -45,14 +45,14 @@ def unified_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
             yield from (f"+{line}" for line in new[start:stop])
 
 
-def _range(start: int, stop: int) -> str:
-    """Write lines as the header of a hunk counts them: from 1; of none, the line before."""
+def _format_range(start: int, stop: int) -> str:
+    """Format a range of lines as a hunk header: counted from 1; an empty range is after the previous line."""
     count = stop - start
     return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
 
 
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
-    edges = [(-1, -1), *_anchors(old, new), (len(old), len(new))]
+def _compare(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
+    edges = [(-1, -1), *_find_anchors(old, new), (len(old), len(new))]
     for (low, start), (high, stop) in pairwise(edges):
         old_part, new_part = old[low + 1 : high], new[start + 1 : stop]
         for tag, *(first, last, into, end) in SequenceMatcher(None, old_part, new_part).get_opcodes():
@@ -61,14 +61,14 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
             yield "equal", high, high + 1, stop, stop + 1
 
 
-def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the positions of the lines that stand once in both texts: the longest series that rises in both."""
+def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the positions of lines that both texts have once: the longest series with ascending positions in both."""
     counts = Counter(old), Counter(new)
     places = {line: at for at, line in enumerate(new) if counts[1][line] == 1}
     shared = [(at, places[line]) for at, line in enumerate(old) if counts[0][line] == 1 and line in places]
-    ends: list[int] = []  # the lowest last position in `after` of a series, by its length
+    ends: list[int] = []  # by length of a series: the lowest last position in the new text
     series: list[int] = []  # the index of that pair
-    above: list[int] = []  # for each pair, the index of the pair before it in its series
+    above: list[int] = []  # for each pair, the index of the previous pair in its series
     for index, (_, place) in enumerate(shared):
         size = bisect_left(ends, place)
         ends[size : size + 1], series[size : size + 1] = [place], [index]
@@ -81,7 +81,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return anchors[::-1]
 
 
-def _joined(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
+def _join_opcodes(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
     last: Opcode | None = None
     for opcode in opcodes:
         if last is not None and last[0] == opcode[0]:
@@ -94,10 +94,10 @@ def _joined(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
         yield last
 
 
-# --- Diff: what a render would change, object by object, as unified diffs of the YAML text
+# --- The changes of a render, object by object, as unified diffs of the YAML text
 #
-# Rule: the texts of the input are compared with those of the output, comments included; what may not be
-# shown is replaced in both before that, so that no context line reveals it.
+# Rule: the texts of input and output are compared, including comments. Hidden values are replaced in both texts first,
+# so that no context line reveals them.
 
 
 ONLY_MASKED = "only values that are not shown differ"
@@ -116,7 +116,7 @@ class ChangedDocument(NamedTuple):
 def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list[ChangedDocument]:
     """Return every document that a render would change, remove or add, in the order of the output."""
     documents = [
-        ChangedDocument(_title(resource, text), resource.text, text)
+        ChangedDocument(_make_title(resource, text), resource.text, text)
         for resource, text in zip(resources, rendered.texts, strict=True)
         if text != resource.text
     ]
@@ -127,11 +127,11 @@ def changed_documents(resources: Sequence[Resource], rendered: Rendered) -> list
 
 def diff_text(documents: Iterable[ChangedDocument], *, colour: bool = False) -> str:
     """Return all diffs, each with a header; "" for none."""
-    return "".join(_painted(line, colour=colour) + "\n" for document in documents for line in _lines(document))
+    return "".join(_paint_line(line, colour=colour) + "\n" for document in documents for line in _diff_lines(document))
 
 
 def identity_text(rendered: Rendered) -> str:
-    """Return what the manifest gives to workloads and the base does not: one header for each, "" for none."""
+    """Return the grants of the manifest to workloads that the base lacks: a header for each, "" for none."""
     lines = []
     for workload in rendered.plan:
         if workload.identity:
@@ -140,15 +140,15 @@ def identity_text(rendered: Rendered) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _title(resource: Resource, new: str | None) -> str:
-    value = _value(resource.text)
+def _make_title(resource: Resource, new: str | None) -> str:
+    value = _read_value(resource.text)
     names = ", ".join(address_of(reference(value_of_object)) for _, value_of_object in objects(value)) or resource.kind
     place = f"{resource.file}:{resource.line}" if resource.file else ""
     return " ".join(part for part in (names, f"({place})" if place else "", "removed" if new is None else "") if part)
 
 
-def _lines(document: ChangedDocument) -> list[str]:
-    old_text, new_text = ("" if text is None else _shown(text) for text in (document.old, document.new))
+def _diff_lines(document: ChangedDocument) -> list[str]:
+    old_text, new_text = ("" if text is None else _mask(text) for text in (document.old, document.new))
     old, new = (
         "/dev/null" if text is None else name for text, name in ((document.old, "input"), (document.new, "output"))
     )
@@ -157,15 +157,15 @@ def _lines(document: ChangedDocument) -> list[str]:
     return head + ([on_one_line(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])
 
 
-def _value(text: str) -> Any:
+def _read_value(text: str) -> Any:
     try:
         return parse(text).value
     except YamlError:
         return None
 
 
-def _shown(text: str) -> str:
-    """Mask the values of a text. A document that cannot be edited in place is written anew."""
+def _mask(text: str) -> str:
+    """Mask the values of a text. A document that cannot be edited in place is written again."""
     try:
         document = parse(text)
         changes = [Change(path, "set", shown) for path, shown in hidden(document.value)]
@@ -174,7 +174,7 @@ def _shown(text: str) -> str:
         return "# (a text that cannot be read)\n"
 
 
-def _painted(line: str, *, colour: bool) -> str:
+def _paint_line(line: str, *, colour: bool) -> str:
     if not colour:
         return line
     if line.startswith(("===", "---", "+++")):

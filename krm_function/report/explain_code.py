@@ -1,7 +1,7 @@
-"""The explanation of a code, as text for a terminal and as JSON: what docs/reference/findings.md has as a page.
+"""The explanation of a code, as text for a terminal and as JSON, like the page docs/reference/findings.md.
 
 Rule of this file: the findings of the user's own report come first, then the problems that these or the user's words
-name; without either all of them.
+name, or all problems.
 """
 
 import re
@@ -18,25 +18,25 @@ IN_BRACES = "Words in braces stand for names and values of the case."
 
 
 def fitting(about: Row, reported: Sequence[Reported], words: Sequence[str]) -> Row:
-    """Return the explanation with the problems alone that a report has, and that have all words.
+    """Return the explanation with only the problems that a report has and that contain all words.
 
-    Of a code without variants nothing goes.
+    A code without variants keeps everything.
     """
     lower_case = [word.lower() for word in words]
     chosen = {
         name: variant
         for name, variant in about.variants.items()
         if all(word in " ".join(variant).lower() for word in lower_case)
-        and (not reported or any(_is_of(about, variant, entry) for entry in reported))
+        and (not reported or any(_is_from_variant(about, variant, entry) for entry in reported))
     }
     return about._replace(variants=chosen) if about.variants else about
 
 
-def _is_of(about: Row, variant: Variant, reported: Reported) -> bool:
-    """Tell whether a sentence of a report is that of a variant with some values; never if it passes words on."""
+def _is_from_variant(about: Row, variant: Variant, reported: Reported) -> bool:
+    """Tell whether a sentence of a report comes from a variant with some values; never if it passes words on."""
     sentence = about.sentence.replace("{problem}", variant.problem)
     pattern = "(.+)".join(map(re.escape, PLACEHOLDER.split(sentence)))
-    short = "(.+)".join(map(re.escape, PLACEHOLDER.split(variant.problem)))  # the text form leaves the field out
+    short = "(.+)".join(map(re.escape, PLACEHOLDER.split(variant.problem)))  # the text form omits the field
     return any(
         re.fullmatch(form, reported.sentence) is not None for form in (pattern, short) if re.search(r"\w\w", form)
     )
@@ -45,39 +45,43 @@ def _is_of(about: Row, variant: Variant, reported: Reported) -> bool:
 def explanation_text(about: Row, width: int, reported: Sequence[Reported] = ()) -> str:
     """Write the explanation in lines of at most `width` columns. Examples keep their lines.
 
-    reported: what the user's report has of the code.
+    reported: the findings of the user's report with this code.
     """
-    parts = [_wrapped(f"{about.code} {about.severity}: {about.sentence}", width)]
+    parts = [_wrap_text(f"{about.code} {about.severity}: {about.sentence}", width)]
     if reported:
-        lines = [line for entry in reported for line in _variant(_told(entry), entry.hint, width, breaking=False)]
-        parts.append("\n".join((f"In the report, {_times(reported)}:", *lines)))
-    parts.append(_wrapped(about.meaning, width))
+        lines = [
+            line
+            for entry in reported
+            for line in _write_variant(_write_reported(entry), entry.hint, width, breaking=False)
+        ]
+        parts.append("\n".join((f"In the report, {_count_times(reported)}:", *lines)))
+    parts.append(_wrap_text(about.meaning, width))
     if not reported:
         title = f"Example ({about.case}):" if about.case else "Example:"
-        parts.append("\n".join((_wrapped(title, width), *(f"{INDENT}{line}" for line in about.example))))
+        parts.append("\n".join((_wrap_text(title, width), *(f"{INDENT}{line}" for line in about.example))))
     if about.variants:
         head = ["The problem is one of:"] if "{problem}" in about.sentence else []
-        lines = [line for variant in about.variants.values() for line in _variant(*variant, width)]
+        lines = [line for variant in about.variants.values() for line in _write_variant(*variant, width)]
         parts.append("\n".join((*head, *lines)))
     if about.remedy:
-        parts.append(_wrapped(f"Remedy: {about.remedy}", width))
+        parts.append(_wrap_text(f"Remedy: {about.remedy}", width))
     if PLACEHOLDER.search("".join(parts)):
-        parts.append(_wrapped(IN_BRACES, width))
+        parts.append(_wrap_text(IN_BRACES, width))
     if url := documentation_url(about.code):
         parts.append(url)
     return "\n\n".join(parts) + "\n"
 
 
-def _told(entry: Reported) -> str:
+def _write_reported(entry: Reported) -> str:
     return f"{entry.place}: {entry.sentence}" if entry.place else entry.sentence
 
 
-def _times(reported: Sequence[Reported]) -> str:
+def _count_times(reported: Sequence[Reported]) -> str:
     return "once" if len(reported) == 1 else f"{len(reported)} times"
 
 
 def explanation_data(about: Row, reported: Sequence[Reported] = ()) -> dict[str, Any]:
-    """Return the explanation as plain data, version 1; absent parts are left out. reported: as for the text."""
+    """Return the explanation as plain data, version 1, without absent parts. reported: as for the text."""
     data: dict[str, Any] = {
         "version": 1,
         "code": about.code,
@@ -96,8 +100,8 @@ def explanation_data(about: Row, reported: Sequence[Reported] = ()) -> dict[str,
     return {name: value for name, value in data.items() if value}
 
 
-def _variant(problem: str, remedy: str, width: int, *, breaking: bool = True) -> list[str]:
-    """Write a problem with its remedy. breaking: words longer than a line; those of a report are to be copied."""
+def _write_variant(problem: str, remedy: str, width: int, *, breaking: bool = True) -> list[str]:
+    """Write a problem with its remedy. breaking: split words longer than a line, except in a report."""
     indents = [("- ", INDENT, problem)] + ([(INDENT, INDENT * 2, f"remedy: {remedy}")] if remedy else [])
     return [
         line
@@ -113,5 +117,5 @@ def _variant(problem: str, remedy: str, width: int, *, breaking: bool = True) ->
     ]
 
 
-def _wrapped(text: str, width: int) -> str:
+def _wrap_text(text: str, width: int) -> str:
     return "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False))

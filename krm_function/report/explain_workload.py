@@ -1,7 +1,7 @@
 """Explain one workload, edit by edit: the rule, the reason and the documentation of each.
 
-Rule of this file: it reads the records of a render and adds nothing to them. Edits of one rule and one reason that
-follow each other are one step. The JSON form is versioned; version 1 only ever gains fields.
+Rule of this file: it only reads the records of a render. Consecutive edits with the same rule and reason are one step.
+The JSON form is versioned; version 1 only ever gains fields.
 """
 
 import json
@@ -23,12 +23,12 @@ from krm_function.report.plan import memory_data, memory_sentence
 from krm_function.report.policy_text import variables_text
 from krm_function.text.changes import ABSENT
 
-SIGNS = {"set": "~", "insert": "+", "remove": "-"}  # of a field that was there
+SIGNS = {"set": "~", "insert": "+", "remove": "-"}  # of an existing field
 LONGEST = 160  # characters of a value in a line: an image with its digest fits
 
 
 def explained(rendered: Rendered, ref: Ref) -> tuple[Workload, list[Finding]]:
-    """Return the entry of one workload in the plan of a render, and the findings about it."""
+    """Return a workload's entry in the plan of a render, and the findings about it."""
     line = next(line for line in rendered.plan if line.ref == ref)
     return line, [finding for finding in rendered.findings if finding.ref == ref]
 
@@ -38,11 +38,11 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     line, findings = explained(rendered, ref)
     parts = [
         on_one_line(address_of(ref)) + "\n",
-        *(f"  {name:<15} {on_one_line(text)}\n" for name, text in _facts(line)),
+        *(f"  {name:<15} {on_one_line(text)}\n" for name, text in _list_facts(line)),
     ]
-    for number, step in enumerate(_steps(line.edits), 1):
+    for number, step in enumerate(_group_edits(line.edits), 1):
         parts.append(f"\n{number}. {step[0].code} {on_one_line(step[0].reason)}\n")
-        parts += [f"   {_sign(edit)} {on_one_line(_change(edit))}\n" for edit in step]
+        parts += [f"   {_choose_sign(edit)} {on_one_line(_write_change(edit))}\n" for edit in step]
         parts.append(f"   see {documentation_of(step[0].code)}\n")
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
@@ -54,7 +54,7 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     return "".join(parts)
 
 
-def _facts(line: Workload) -> list[tuple[str, str]]:
+def _list_facts(line: Workload) -> list[tuple[str, str]]:
     if line.skipped:
         template = WORKLOADS[line.ref.kind][1] if line.ref.kind in WORKLOADS else ("its pod template",)
         field = dotted((*template, "spec", "runtimeClassName"))
@@ -74,23 +74,23 @@ def _facts(line: Workload) -> list[tuple[str, str]]:
     ]
 
 
-def _steps(edits: Sequence[Edit]) -> list[list[Edit]]:
+def _group_edits(edits: Sequence[Edit]) -> list[list[Edit]]:
     return [list(step) for _, step in groupby(edits, key=lambda edit: (edit.code, edit.reason))]
 
 
-def _sign(edit: Edit) -> str:
+def _choose_sign(edit: Edit) -> str:
     return "+" if edit.before is ABSENT else SIGNS[edit.op]
 
 
-def _change(edit: Edit) -> str:
-    """Write `field: before -> after`, each in one line."""
-    old, new = (_shown(edit.path, value) for value in (edit.before, edit.after))
+def _write_change(edit: Edit) -> str:
+    """Write `field: before -> after` on one line."""
+    old, new = (_abbreviate(edit.path, value) for value in (edit.before, edit.after))
     arrow = {"set": f"{old} -> {new}" if old else new, "insert": new, "remove": old}[edit.op]
     return f"{dotted(edit.path)}: {arrow}"
 
 
-def _shown(path: Path, value: Any) -> str:
-    """Write a value in short: a scalar as it is, a map by its name or keys, a list by the names of its entries."""
+def _abbreviate(path: Path, value: Any) -> str:
+    """Abbreviate a value: a scalar as it is, a map by its name or keys, a list by the names of its entries."""
     if value is ABSENT:
         return ""
     value = masked(path, value)
@@ -120,13 +120,13 @@ def explain_json(rendered: Rendered, ref: Ref) -> str:
         "digest": line.digest,
         "openVariables": [variable._asdict() for variable in line.open],
         "notes": list(line.notes),
-        "steps": [_step(number, edit) for number, step in enumerate(_steps(line.edits), 1) for edit in step],
+        "steps": [_step_data(number, edit) for number, step in enumerate(_group_edits(line.edits), 1) for edit in step],
         "findings": [finding_data(finding) for finding in findings],
     }
     return json.dumps(data, indent=2) + "\n"
 
 
-def _step(number: int, edit: Edit) -> dict[str, Any]:
+def _step_data(number: int, edit: Edit) -> dict[str, Any]:
     data = {
         "step": number,
         "code": edit.code,

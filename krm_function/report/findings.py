@@ -1,4 +1,4 @@
-"""Findings as text, as KRM results, for machines, and read back from a report."""
+"""Findings as text, as KRM results and for programs, and findings read back from a report."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ from krm_function.record import NamedTuple
 
 # --- The order of findings: errors first, then by place; the same in every format
 #
-# kpt shows a report on one line, older ones the first four of its lines, so the decisive one must be the first.
+# kpt shows a report on one line, older versions its first four lines, so the decisive finding must come first.
 # Source: docs/facts/krm-functions.md#results.
 
 
@@ -29,11 +29,11 @@ RANK = {"error": 0, "warning": 1, "info": 2}
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort findings into this order, each once."""
-    return sorted(set(findings), key=_key)
+    """Sort findings into this order, without duplicates."""
+    return sorted(set(findings), key=_sort_key)
 
 
-def _key(finding: Finding) -> tuple[int, str, int, str, str, str, str]:
+def _sort_key(finding: Finding) -> tuple[int, str, int, str, str, str, str]:
     ref = f"{finding.ref.kind}/{finding.ref}" if finding.ref else ""
     return (
         RANK[finding.severity],
@@ -55,8 +55,8 @@ def on_one_line(text: str) -> str:
 
 # --- Colours of a terminal for words of this program
 #
-# Rule: whether a stream shows colours is the caller's to decide (cli/parser.py). The text that is
-# painted holds no control characters of the input (`on_one_line`).
+# Rule: the caller decides whether a stream shows colours (cli/parser.py). Painted text contains no control characters
+# of the input (`on_one_line`).
 
 
 # style -> parameters of "Select Graphic Rendition" (ECMA-48): of the sixteen colours that each user can choose
@@ -83,10 +83,10 @@ def ansi(text: str, style: str) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else ""
 
 
-# --- Findings of one cause told as one: same code, same sentence, same remedy, at several places
+# --- Findings of one cause as one group: same code, same sentence, same remedy, at several places
 #
-# Rule: for readers alone, so in text, on the plan's page and in SARIF. JSON, GitHub's commands and the
-# results of a ResourceList have each finding by itself, because programs count and place them.
+# Rule: only for readers: in text, on the plan's page and in SARIF. JSON, GitHub's commands and the results of a
+# ResourceList list each finding separately, because programs count and place them.
 
 
 class Group(NamedTuple):
@@ -105,7 +105,7 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
 
 
 def sentence(finding: Finding) -> str:
-    """Return the message of a finding on one line, without its field if it begins with that: the place is beside it."""
+    """Return a finding's message on one line, without its field at the beginning: the place is printed beside it."""
     field = dotted(finding.path)
     subject, must, requirement = finding.message.partition(" must ")
     if must and f".{field}".endswith(f".{subject}"):
@@ -126,26 +126,26 @@ def sentence(finding: Finding) -> str:
 #     error CC0504 shop/db spec.template.spec and 2 more: image … is not in the ImageLock
 #       also: shop/web spec.template.spec (web.yaml:24:5)
 #
-# Lower case, no full stop, one line per sentence. A place is the object and field, else the file and line. What is the
-# same at several places is told once, and the places after the fifth are counted.
+# Lower case, no full stop, one line per sentence. A place is the object and field, else the file and line. A finding
+# with several places is printed once, and the places after the fifth are counted.
 
 
-NAMED = 5  # places of one cause that are named where not all are asked for
+NAMED = 5  # places of one cause that are named, unless all are requested
 
 
 def place_of(finding: Finding) -> str:
-    """Return the place of a finding: `shop/db spec.x`, `file.yaml:3:7`, or "" when it is about the whole run."""
+    """Return the place of a finding: `shop/db spec.x`, `file.yaml:3:7`, or "" if it is about the whole run."""
     if finding.ref is not None:
         return on_one_line(f"{finding.ref} {dotted(finding.path)}".strip())
     return position(finding)
 
 
 def position(finding: Finding) -> str:
-    """Write `file:line:column` as far as known, for an object of a stream with the file that it says it comes from."""
+    """Write `file:line:column` as far as known; for an object of a stream, with its claimed file."""
     return on_one_line(position_text(finding.file, finding.line, finding.column, finding.origin))
 
 
-def _plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that file is for terminals alone)
+def _leave_plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that file is for terminals alone)
     return text
 
 
@@ -154,11 +154,11 @@ def render_text(
     *,
     infos: bool = False,
     whole: bool = False,
-    paint: Callable[[str, str], str] = _plain,
+    paint: Callable[[str, str], str] = _leave_plain,
 ) -> str:
     """Write all findings as text, "" for none.
 
-    infos: also those of severity info. whole: name every place of a cause. paint: see colour.Paint.
+    infos: include findings of severity info. whole: name every place of a cause. paint: see Paint.
     """
     told = (finding for finding in findings if infos or finding.severity != "info")
     return "".join(line + "\n" for group in grouped(told) for line in _lines(group, paint, whole=whole))
@@ -187,11 +187,11 @@ def _whole_place(finding: Finding) -> str:
     return f"{where} ({place})" if place and place != where else where
 
 
-# --- Findings as KRM results: what kpt prints and writes to its results file
+# --- Findings as KRM results, which kpt prints and writes to its results file
 #
-# Rule: a finding becomes one result with its code as a tag and its remedy in the message, because a result
-# has no other place for it (docs/facts/krm-functions.md#results). kpt does not print `file`, so the message has it,
-# too. Infos are left out: kpt has one line for all, older ones four, and only what needs a reader may take its place.
+# Rule: a finding becomes one result with its code as a tag and its remedy in the message, because a result has no other
+# place for it (docs/facts/krm-functions.md#results). kpt does not print `file`, so the message has it too. Infos are
+# left out: kpt has one line for all results, older versions four, and only results that need a reader may use it.
 
 
 def krm_results(findings: Iterable[Finding]) -> list[Result]:
@@ -219,7 +219,7 @@ def _krm_result(finding: Finding) -> Result:
 
 
 def _file_of_result(finding: Finding, ref: ResourceRef | None) -> File | None:
-    """Return the file of the package: where the object comes from, or what was read; none outside of the package."""
+    """Return the file of the package: the object's or the one that was read; None outside of the package."""
     if finding.origin:
         return File(finding.origin.path, finding.origin.position or 0) if finding.origin.inside else None
     return File(finding.file) if ref is None and finding.file and not finding.file.startswith(("/", "..")) else None
@@ -227,14 +227,14 @@ def _file_of_result(finding: Finding, ref: ResourceRef | None) -> File | None:
 
 # --- Findings for machines: JSON (versioned) and GitHub workflow commands
 #
-# Rule: same findings, same order as the text; a consumer may rely on field names of version 1.
+# Rule: same findings, same order as the text; consumers may rely on field names of version 1.
 
 
 GITHUB_LEVEL = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def finding_data(finding: Finding) -> dict[str, Any]:
-    """Return one finding as plain data; absent parts are left out."""
+    """Return one finding as plain data, without absent parts."""
     data: dict[str, Any] = {"code": finding.code, "severity": finding.severity, "message": on_one_line(finding.message)}
     if finding.hint:
         data["hint"] = on_one_line(finding.hint)
@@ -261,41 +261,41 @@ def render_json(findings: Iterable[Finding]) -> str:
 
 
 def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """Write one workflow command per finding. infos: also those of severity info, as notices; GitHub shows ten."""
+    """Write one workflow command per finding. infos: include severity info, as notices; GitHub shows ten."""
     lines = []
     for finding in ordered(findings):
         if finding.severity == "info" and not infos:
             continue
         where = f"{finding.ref} {dotted(finding.path)}".strip() if finding.ref else ""
         fields = {**_file_of_finding(finding), "title": f"{finding.code} {where}".strip()}
-        joined = ",".join(f"{key}={_property(value)}" for key, value in fields.items() if value)
-        hint = f"%0Ahint: {_data(finding.hint)}" if finding.hint else ""
-        lines.append(f"::{GITHUB_LEVEL[finding.severity]} {joined}::{_data(sentence(finding))}{hint}\n")
+        joined = ",".join(f"{key}={_escape_property(value)}" for key, value in fields.items() if value)
+        hint = f"%0Ahint: {_escape_data(finding.hint)}" if finding.hint else ""
+        lines.append(f"::{GITHUB_LEVEL[finding.severity]} {joined}::{_escape_data(sentence(finding))}{hint}\n")
     return "".join(lines)
 
 
 def _file_of_finding(finding: Finding) -> dict[str, str]:
-    """Return the file of an annotation, with its line; a line of a stream would be taken for one of some file."""
+    """Return the file of an annotation, with its line; a line of a stream would look like a line of some file."""
     if not finding.file:
         return {"file": finding.origin.path if finding.origin and finding.origin.inside else ""}
     return {"file": finding.file, "line": str(finding.line or ""), "col": str(finding.column or "")}
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return on_one_line(text).replace("%", "%25")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 # --- Findings as SARIF 2.1.0, which code hosts and editors read
 #
-# Rule: plain data after the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than
-# all of this package; the tests validate the output with the schema. A finding about an object has its field as logical
-# location, and its file and line as physical location where there is a file; a file that the object only says it comes
-# from has no line, since lines count in the stream. Findings of one cause are one result at the first place, which
-# relates to the others: by the standard (3.27.12) a result has several locations only if each must be changed.
+# Rule: plain data according to the OASIS schema. The libraries that model SARIF are unmaintained, or heavier than this
+# whole package; the tests validate the output with the schema. A finding about an object has its field as logical
+# location, and its file and line as physical location if it has a file; a file that the object only claims has no line,
+# since lines count in the stream. Findings of one cause are one result at the first place, which relates to the others:
+# by the standard (3.27.12) a result has several locations only if each must be changed.
 
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -303,16 +303,16 @@ LEVEL = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def render_sarif(findings: Iterable[Finding], *, infos: bool = False) -> str:
-    """Write one run with one result per cause. infos: also findings of severity info, as notes."""
+    """Write one run with one result per cause. infos: include findings of severity info, as notes."""
     shown = grouped(finding for finding in findings if infos or finding.severity != "info")
     codes = sorted({group.first.code for group in shown})
-    driver = {"name": "contrast-krm", "version": __version__, "rules": [_rule(code) for code in codes]}
+    driver = {"name": "contrast-krm", "version": __version__, "rules": [_rule_data(code) for code in codes]}
     results = [_sarif_result(group, codes.index(group.first.code)) for group in shown]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule_data(code: str) -> dict[str, Any]:
     about = row(code)
     rule: dict[str, Any] = {
         "id": code,
@@ -335,15 +335,15 @@ def _sarif_result(group: Group, rule: int) -> dict[str, Any]:
         "level": LEVEL[first.severity],
         "message": {"text": on_one_line(text)},
     }
-    location = _location(first)
+    location = _location_data(first)
     if location:
         result["locations"] = [location]
-    if related := [location for location in map(_location, rest) if location]:
+    if related := [location for location in map(_location_data, rest) if location]:
         result["relatedLocations"] = [{"id": number, **location} for number, location in enumerate(related, 1)]
     return result | {"partialFingerprints": {"finding/v2": _fingerprint(group)}}
 
 
-def _location(finding: Finding) -> dict[str, Any]:
+def _location_data(finding: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {}
     file = finding.origin.path if finding.origin and finding.origin.inside else finding.file
     if file:
@@ -365,7 +365,7 @@ def _location(finding: Finding) -> dict[str, Any]:
 def _fingerprint(group: Group) -> str:
     """Make a fingerprint that stays the same when lines move.
 
-    Of the rule and the sentence, and of a cause at one place also of object and field.
+    From the rule and the sentence; for a cause at one place also from object and field.
     """
     import hashlib
 
@@ -375,17 +375,16 @@ def _fingerprint(group: Group) -> str:
     return hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-# --- Read what an earlier call wrote with `--report`: the findings of one code, as text or as JSON
+# --- Read the findings of one code from an earlier call's `--report` file, as text or as JSON
 #
-# Rule: it reads what report/findings.py and report/findings.py write, and nothing of it is believed: it is
-# shown.
+# Rule: it reads the formats of this file. The content is not trusted, only shown.
 
 
 SEVERITIES = ("error", "warning", "info")
 
 
 class Reported(NamedTuple):
-    """A finding of a report. place: object and field, "" for none. sentence: what is wrong. hint: "" for none."""
+    """A finding of a report. place: object and field, "" for none. hint: "" for none."""
 
     place: str
     sentence: str
@@ -393,12 +392,12 @@ class Reported(NamedTuple):
 
 
 def read_report(text: str, code: str) -> tuple[Reported, ...]:
-    """Return the findings of a code in a report, each once. Raises ValueError for what is no report of these forms."""
-    told = _from_json(text, code) if text.lstrip().startswith("{") else _from_text(text, code)
+    """Return the findings of a code in a report, without duplicates. Raises ValueError for other formats."""
+    told = _read_json(text, code) if text.lstrip().startswith("{") else _read_text(text, code)
     return tuple(dict.fromkeys(told))
 
 
-def _from_json(text: str, code: str) -> list[Reported]:
+def _read_json(text: str, code: str) -> list[Reported]:
     try:
         report: Any = json.loads(text)
     except RecursionError:
@@ -419,7 +418,7 @@ def _place(entry: dict[str, Any]) -> str:
     return on_one_line(f"{name} {entry.get('field') or ''}".strip())
 
 
-def _from_text(text: str, code: str) -> list[Reported]:
+def _read_text(text: str, code: str) -> list[Reported]:
     told: list[Reported] = []
     has_code = last = False
     for line in text.splitlines():

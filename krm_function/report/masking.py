@@ -1,8 +1,8 @@
-"""Mask what may not be shown of an object: data of Secrets, values of variables, long annotations.
+"""Mask the secret values of an object: data of Secrets, values of variables, long annotations.
 
 Rule of this file: output of a terminal or of CI ends up in a log, so a value that might be secret is never shown, not
 even as context of a change. Masked are the data of Secrets and of ConfigMaps that no render emitted (they become
-variables), the values of variables, and annotations that are longer than LONGEST.
+variables), the values of variables, and annotations longer than LONGEST.
 """
 
 import hashlib
@@ -19,31 +19,31 @@ MASK = "(masked)"
 
 
 def masked(path: Path, value: Any) -> Any:
-    """Mask the value of one field. path: of the field."""
+    """Mask the value of one field. path: the field's."""
     wrapped, inside = value, list(path[-3:])
     root: list[Any] = []
-    while inside:  # the last three steps say whether it is a variable's value or an annotation
+    while inside:  # the last three steps tell a variable's value or an annotation
         step = inside.pop()
         wrapped = {step: wrapped} if isinstance(step, str) else [wrapped]
         root.insert(0, step if isinstance(step, str) else 0)
-    changes = [Change(place, "set", shown) for place, shown in _below((), wrapped)]
+    changes = [Change(place, "set", shown) for place, shown in _hide_below((), wrapped)]
     return dig(apply(wrapped, changes), tuple(root))
 
 
 def masked_annotation(value: Any) -> Any:
-    """Return an annotation's value, or its length and digest when it is long."""
+    """Return an annotation's value, or its length and digest if it is long."""
     if not isinstance(value, str) or len(value) <= LONGEST:
         return value
     return f"({len(value)} characters, sha256 {hashlib.sha256(value.encode('utf-8', 'replace')).hexdigest()[:16]})"
 
 
 def hidden(document: Any) -> Iterator[tuple[Path, str]]:
-    """Yield every path of a document whose value may not be shown, and the text to show in its place."""
+    """Yield every path of a document with a hidden value, and the text to show instead."""
     for root, value in objects(document):
-        yield from _of_object(root, value)
+        yield from _hide_data(root, value)
 
 
-def _of_object(root: Path, value: Any) -> Iterator[tuple[Path, str]]:
+def _hide_data(root: Path, value: Any) -> Iterator[tuple[Path, str]]:
     kind = dig(value, ("kind",))
     foreign = kind == "ConfigMap" and dig(value, ("metadata", "annotations", EMITTED)) is None
     if kind == "Secret" or foreign:
@@ -51,14 +51,14 @@ def _of_object(root: Path, value: Any) -> Iterator[tuple[Path, str]]:
             for key, text in mapping(dig(value, (field,))).items():
                 if text is not None:
                     yield (*root, field, key), MASK
-    yield from _below(root, value)
+    yield from _hide_below(root, value)
 
 
-def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
+def _hide_below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
     """Yield variables and long annotations at any depth, in objects of every kind."""
     if isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _below((*path, index), part)
+            yield from _hide_below((*path, index), part)
     if not isinstance(value, dict):
         return
     for key, part in value.items():
@@ -73,9 +73,9 @@ def _below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
                 if _has_value(element):
                     yield (*place, index, "value"), MASK
                 else:
-                    yield from _below((*place, index), element)
+                    yield from _hide_below((*place, index), element)
         else:
-            yield from _below(place, part)
+            yield from _hide_below(place, part)
 
 
 def _has_value(variable: Any) -> bool:

@@ -15,13 +15,13 @@ from krm_function.record import NamedTuple
 from krm_function.render.rendered import Rendered
 from krm_function.report.findings import ordered
 
-# --- What the plan says of memory: of one workload, and of the workloads that a node pool takes
+# --- The memory column of the plan: of one workload, and of the workloads that a node pool takes
 #
 #     2560Mi/23.0Gi   the VM gets 2560Mi; images and limits need 23.0Gi
 #     2560Mi/?        the lock has no sizes of an image, so nothing is compared
 #
-# Rule: it reads what the render has worked out (contrast/vm_size.py) and adds it up. A pod of a DaemonSet
-# is counted once for each node of the pool.
+# Rule: it adds up the results of the render (contrast/vm_size.py). A pod of a DaemonSet is counted once for each node
+# of the pool.
 
 
 LEGEND = "memory: what the VM of a pod gets / what its images and limits need"
@@ -30,7 +30,7 @@ NOTHING = "memory not compared: the lock has no sizes (contrast-krm lock --sizes
 
 
 class MemorySum(NamedTuple):
-    """What the VMs of some pods get in all, and need; needs: None if it is not known of one."""
+    """The total memory that the VMs of some pods get and need; needs: None if one pod's is unknown."""
 
     pods: int
     gets: int
@@ -39,17 +39,17 @@ class MemorySum(NamedTuple):
     def __str__(self) -> str:
         """Write `VMs of 3 pods: 12.3Gi/14.0Gi`."""
         pods = f"{self.pods} pod{'' if self.pods == 1 else 's'}"
-        return f"VMs of {pods}: {_pair(self.gets, self.needs)}"
+        return f"VMs of {pods}: {_write_pair(self.gets, self.needs)}"
 
 
 def memory_cell(workload: Workload) -> str:
-    """Write what the VM of a workload gets and needs; "" if that was not worked out."""
+    """Write the memory that a workload's VM gets and needs; "" if it was not calculated."""
     memory = workload.memory
-    return "" if memory is None else _pair(memory.gets, memory.needs)
+    return "" if memory is None else _write_pair(memory.gets, memory.needs)
 
 
 def memory_legend(plan: Iterable[Workload]) -> str:
-    """Explain the cells of a plan, or say that there are none; "" without workloads whose memory was worked out."""
+    """Explain the cells of a plan, or report that there are none; "" without workloads whose memory was calculated."""
     memories = [workload.memory for workload in plan if workload.memory is not None]
     if not memories:
         return ""
@@ -59,8 +59,8 @@ def memory_legend(plan: Iterable[Workload]) -> str:
 
 
 def memory_sum(workloads: Iterable[Workload], nodes: int = 1) -> MemorySum | None:
-    """Add up the memory of all pods of some workloads. nodes: of their pool. None if nothing is known."""
-    counted = [(workload.memory, _pods(workload, nodes)) for workload in workloads if workload.memory is not None]
+    """Add up the memory of all pods of some workloads. nodes: of their pool. None if all are unknown."""
+    counted = [(workload.memory, _count_pods(workload, nodes)) for workload in workloads if workload.memory is not None]
     if not counted:
         return None
     amounts = [None if memory.needs is None else memory.needs * pods for memory, pods in counted]
@@ -69,7 +69,7 @@ def memory_sum(workloads: Iterable[Workload], nodes: int = 1) -> MemorySum | Non
 
 
 def memory_sentence(memory: PodMemory) -> str:
-    """Say what a VM gets and needs, and what was not compared."""
+    """Describe what a VM gets and needs, and what was not compared."""
     vm, limits = memory_text(memory.of_vm), memory_text(memory.limits)
     gets = f"the VM gets {memory_text(memory.gets)}: {vm} of its own and {limits} of limits"
     if memory.stored:
@@ -86,7 +86,7 @@ def memory_sentence(memory: PodMemory) -> str:
 
 
 def memory_data(workload: Workload) -> dict[str, Any] | None:
-    """Return the memory of one pod for JSON, in bytes; needs: null if it is not known."""
+    """Return the memory of one pod for JSON, in bytes; needs: null if unknown."""
     memory = workload.memory
     if memory is None:
         return None
@@ -101,31 +101,31 @@ def memory_data(workload: Workload) -> dict[str, Any] | None:
     }
 
 
-def _pods(workload: Workload, nodes: int) -> int:
+def _count_pods(workload: Workload, nodes: int) -> int:
     replicas = replicas_of(workload)
     return nodes if replicas is None else replicas
 
 
-def _pair(gets: int, needs: int | None) -> str:
+def _write_pair(gets: int, needs: int | None) -> str:
     return f"{memory_text(gets)}/{'?' if needs is None else memory_text(needs)}"
 
 
 # --- Group nodes into pools: nodes that are alike for every workload of the plan
 #
-# Rule: two nodes are of one pool when they have the same taints, the same capacity in whole units,
-# the same values of every label that some workload selects by, and when each workload fits both or neither.
-# Without nodes, a pool is what a runtime class asks for, and says so.
+# Rule: two nodes are in one pool if they have the same taints, the same capacity in whole units, the same values of
+# every label that some workload selects by, and if each workload fits both or neither. Without nodes, a pool consists
+# of the labels that a runtime class selects, and is marked as assumed.
 
 
 Entry = tuple[Workload, Placement | None, bool]  # a workload, where it can run, whether it is in conflict
-LEFT_OUT = frozenset({"pods", "ephemeral-storage"})  # capacity that tells no pool from another
+LEFT_OUT = frozenset({"pods", "ephemeral-storage"})  # capacity that does not distinguish pools
 GIB = 2**30 * NANO
 
 
 class Pool(NamedTuple):
     """Nodes that are alike. labels: those that some workload selects by. workloads: positions of the entries they take.
 
-    assumed: no node is known, these are the labels that a node must have. capacity: resource name -> text.
+    assumed: no node is known; labels are those that a node must have. capacity: resource name -> text.
     """
 
     labels: Mapping[str, str]
@@ -146,17 +146,17 @@ class Pool(NamedTuple):
 
 
 def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool, ...]:
-    """Return the pools of a plan: those in use first, then by name."""
+    """Return the pools of a plan: used ones first, then by name."""
     if nodes is None:
-        return _assumed(entries)
-    asked = sorted({key for workload, _, _ in entries for key in _asked(workload)})
+        return _assume_pools(entries)
+    asked = sorted({key for workload, _, _ in entries for key in _list_label_keys(workload)})
     fitting = [frozenset(where.fitting) if where is not None else frozenset() for _, where, _ in entries]
     members: dict[Any, list[Node]] = {}
     for node in nodes:
         takes = tuple(index for index, names in enumerate(fitting) if node.name in names)
         labels = tuple((key, node.labels[key]) for key in asked if key in node.labels)
         taints = tuple(sorted(map(str, node.taints)))
-        alike = (labels, taints, node.unschedulable, _capacity(node), takes)
+        alike = (labels, taints, node.unschedulable, _round_capacity(node), takes)
         members.setdefault(alike, []).append(node)
     grouped = [
         Pool(dict(labels), tuple(node.name for node in group), taints, cordoned, capacity, takes)
@@ -165,8 +165,8 @@ def pools(entries: Sequence[Entry], nodes: Sequence[Node] | None) -> tuple[Pool,
     return tuple(sorted(grouped, key=lambda pool: (not pool.workloads, pool.nodes)))
 
 
-def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
-    """Return pools that the runtime classes select, with their workloads, where no nodes are known."""
+def _assume_pools(entries: Sequence[Entry]) -> tuple[Pool, ...]:
+    """Return the pools that the runtime classes select, with their workloads, for a plan without known nodes."""
     takers: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for index, (workload, _, failed) in enumerate(entries):
         if not failed:
@@ -174,8 +174,8 @@ def _assumed(entries: Sequence[Entry]) -> tuple[Pool, ...]:
     return tuple(Pool(dict(key), workloads=tuple(indexes), assumed=True) for key, indexes in sorted(takers.items()))
 
 
-def _asked(workload: Workload) -> set[str]:
-    """Return the label keys that one workload selects by: its own selector, its class's, and its required affinity."""
+def _list_label_keys(workload: Workload) -> set[str]:
+    """Return the label keys that a workload selects by: its own selector, its class's, and its required affinity."""
     spec = workload.pod_spec
     selector = spec.get("nodeSelector")
     keys = {*workload.node_selector, *(selector if isinstance(selector, dict) else ())}
@@ -184,8 +184,8 @@ def _asked(workload: Workload) -> set[str]:
     return {str(key) for key in keys}
 
 
-def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
-    """Return what a node holds: memory in whole GiB, so that two machines of one type are alike."""
+def _round_capacity(node: Node) -> tuple[tuple[str, str], ...]:
+    """Return a node's capacity, with memory in whole GiB, so that two machines of one type are alike."""
     amounts = node.allocatable or {}
     names = [name for name in ("cpu", "memory") if name in amounts]
     names += sorted(name for name in amounts if name not in {"cpu", "memory"} | LEFT_OUT and amounts[name] > 0)
@@ -196,8 +196,8 @@ def _capacity(node: Node) -> tuple[tuple[str, str], ...]:
 
 # --- The plan as data: one entry per workload with its placement and findings, conflicts first
 #
-# Rule: it arranges the records of a render and of `kubernetes.placement` and computes nothing again. Every
-# form of the plan is made from this record.
+# Rule: it arranges the records of a render and of `kubernetes.placement` without calculating anything again. Every form
+# of the plan is made from this record.
 
 
 UNPLACED = "CC0311"
@@ -206,7 +206,7 @@ REWRITTEN = frozenset({"CC0831", "CC0832", "CC0833", "CC0834"})  # by a rule of 
 
 
 class PlanEntry(NamedTuple):
-    """One workload. placement: None when no nodes are known, or when it has no runtime class yet."""
+    """One workload. placement: None if no nodes are known, or if it has no runtime class yet."""
 
     workload: Workload
     placement: Placement | None = None
@@ -237,7 +237,7 @@ class Plan(NamedTuple):
     """The plan of a render.
 
     findings: those about no workload of the plan. source: where the nodes come from. release: the version of the
-    Contrast release, "" if it is not known.
+    Contrast release, "" if unknown.
     """
 
     lines: tuple[PlanEntry, ...]
@@ -256,7 +256,7 @@ class Plan(NamedTuple):
 
     @property
     def unplaced(self) -> int:
-        """How many workloads fit no node."""
+        """The number of workloads that fit no node."""
         return sum(any(finding.code == UNPLACED for finding in line.findings) for line in self.lines)
 
 
@@ -269,7 +269,7 @@ def make_plan(
 ) -> Plan:
     """Make the plan of a render.
 
-    nodes: None when none are known. placements: by position in `rendered.plan`. placing: findings of placing the pods.
+    nodes: None if unknown. placements: by position in `rendered.plan`. placing: findings of placing the pods.
     """
     findings = [finding for finding in ordered([*rendered.findings, *placing]) if finding.severity != "info"]
     lines: list[PlanEntry] = []
@@ -292,7 +292,7 @@ def make_plan(
 
 
 def common_class(plan: Plan) -> str:
-    """Return the pattern of all runtime classes, as `contrast-cc-<platform>-1a2b3c4d`; "" if there is not one."""
+    """Return the common pattern of all runtime classes, such as `contrast-cc-<platform>-1a2b3c4d`, or ""."""
     classes = {(line.workload.platform, line.workload.runtime_class) for line in plan.lines if line.workload.platform}
     patterns = {name.replace(f"-{platform}-", "-<platform>-") for platform, name in classes}
     if len(patterns) != 1:
@@ -301,13 +301,13 @@ def common_class(plan: Plan) -> str:
 
 
 def changes_of(workload: Workload, *, digest: bool = True) -> str:
-    """Write `+2 containers as user 0:0, policy 1a2b3c4d`; as whom they run stands there if the pod sets another user.
+    """Write `+2 containers as user 0:0, policy 1a2b3c4d`; the containers' user is named if the pod sets another.
 
     digest: with the beginning of the policy's digest.
     """
     injected = [edit for edit in workload.edits if edit.code in INJECTED]
     containers = len({edit.code for edit in injected})
-    users = dict.fromkeys(user for edit in injected for user in _stated_users(edit.after))
+    users = dict.fromkeys(user for edit in injected for user in _list_users(edit.after))
     as_user = f" as user {' and '.join(users)}" if users else ""
     parts = [f"+{counted(containers, 'container')}{as_user}"] if containers else []
     volumes = len({edit.reason for edit in workload.edits if edit.code in REWRITTEN})
@@ -322,8 +322,8 @@ def changes_of(workload: Workload, *, digest: bool = True) -> str:
     return ", ".join(parts) or ("policy" if workload.digest else "no changes")
 
 
-def _stated_users(inserted: Any) -> list[str]:
-    """Return the users, `uid:gid`, that inserted containers state; the list is inserted whole where there was none."""
+def _list_users(inserted: Any) -> list[str]:
+    """Return the users, `uid:gid`, of inserted containers; without an existing list, the whole list is inserted."""
     contexts = [
         mapping(entry.get("securityContext")) for entry in maps(inserted if isinstance(inserted, list) else [inserted])
     ]
@@ -340,7 +340,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def plan_totals(plan: Plan) -> str:
-    """Sum the plan up in one sentence."""
+    """Summarise the plan in one sentence."""
     parts = [counted(len(plan.lines), "workload"), f"{len(plan.skipped)} skipped"]
     if plan.nodes is not None:
         parts.append(counted(len(plan.nodes), "node"))
@@ -360,17 +360,17 @@ def plan_totals(plan: Plan) -> str:
 def plan_json(plan: Plan) -> str:
     """Write `{"version": 1, "failed": bool, "release": ..., "workloads": [...], "skipped": [...], ...}`.
 
-    failed: whether the render fails, so that nothing would be written. release: "" if it is not known. notes of a
-    workload: what a reader must know and what is no finding. pools: null when no nodes are known. A
-    workload's `nodes` is null then too, and for one that has no runtime class yet.
+    failed: whether the render fails, so that nothing would be written. release: "" if unknown. notes of a workload:
+    facts for the reader that are not findings. pools: null if no nodes are known. A workload's `nodes` is null then
+    too, and if it has no runtime class yet.
     """
     data = {
         "version": 1,
         "failed": plan.failed,
         "release": plan.release,
-        "workloads": [_workload(line) for line in plan.lines],
-        "skipped": [{**_ref(workload), "reason": workload.skipped} for workload in plan.skipped],
-        "pools": None if plan.nodes is None else [_pool(pool, plan) for pool in plan.pools],
+        "workloads": [_workload_data(line) for line in plan.lines],
+        "skipped": [{**_ref_data(workload), "reason": workload.skipped} for workload in plan.skipped],
+        "pools": None if plan.nodes is None else [_pool_data(pool, plan) for pool in plan.pools],
         "totals": {
             "workloads": len(plan.lines),
             "skipped": len(plan.skipped),
@@ -382,23 +382,23 @@ def plan_json(plan: Plan) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _ref(workload: Workload) -> dict[str, Any]:
+def _ref_data(workload: Workload) -> dict[str, Any]:
     api_version, kind, namespace, name, part = workload.ref
     template = {"template": part} if part else {}
     return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, **template}
 
 
-def _workload(line: PlanEntry) -> dict[str, Any]:
+def _workload_data(line: PlanEntry) -> dict[str, Any]:
     workload = line.workload
     return {
-        **_ref(workload),
+        **_ref_data(workload),
         "placeholder": workload.placeholder,
         "platform": workload.platform,
         "runtimeClassName": workload.runtime_class,
         "vcpus": workload.vcpus,
         "memory": memory_data(workload),
         "nodeSelector": dict(workload.node_selector),
-        "nodes": None if line.placement is None else _nodes(line.placement),
+        "nodes": None if line.placement is None else _nodes_data(line.placement),
         "digest": workload.digest,
         "openVariables": [variable._asdict() for variable in workload.open],
         "changes": [
@@ -413,24 +413,24 @@ def _workload(line: PlanEntry) -> dict[str, Any]:
     }
 
 
-def _nodes(placement: Placement) -> dict[str, Any]:
-    """Write the nodes of a pod. replicas: null for one on every node. requests: of one pod, as exact decimals."""
+def _nodes_data(placement: Placement) -> dict[str, Any]:
+    """Return a pod's nodes as data. replicas: null for one on every node. requests: of one pod, exact decimals."""
     return {
         "replicas": placement.replicas,
-        "requests": {name: _exact(amount) for name, amount in sorted(placement.requests.items())},
+        "requests": {name: _write_exact(amount) for name, amount in sorted(placement.requests.items())},
         "refusedAtAdmission": placement.refused,
         "fitting": list(placement.fitting),
         "others": [{"nodes": list(refusal.nodes), "reasons": list(refusal.reasons)} for refusal in placement.refusals],
     }
 
 
-def _exact(amount: int) -> str:
+def _write_exact(amount: int) -> str:
     whole, rest = divmod(amount, NANO)
     return f"{whole}.{rest:09d}".rstrip("0").rstrip(".") if rest else str(whole)
 
 
-def _pool(pool: Pool, plan: Plan) -> dict[str, Any]:
-    """Write one pool. memory: of the VMs of all pods that it may have, in bytes."""
+def _pool_data(pool: Pool, plan: Plan) -> dict[str, Any]:
+    """Return one pool as data. memory: of the VMs of all pods that it may have, in bytes."""
     memory = memory_sum([plan.lines[index].workload for index in pool.workloads], len(pool.nodes))
     return {
         "nodes": list(pool.nodes),
@@ -438,6 +438,6 @@ def _pool(pool: Pool, plan: Plan) -> dict[str, Any]:
         "taints": list(pool.taints),
         "cordoned": pool.cordoned,
         "capacity": dict(pool.capacity),
-        "workloads": [_ref(plan.lines[index].workload) for index in pool.workloads],
+        "workloads": [_ref_data(plan.lines[index].workload) for index in pool.workloads],
         "memory": None if memory is None else memory._asdict(),
     }

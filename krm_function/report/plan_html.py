@@ -1,7 +1,7 @@
 """The plan as one HTML page: a picture of the node pools with the workloads in them, and the details of each.
 
-Rule of this file: the page needs nothing but itself. No script, no font, no request: its policy (CSP) allows its own
-style sheet by digest and nothing else. Whatever comes from the input is escaped by the template engine, always.
+Rule of this file: the page is self-contained. No script, no font, no request: its policy (CSP) allows only its own
+style sheet, by digest. The template engine always escapes text from the input.
 """
 
 import os
@@ -36,7 +36,7 @@ from krm_function.report.policy_text import allowed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ID_BLOCK = "CC0607"
-# class of the style sheet -> what the left edge of such a card means
+# class of the style sheet -> meaning of the left edge of such a card
 LOOKS = {
     "snp": "AMD SEV-SNP",
     "snp gpu": "AMD SEV-SNP with GPU",
@@ -74,7 +74,7 @@ def plan_html(plan: Plan) -> str:
         version=__version__,
         headline=headline(plan),
         result=result(plan),
-        look=_result_look(plan),
+        look=_choose_result_look(plan),
         totals=plan_totals(plan),
         plan=plan,
         lines=lines,
@@ -83,7 +83,7 @@ def plan_html(plan: Plan) -> str:
         lost=[index for index in range(len(plan.lines)) if not any(index in pool.workloads for pool in plan.pools)],
         counted=counted,
         listed=first_and_more,
-        parts=_parts,
+        parts=_split_name,
         memory_legend=memory,
         sized=memory != NOTHING,
         memory_of=lambda pool: memory_sum(
@@ -93,14 +93,14 @@ def plan_html(plan: Plan) -> str:
 
 
 def headline(plan: Plan) -> str:
-    """Count the workloads: `4 protected, 1 plain, 0 blocked`. Blocked are those for which the render fails."""
+    """Count the workloads: `4 protected, 1 plain, 0 blocked`. The render fails for blocked ones."""
     blocked = sum(line.broken for line in plan.lines)
     plain = sum(workload.is_plain for workload in plan.skipped)
     return f"{len(plan.lines) - blocked} protected, {plain} plain, {blocked} blocked"
 
 
 def result(plan: Plan) -> str:
-    """Tell the result in a few words."""
+    """Summarise the result in a few words."""
     conflicts = sum(line.failed for line in plan.lines)
     if conflicts:
         return f"{conflicts} of {counted(len(plan.lines), 'workload')} in conflict"
@@ -113,20 +113,20 @@ def result(plan: Plan) -> str:
     return f"{told}, {counted(warnings, 'warning')}" if warnings else told
 
 
-def _result_look(plan: Plan) -> str:
-    """Return the class of the headline: bad if something is in error, warned if something is to be looked at."""
+def _choose_result_look(plan: Plan) -> str:
+    """Return the class of the headline: bad for errors, warned for anything that needs a look."""
     severities = {finding.severity for finding in plan.problems}
     return "bad" if "error" in severities else "warned" if severities else "good"
 
 
-def _parts(ref: Ref) -> tuple[str, str]:
-    """Return the namespace with its slash, and the rest of the name: a line may be broken between them."""
+def _split_name(ref: Ref) -> tuple[str, str]:
+    """Return the namespace with its slash, and the rest of the name: a line may break between them."""
     space = f"{ref.namespace}/" if ref.namespace else ""
     return space, str(ref).removeprefix(space)
 
 
 def _findings(plan: Plan) -> list[dict[str, Any]]:
-    """Return every cause of errors and warnings, with its places: the position of the workload, where it stands."""
+    """Return every cause of errors and warnings, with its places: the workload's position, and the address."""
     lines: dict[Ref | None, int] = {line.ref: index for index, line in enumerate(plan.lines)}
     return [
         {
@@ -142,7 +142,7 @@ def _findings(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _legend(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return the looks of the cards on this page and what they mean: class of the style sheet, text."""
+    """Return the looks of the cards on this page and their meaning: class of the style sheet, text."""
     used = {view["look"] for view in lines}
     return [(look, text) for look, text in LOOKS.items() if look in used]
 
@@ -154,7 +154,7 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
         "id": f"w{index}",
         "line": line,
         "workload": workload,
-        "look": _look(workload.platform),
+        "look": _choose_look(workload.platform),
         "vcpus": counted(workload.vcpus, "vCPU") if workload.vcpus else "",
         "memory": memory_sentence(workload.memory) if workload.memory is not None else "",
         "memory_cell": memory_cell(workload),
@@ -173,7 +173,7 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _look(platform: str) -> str:
+def _choose_look(platform: str) -> str:
     row = PLATFORMS.get(platform)
     return "none" if row is None else f"{row.tee} gpu" if row.gpu else row.tee
 
@@ -189,7 +189,7 @@ def _nodes(line: PlanEntry) -> str:
 
 
 def _edits(edits: Sequence[Edit]) -> list[dict[str, str]]:
-    """List the edits, those that write the ID blocks as one: code, what is done, where, why."""
+    """List the edits, those that write the ID blocks as one: code, operation, place, reason."""
     blocks = [edit for edit in edits if edit.code == ID_BLOCK]
     shown = []
     for edit in edits:

@@ -1,4 +1,4 @@
-"""The plan as text, in groups that the same nodes take, and as a Mermaid flowchart."""
+"""The plan as text, grouped by the nodes that take the workloads, and as a Mermaid flowchart."""
 
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
@@ -24,15 +24,14 @@ from krm_function.report.policy_text import variables_text
 
 # --- The workloads of a plan in groups that the same nodes take, each group under one heading with its reasons
 #
-# Rule: two workloads are of one group when heading and reasons are the same, so each reason stands once.
-# The words are those of the text form; plan_text.py decides the widths of lines.
+# Rule: workloads with the same heading and reasons are one group, so each reason appears once.
 
 
 REASONS = 3  # reasons that a group shows; the other forms of the plan show all
 
 
 class Row(NamedTuple):
-    """One workload. changes: with the beginning of the policy's digest; brief: without. notes: lines about it alone."""
+    """One workload. changes: with the beginning of the policy's digest; brief: without. notes: lines about it only."""
 
     name: str
     kind: str
@@ -46,7 +45,7 @@ class Row(NamedTuple):
 class Group(NamedTuple):
     """Workloads under one heading. reasons: why other nodes do not take them. failed: whether one is in conflict.
 
-    memory: of all their pods, where there is more than one.
+    memory: of all their pods, if there are several.
     """
 
     heading: str
@@ -57,7 +56,7 @@ class Group(NamedTuple):
 
 
 def groups_of(plan: Plan) -> list[Group]:
-    """Return the groups in the order of the plan, conflicts first; then the skipped workloads by the reason."""
+    """Return the groups in the order of the plan, conflicts first; then the skipped workloads by reason."""
     show_class, sized = (
         not common_class(plan),
         any(
@@ -70,7 +69,11 @@ def groups_of(plan: Plan) -> list[Group]:
         members.setdefault((line.failed, heading_of(line, show_class=show_class), reasons_of(line)), []).append(line)
     groups = [
         Group(
-            heading, tuple(_row(line, sized=sized) for line in lines), reasons, failed, _memory(lines) if sized else ""
+            heading,
+            tuple(_make_row(line, sized=sized) for line in lines),
+            reasons,
+            failed,
+            _sum_memory(lines) if sized else "",
         )
         for (failed, heading, reasons), lines in members.items()
     ]
@@ -81,7 +84,7 @@ def groups_of(plan: Plan) -> list[Group]:
 
 
 def heading_of(line: PlanEntry, *, show_class: bool) -> str:
-    """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. show_class: with the runtime class."""
+    """Write platform and nodes: `metal-qemu-snp on snp-1, snp-2 (2 of 5 nodes)`. show_class: add the runtime class."""
     workload, placement = line.workload, line.placement
     text = workload.platform or "no platform"
     if show_class and workload.runtime_class:
@@ -106,7 +109,7 @@ def nodes_of(placement: Placement) -> str:
 
 
 def wanted_nodes(workload: Workload) -> str:
-    """Return the nodes that a pod asks for, where none are known: `nodes with tee=snp`, `any node`."""
+    """Return the nodes that a pod requires, if no nodes are known: `nodes with tee=snp`, `any node`."""
     labels = ", ".join(f"{key}={value}" for key, value in sorted(workload.node_selector.items()))
     if labels:
         return f"nodes with {labels}"
@@ -114,29 +117,31 @@ def wanted_nodes(workload: Workload) -> str:
 
 
 def reasons_of(line: PlanEntry) -> tuple[str, ...]:
-    """Say why the other nodes do not take the pod, the closest first: `not tdx-1: label tee is tdx, not snp`.
+    """List why the other nodes do not take the pod, the closest first: `not tdx-1: label tee is tdx, not snp`.
 
-    Where a node takes it, only one reason for each other node. Of a DaemonSet that has a node, only those nodes for
-    which there is a pod that they cannot hold; no pod is made for the others.
+    If a node takes it, only one reason for each other node. For a DaemonSet that has a node, only those nodes that get
+    a pod which they cannot hold; no pod is made for the others.
     """
     placement = line.placement
     if placement is None:
         return ()
     if line.one_a_node and placement.fitting:
-        return _first([f"Pending on {fit}" for fit in placement.pending], [len(fit.nodes) for fit in placement.pending])
+        return _shorten_reasons(
+            [f"Pending on {fit}" for fit in placement.pending], [len(fit.nodes) for fit in placement.pending]
+        )
     fits = placement.fits
     if placement.fitting:
         fits = tuple(fit._replace(reasons=fit.reasons[:1]) for fit in fits)
     refusals = grouped(fits)
-    return _first([f"not {refusal}" for refusal in refusals], [len(refusal.nodes) for refusal in refusals])
+    return _shorten_reasons([f"not {refusal}" for refusal in refusals], [len(refusal.nodes) for refusal in refusals])
 
 
-def _first(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
+def _shorten_reasons(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
     more_nodes = sum(list(counts)[REASONS:])
     return (*reasons[:REASONS], *([f"nor {counted(more_nodes, 'more node')}"] if more_nodes else []))
 
 
-def _row(line: PlanEntry, *, sized: bool) -> Row:
+def _make_row(line: PlanEntry, *, sized: bool) -> Row:
     workload = line.workload
     codes: dict[str, None] = dict.fromkeys(f"{finding.severity} {finding.code}" for finding in line.findings)
     return Row(
@@ -146,18 +151,18 @@ def _row(line: PlanEntry, *, sized: bool) -> Row:
         memory_cell(workload) if sized else "",
         "" if line.broken else changes_of(workload),
         "" if line.broken else changes_of(workload, digest=False),
-        (*([", ".join(codes)] if codes else []), *_open(workload), *workload.notes),
+        (*([", ".join(codes)] if codes else []), *_note_open_variables(workload), *workload.notes),
     )
 
 
-def _memory(lines: list[PlanEntry]) -> str:
+def _sum_memory(lines: list[PlanEntry]) -> str:
     nodes = len(lines[0].placement.fitting) if lines[0].placement is not None else 1
     total = memory_sum([line.workload for line in lines], nodes)
     return str(total) if total is not None and total.pods > 1 else ""
 
 
-def _open(workload: Workload) -> list[str]:
-    """Return a note on the variables of which the policy allows any value, and one on those with a form."""
+def _note_open_variables(workload: Workload) -> list[str]:
+    """Return a note on the variables that may have any value by the policy, and one on those with a form."""
     if not workload.open:
         return []
     any_value = variables_text(workload, of_controller=False)
@@ -183,20 +188,20 @@ def _open(workload: Workload) -> list[str]:
 #
 #     2 workloads, 0 skipped, 3 nodes
 #
-# Rule: no line is wider than `width`, whatever the input holds, and nothing is cut off. A name that does
-# not fit beside its columns has lines of its own before them; a text that is wider than a line goes on in the next one.
+# Rule: no line is wider than `width`, whatever the input contains, and no text is cut off. A name that does not fit
+# beside its columns gets separate lines before them; a text that is wider than a line continues in the next one.
 
 
-WIDTH = 80  # columns, where nothing else is known
+WIDTH = 80  # columns, if unknown
 NARROWEST = 40
 KINDS = {kind: short for short, kind in SHORT.items()}
 
-# What rows give up for a long name, one step after the other. short: kinds as kubectl abbreviates them
+# What rows drop for a long name, step by step. short: kinds as kubectl abbreviates them
 STEPS = ((False, True), (True, True), (True, False))  # short, with the digest of the policy
 
 
 class Columns(NamedTuple):
-    """The columns that all rows share. widths: in characters, 0 for one that is empty in every row."""
+    """The columns that all rows share. widths: in characters, 0 for a column that is empty in every row."""
 
     widths: tuple[int, ...]
     short: bool
@@ -204,60 +209,60 @@ class Columns(NamedTuple):
 
 
 def plan_text(plan: Plan, width: int = WIDTH, paint: Paint = plain) -> str:
-    """Write the plan in lines of at most `width` characters, NARROWEST at least. paint: colours for a terminal."""
+    """Write the plan in lines of at most `width` characters, but at least NARROWEST. paint: colours for a terminal."""
     width = max(width, NARROWEST)
     groups = groups_of(plan)
-    columns = _columns([row for group in groups for row in group.rows], width)
-    parts = [_head(plan, width), *(_group(group, columns, width, paint) for group in groups)]
-    parts.append(_wrapped(memory_legend(line.workload for line in plan.lines), width))
-    parts.append(_wrapped(plan_totals(plan), width))
+    columns = _choose_columns([row for group in groups for row in group.rows], width)
+    parts = [_write_head(plan, width), *(_write_group(group, columns, width, paint) for group in groups)]
+    parts.append(_wrap_text(memory_legend(line.workload for line in plan.lines), width))
+    parts.append(_wrap_text(plan_totals(plan), width))
     return "\n".join("".join(f"{line}\n" for line in lines) for lines in parts if lines)
 
 
-def _head(plan: Plan, width: int) -> list[str]:
+def _write_head(plan: Plan, width: int) -> list[str]:
     classes = common_class(plan)
     class_text = f"runtime {'classes' if '<' in classes else 'class'} {classes}" if classes else ""
     release = f"Contrast {plan.release}" if plan.release else ""
-    head = _wrapped(", ".join(filter(None, (release, class_text))), width)
-    return head + (_wrapped(f"nodes from {plan.source}", width) if plan.nodes else [])
+    head = _wrap_text(", ".join(filter(None, (release, class_text))), width)
+    return head + (_wrap_text(f"nodes from {plan.source}", width) if plan.nodes else [])
 
 
-def _group(group: Group, columns: Columns, width: int, paint: Paint) -> list[str]:
+def _write_group(group: Group, columns: Columns, width: int, paint: Paint) -> list[str]:
     """Write one group: its heading, a line per workload with its notes below, the reasons."""
-    lines = [paint(line, "error" if group.failed else "heading") for line in _wrapped(group.heading, width)]
+    lines = [paint(line, "error" if group.failed else "heading") for line in _wrap_text(group.heading, width)]
     for row in group.rows:
-        lines += _plan_row(row, columns, width)
-        lines += [paint(line, _style(note)) for note in row.notes for line in _wrapped(note, width, 6)]
+        lines += _write_row(row, columns, width)
+        lines += [paint(line, _choose_style(note)) for note in row.notes for line in _wrap_text(note, width, 6)]
     below = [*group.reasons, *([group.memory] if group.memory else [])]
-    return lines + [line for text in below for line in _wrapped(text, width, 4)]
+    return lines + [line for text in below for line in _wrap_text(text, width, 4)]
 
 
-def _style(note: str) -> str:
+def _choose_style(note: str) -> str:
     severity = note.partition(" ")[0]
     return severity if severity in {"error", "warning"} else "note"
 
 
-def _plan_row(row: Row, columns: Columns, width: int) -> list[str]:
-    """Write one workload: one line where its name fits into the first column."""
-    name, *rest = _cells(row, columns.short, columns.digest)
+def _write_row(row: Row, columns: Columns, width: int) -> list[str]:
+    """Write one workload: one line if its name fits into the first column."""
+    name, *rest = _make_cells(row, columns.short, columns.digest)
     first, *widths = columns.widths
     beside = "  ".join(cell.ljust(size) for cell, size in zip(rest, widths, strict=True) if size).rstrip()
     if len(name) <= first and 4 + first + len(beside) <= width:
         return [f"  {name.ljust(first)}  {beside}".rstrip()]
     indent = first + 4 if 4 + first + len(beside) <= width else 6
-    return _wrapped(name, width, 2) + _wrapped(beside, width, indent)
+    return _wrap_text(name, width, 2) + _wrap_text(beside, width, indent)
 
 
-def _cells(row: Row, short: bool, digest: bool) -> tuple[str, ...]:
+def _make_cells(row: Row, short: bool, digest: bool) -> tuple[str, ...]:
     kind = KINDS.get(row.kind, row.kind) if short else row.kind
     return tuple(map(on_one_line, (row.name, kind, row.vcpus, row.memory, row.changes if digest else row.brief)))
 
 
-def _columns(rows: Sequence[Row], width: int) -> Columns:
-    """Return the first of STEPS that leaves room for every name of up to half the width, or the last."""
+def _choose_columns(rows: Sequence[Row], width: int) -> Columns:
+    """Return the first of STEPS with room for every name of up to half the width, or the last step."""
     columns = Columns((0, 0, 0, 0, 0), short=False, digest=True)
     for short, digest in STEPS if rows else ():
-        cells = [_cells(row, short, digest) for row in rows]
+        cells = [_make_cells(row, short, digest) for row in rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         room = width - 2 - sum(2 + size for size in widths[1:] if size)
         widest = max((len(name) for name, *_ in cells if len(name) <= width // 2), default=0)
@@ -267,8 +272,8 @@ def _columns(rows: Sequence[Row], width: int) -> Columns:
     return columns
 
 
-def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
-    """Wrap a text to lines of this width, none for an empty one. indent: of the first line; others have two more."""
+def _wrap_text(text: str, width: int, indent: int = 0) -> list[str]:
+    """Wrap a text to lines of this width, [] for an empty text. indent: of the first line; the others have two more."""
     start = " " * indent
     return wrap(on_one_line(text), width, initial_indent=start, subsequent_indent=f"{start}  ", break_on_hyphens=False)
 
@@ -276,8 +281,8 @@ def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
 # --- The plan as a Mermaid flowchart, for a README or a pull request: a box for each node pool, a red edge for a
 # conflict
 #
-# Rule: what comes from the input stands in a quoted label, every character of it that Mermaid or Markdown
-# could read is an entity, and identifiers are numbers.
+# Rule: text from the input is in quoted labels, every character with a meaning in Mermaid or Markdown is an entity, and
+# identifiers are numbers.
 
 
 HARMLESS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ./,:=-")
@@ -290,9 +295,9 @@ CLASSES = (
 def plan_mermaid(plan: Plan) -> str:
     """Draw a flowchart: workloads on the left, node pools on the right, an edge to each pool that takes the pod."""
     lines = ["flowchart LR"]
-    lines += [f'  w{index}["{_workload(line)}"]' for index, line in enumerate(plan.lines)]
+    lines += [f'  w{index}["{_label_workload(line)}"]' for index, line in enumerate(plan.lines)]
     for number, pool in enumerate(plan.pools):
-        lines += [f'  subgraph p{number}["{_pool(pool)}"]']
+        lines += [f'  subgraph p{number}["{_label_pool(pool)}"]']
         lines += [f'    p{number}n{index}["{mermaid_label(name)}"]' for index, name in enumerate(pool.nodes)]
         lines += [f'    p{number}n0["any such node"]'] if not pool.nodes else []
         lines += ["  end"]
@@ -301,7 +306,7 @@ def plan_mermaid(plan: Plan) -> str:
     lost = [index for index in range(len(plan.lines)) if index not in with_node]
     lines += ['  nowhere{{"no node"}}'] if lost else []
     lines += [f"  w{index} --> {pool}" for index, pool in sorted(edges)]
-    lines += [f'  w{index} -- "{_why(plan.lines[index])}" --x nowhere' for index in lost]
+    lines += [f'  w{index} -- "{_label_conflict(plan.lines[index])}" --x nowhere' for index in lost]
     red = range(len(edges), len(edges) + len(lost))
     lines += [f"  linkStyle {','.join(map(str, red))} stroke:#c81e1e,stroke-width:2px"] if lost else []
     failed = [f"w{index}" for index, line in enumerate(plan.lines) if line.failed]
@@ -312,19 +317,19 @@ def plan_mermaid(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _workload(line: PlanEntry) -> str:
+def _label_workload(line: PlanEntry) -> str:
     workload = line.workload
     second = ", ".join(filter(None, (workload.platform, counted(workload.vcpus, "vCPU") if workload.vcpus else "")))
     return "<br/>".join(mermaid_label(text) for text in (f"{line.ref.kind} {line.ref}", second) if text)
 
 
-def _pool(pool: Pool) -> str:
+def _label_pool(pool: Pool) -> str:
     labels = ", ".join(f"{key}={value}" for key, value in pool.labels.items()) or "no label that is asked for"
     taints = f"taints: {', '.join(pool.taints)}" if pool.taints else ""
     return "<br/>".join(mermaid_label(text) for text in (labels, taints, "cordoned" if pool.cordoned else "") if text)
 
 
-def _why(line: PlanEntry) -> str:
+def _label_conflict(line: PlanEntry) -> str:
     codes = dict.fromkeys(finding.code for finding in line.findings if finding.severity == "error")
     return mermaid_label(", ".join(codes) or "not placed")
 

@@ -1,4 +1,4 @@
-"""What a sealed policy allows, its open variables, and the differences between policies."""
+"""The permissions of a sealed policy, its open variables, and the differences between policies."""
 
 import json
 from collections import Counter
@@ -15,9 +15,9 @@ from krm_function.policy.initdata import POLICY, decode_toml, from_annotation, r
 from krm_function.record import NamedTuple
 from krm_function.report.findings import on_one_line
 
-# --- The open variables of a workload in one line: those of which the host may choose any value
+# --- The open variables of a workload in one line: the host may choose their values
 #
-# Rule: names only; an open variable has no value that anybody here could know.
+# Rule: names only; the value of an open variable is unknown here.
 
 
 def variables_text(workload: Workload, *, of_controller: bool | None = None) -> str:
@@ -35,14 +35,14 @@ def variables_text(workload: Workload, *, of_controller: bool | None = None) -> 
 
 # --- Summarise what a sealed policy allows, container by container
 #
-# Rule: the policy is read back from the annotation, so the summary holds nothing that is not in it. Names
-# of variables are shown, never their values; of a command line, the program alone.
+# Rule: the policy is read from the annotation, so the summary contains only facts from there. Names of variables are
+# shown, never their values; of a command line, only the program.
 
 
 NAME = "io.kubernetes.cri.container-name"
 IMAGE = "io.kubernetes.cri.image-name"
 
-# what the container runtime and the kubelet mount into every container
+# mounts that the container runtime and the kubelet add to every container
 STANDARD = frozenset(
     (
         *("/proc", "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", "/sys", "/sys/fs/cgroup"),  # noqa: S108 - not ours
@@ -55,7 +55,8 @@ STANDARD = frozenset(
 class Allowed(NamedTuple):
     """One container of a policy.
 
-    user: `uid:gid`. mounts: those beyond STANDARD. exec: how many commands may be started in it later, such as probes.
+    user: `uid:gid`. mounts: those beyond STANDARD. exec: the number of commands that may be started later, such as
+    probes.
     """
 
     name: str
@@ -72,7 +73,7 @@ class Allowed(NamedTuple):
 
 
 def allowed(workload: Workload) -> tuple[Allowed, ...]:
-    """Return the containers of a workload's policy without the sandbox; none if there is no policy to read."""
+    """Return the containers of a workload's policy without the sandbox; none if no policy can be read."""
     value = workload.annotations.get(INITDATA)
     if not isinstance(value, str):
         return ()
@@ -80,11 +81,11 @@ def allowed(workload: Workload) -> tuple[Allowed, ...]:
         sealed = read_policy_data(decode_toml(from_annotation(value)).data.get(POLICY, ""))
     except ValueError:
         return ()
-    entries = [_allowed(entry) for entry in maps(sealed["containers"])]
+    entries = [_read_container(entry) for entry in maps(sealed["containers"])]
     return tuple(entry for entry in entries if entry.name)
 
 
-def _allowed(entry: dict[str, Any]) -> Allowed:
+def _read_container(entry: dict[str, Any]) -> Allowed:
     annotations = mapping(dig(entry, ("OCI", "Annotations")))
     process = mapping(dig(entry, ("OCI", "Process")))
     user = mapping(process.get("User"))
@@ -130,7 +131,7 @@ def policy_diff_text(compared: Sequence[WorkloadDifferences]) -> str:
 def policy_diff_json(compared: Sequence[WorkloadDifferences]) -> str:
     """Write `{"version": 1, "workloads": [...], "totals": {...}}` with a final newline."""
     workloads = [
-        {"resource": _resource(workload), "differences": [_data(line) for line in workload.lines]}
+        {"resource": _resource_data(workload), "differences": [_difference_data(line) for line in workload.lines]}
         for workload in compared
     ]
     return json.dumps({"version": 1, "workloads": workloads, "totals": verdict_counts(compared)}, indent=2) + "\n"
@@ -142,21 +143,21 @@ def sentence(line: Difference) -> str:
 
 
 def changed(line: Difference) -> str:
-    """Write what differs: `web: env added DEBUG`."""
+    """Write the difference alone: `web: env added DEBUG`."""
     where = f"{line.container}: " if line.container else ""
     return where + " ".join(filter(None, (line.field, line.op, line.what)))
 
 
 def verdict_counts(compared: Sequence[WorkloadDifferences]) -> dict[str, int]:
-    """Return how many lines have which verdict."""
+    """Return the number of lines for each verdict."""
     counts = Counter(line.verdict for workload in compared for line in workload.lines)
     return {verdict: counts[verdict] for verdict in VERDICTS}  # type: ignore[index]
 
 
-def _resource(workload: WorkloadDifferences) -> dict[str, str]:
+def _resource_data(workload: WorkloadDifferences) -> dict[str, str]:
     return {name: on_one_line(value) for name, value in zip(REF_NAMES, workload.ref, strict=True) if value}
 
 
-def _data(line: Difference) -> dict[str, Any]:
+def _difference_data(line: Difference) -> dict[str, Any]:
     parts = {name: getattr(line, name) for name in ("container", "field", "op", "what", "verdict", "why")}
     return {name: on_one_line(value) for name, value in parts.items() if value}

@@ -1,4 +1,4 @@
-"""Show a ContrastRelease: platforms, handlers, which reference values are known, images.
+"""Show a ContrastRelease: platforms, handlers, known reference values, images.
 
 Rule of this file: measurements are named, not printed; the file has their 96 digits. The JSON form is versioned;
 version 1 only ever gains fields.
@@ -34,7 +34,7 @@ def release_text(release: Release) -> str:
         ]
         if facts.rtmr0_by_vcpu:
             counts = list(map(int, facts.rtmr0_by_vcpu))
-            sizes = vcpus_text(counts[0]) if len(counts) == 1 else f"{_ranges(counts)} vCPUs"
+            sizes = vcpus_text(counts[0]) if len(counts) == 1 else f"{_write_ranges(counts)} vCPUs"
             values.append((name, "RTMR0", f"for {sizes}", "-"))
         if not platform_entries(facts):
             values.append((name, "none", "-", "-"))
@@ -52,8 +52,8 @@ def release_text(release: Release) -> str:
         ("service mesh", str(memory.service_mesh)),
         ("holder of the image store", str(memory.pvc_holder)),
     ]
-    title = f"release {release.version}, policy profile {_profile(release) or 'none'}"
-    parts = [title, *(_table(rows) for rows in (platforms, values, images, injected) if len(rows) > 1)]
+    title = f"release {release.version}, policy profile {_find_profile(release) or 'none'}"
+    parts = [title, *(_write_table(rows) for rows in (platforms, values, images, injected) if len(rows) > 1)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -79,7 +79,7 @@ def release_json(release: Release) -> str:
     data = {
         "version": 1,
         "release": release.version,
-        "policyProfile": _profile(release),
+        "policyProfile": _find_profile(release),
         "memory": {
             "initializer": memory.initializer,
             "securePv": memory.secure_pv,
@@ -92,8 +92,8 @@ def release_json(release: Release) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _profile(release: Release) -> str | None:
-    """Return the policy profile of its nodes: written there, or that of the version."""
+def _find_profile(release: Release) -> str | None:
+    """Return the policy profile of the release's nodes: from its field, else from its version."""
     profile, _ = profile_of(release)
     return profile.name if profile else None
 
@@ -114,7 +114,7 @@ def known_fields(entry: Mapping[str, Any]) -> list[str]:
 
 
 def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
-    """Return, by entry, the values that an operator has to fill in, as the validation of a manifest reports them."""
+    """Return, by entry, the values that an operator has to fill in, as a validation of the manifest reports them."""
     values = merged_reference_values(None, {"snp": list(facts.snp), "tdx": list(facts.tdx)}, None)
     lacking = unfilled(validate({"Policies": {}, "ReferenceValues": values}))
     fields_of: dict[str, tuple[str, ...]] = {}
@@ -125,7 +125,7 @@ def to_fill_in(facts: PlatformRelease) -> dict[str, tuple[str, ...]]:
     return fields_of
 
 
-def _ranges(numbers: Iterable[int]) -> str:
+def _write_ranges(numbers: Iterable[int]) -> str:
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][-1] + 1:
@@ -135,8 +135,8 @@ def _ranges(numbers: Iterable[int]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    """Write a line per row, columns as wide as their widest cell, with two spaces between; rows have as many cells."""
+def _write_table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Write a line per row of equally long rows, columns as wide as their widest cell, two spaces between."""
     cells = [tuple(on_one_line(cell) for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)

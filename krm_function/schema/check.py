@@ -1,4 +1,4 @@
-"""Everything that is wrong with a value, and what to do about it."""
+"""Find all faults of a value, and their remedies."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,10 +28,10 @@ from krm_function.schema.values import (
     type_name,
 )
 
-# --- Everything that is wrong with a value
+# --- The faults of a value
 #
-# Rule: every fault is named, none raises, and no fault quotes a value: a configuration may hold keys, and
-# env values of an image. A value without faults costs no path, since most values have none.
+# Rule: every fault is named, none raises, and no fault quotes a value: a configuration may contain keys, and env values
+# of an image. A value without faults costs no path, since most values have none.
 
 
 FaultKind = Literal["type", "unicode", "value", "unknown", "missing"]
@@ -52,7 +52,7 @@ class Fault(NamedTuple):
     actual: str = ""
 
     def below(self, *path: str | int) -> "Fault":
-        """Return the fault as seen from further up."""
+        """Return the fault with a path that starts further up."""
         return self._replace(path=path + self.path)
 
 
@@ -61,20 +61,20 @@ NONE: Faults = ()
 
 
 def faults(spec: Spec, value: Any) -> Faults:
-    """Find everything that is wrong with a value: fields that a Record does not have first, else as the value goes."""
+    """Find all faults of a value: first fields that a Record does not have, then in the order of the value."""
     return _CHECKS[type(spec)](spec, value)
 
 
 def wrong_type(spec: Spec, value: Any) -> Fault | None:
-    """Tell whether a value itself, not what is in it, is of the wrong type. No fault where the spec has no type."""
+    """Return the fault of a value whose own type, not its content, is wrong. None if the spec has no type."""
     expected = _TYPES.get(type(spec))
     if expected is None:
         return None
     if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
-        return _mistyped(spec, value)
+        return _make_type_fault(spec, value)
     if isinstance(spec, ListOf) and spec.length is not None and len(value) != spec.length:
         return Fault((), "type", f"must have exactly {spec.length} entries, not {len(value)}", spec)
-    return None if expected is not str or value.isascii() else _not_unicode(spec, value)
+    return None if expected is not str or value.isascii() else _check_unicode(spec, value)
 
 
 def unknown_fields(spec: Record, value: Mapping[Any, Any]) -> list[Fault]:
@@ -83,7 +83,7 @@ def unknown_fields(spec: Record, value: Mapping[Any, Any]) -> list[Fault]:
 
 
 def expected(spec: Spec) -> str:
-    """Say what a value must be: `a list`, `an integer from 0 to 255`."""
+    """Describe valid values: `a list`, `an integer from 0 to 255`."""
     match spec:
         case Text():
             return "a string"
@@ -103,13 +103,13 @@ def expected(spec: Spec) -> str:
             return "a map"
 
 
-def _mistyped(spec: Spec, value: Any) -> Fault:
+def _make_type_fault(spec: Spec, value: Any) -> Fault:
     actual = a_type(type_name(value))
     problem = f"must be {expected(spec)}" + ("" if isinstance(spec, Choice) else f", not {actual}")
     return Fault((), "type", problem, spec, actual)
 
 
-def _not_unicode(spec: Spec, text: str) -> Fault | None:
+def _check_unicode(spec: Spec, text: str) -> Fault | None:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -134,33 +134,33 @@ def _text(spec: Text, value: Any) -> Faults:
     if spec is ANY_TEXT and isinstance(value, str) and value.isascii():
         return NONE
     if not isinstance(value, str):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     if not value and not spec.empty:
         return _value(spec, "must not be empty")
     if spec.longest and len(value) > spec.longest:
         return _value(spec, f"is longer than {spec.longest} characters")
     if spec.pattern and not (spec.matches(value) if spec.matches else re.fullmatch(spec.pattern, value)):
         return _value(spec, f"must be {spec.meaning}")
-    if not value.isascii() and (fault := _not_unicode(spec, value)):
+    if not value.isascii() and (fault := _check_unicode(spec, value)):
         return (fault,)
     return _value(spec, spec.check(value)) if spec.check else NONE
 
 
 def _choice(spec: Choice, value: Any) -> Faults:
     if not isinstance(value, str):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     return NONE if value in spec.values else _value(spec, f"must be {expected(spec)}")
 
 
 def _flag(spec: Flag, value: Any) -> Faults:
     if not isinstance(value, bool):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     return _value(spec, f"must be false: {spec.danger}") if value and spec.danger else NONE
 
 
 def _number(spec: Number, value: Any) -> Faults:
     if not isinstance(value, int) or isinstance(value, bool):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     good = spec.least <= value <= spec.most
     return NONE if good else _value(spec, f"must be an integer from {spec.least} to {spec.most}")
 
@@ -173,7 +173,7 @@ def _json_object(spec: JsonObject, value: Any) -> Faults:
     if isinstance(value, dict):
         return _value(spec, spec.check(value)) if spec.check else NONE
     if not isinstance(value, str):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     try:
         loaded = spec.load(value)
     except RecursionError:
@@ -199,7 +199,7 @@ def _or_null(spec: OrNull, value: Any) -> Faults:
 
 def _list(spec: ListOf, value: Any) -> Faults:
     if not isinstance(value, list | tuple):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     type_fault = wrong_type(spec, value)
     out = [type_fault] if type_fault else []
     check = _CHECKS[type(spec.items)]
@@ -207,12 +207,12 @@ def _list(spec: ListOf, value: Any) -> Faults:
         item_faults = check(spec.items, item)
         if item_faults:
             out += [fault.below(index) for fault in item_faults]
-    return out or (_checked(spec, spec.check(list(value))) if spec.check else NONE)
+    return out or (_run_check(spec, spec.check(list(value))) if spec.check else NONE)
 
 
 def _map(spec: MapOf, value: Any) -> Faults:
     if not isinstance(value, (dict, Mapping)):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     out: list[Fault] = []
     free, check = isinstance(spec.keys, Anything), _CHECKS[type(spec.values)]
     for key, item in value.items():
@@ -223,12 +223,12 @@ def _map(spec: MapOf, value: Any) -> Faults:
             item_faults = check(spec.values, item)
             if item_faults:
                 out += [fault.below(key) for fault in item_faults]
-    return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)
+    return out or (_run_check(spec, spec.check(dict(value))) if spec.check else NONE)
 
 
 def _record(spec: Record, value: Any) -> Faults:
     if not isinstance(value, (dict, Mapping)):
-        return (_mistyped(spec, value),)
+        return (_make_type_fault(spec, value),)
     fields, out, strangers = spec.fields, [], False
     for name, item in value.items():
         field = fields.get(name)
@@ -243,10 +243,10 @@ def _record(spec: Record, value: Any) -> Faults:
     for name in spec.required:
         if value.get(name) is None and not (name in value and isinstance(fields[name].spec, OrNull)):
             out.append(Fault((name,), "missing", "is missing", spec))
-    return out or (_checked(spec, spec.check(dict(value))) if spec.check else NONE)
+    return out or (_run_check(spec, spec.check(dict(value))) if spec.check else NONE)
 
 
-def _checked(spec: Spec, problems: Problems) -> Faults:
+def _run_check(spec: Spec, problems: Problems) -> Faults:
     return [Fault(path, "value", problem, spec) for path, problem in problems]
 
 
@@ -277,13 +277,13 @@ _CHECKS: dict[type, Callable[[Any, Any], Faults]] = {
 }
 
 
-# --- What to do about a fault
+# --- The remedy of a fault
 #
-# Rule: an imperative, made from the table alone. It is loaded only when something is wrong.
+# Rule: an imperative, made only from the table. It is loaded only for a fault.
 
 
 def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence for each kind of fault)
-    """Say what to do about a fault other than an unknown field. value: the one that is at fault."""
+    """Return the remedy of a fault other than an unknown field. value: the one at fault."""
     match fault.kind, fault.spec:
         case "missing", Record():
             about = fault.spec.fields[str(fault.path[-1])].about
@@ -320,7 +320,7 @@ def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence f
 
 
 def suggestion(fault: Fault) -> str:
-    """Say what an unknown field may be meant to be: the nearest one, one a level further down, or all there are."""
+    """Suggest fields for an unknown one: the nearest, one a level further down, or all that exist."""
     if not isinstance(fault.spec, Record) or not isinstance(fault.path[-1], str):
         return ""
     name, fields = fault.path[-1], fault.spec.fields
@@ -340,12 +340,12 @@ def _write(spec: Text) -> str:
 
 # --- The known word nearest to a mistyped one
 #
-# Rule: a suggestion is an aid and never a decision; nothing acts on one, and there is none where a missing part would
-# have to be guessed. difflib is loaded only when a word is mistyped.
+# Rule: a suggestion is an aid, never a decision; nothing acts on it, and there is none if a missing part would have to
+# be guessed. difflib is loaded only for a mistyped word.
 #
 #     word              known                                        nearest
 #     snp               metal-qemu-snp, metal-qemu-snp-gpu, …-tdx    metal-qemu-snp: the shortest that has all its parts
-#     metal-qemu        the same                                     none: snp or tdx is not ours to guess
+#     metal-qemu        the same                                     none: no guess between snp and tdx
 #     metal-qmeu-snp    the same                                     metal-qemu-snp, by spelling
 
 
@@ -354,7 +354,7 @@ SEPARATORS = str.maketrans("/._", "---")
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """Return the closest of `names`, ignoring case, or "" when none is close, or several are as close."""
+    """Return the closest of `names`, ignoring case, or "" if none is close, or several are equally close."""
     spellings = {name.lower(): name for name in names}
     lowered = word[:LONGEST].lower()
     parts = _parts(lowered)

@@ -6,9 +6,9 @@
 
     OPTIONS = table(Options)        # {"nodeNames": a list, "mode": one of render, check; render by default}
 
-Rule of this file: the attribute gives the name, in camel case; the annotation the type, what a value may be, and the
-sentence about it; the default of the class says that the field may be absent, and what it is then. An attribute that is
-not `Annotated` is no field of the document.
+Rule of this file: the attribute gives the name, in camel case; the annotation gives the type, the valid values, and the
+sentence about it; a default of the class means that the field may be absent, and gives its value then. An attribute
+that is not `Annotated` is not a field of the document.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -37,45 +37,44 @@ from krm_function.schema.values import (
     Word,
 )
 
-# --- A value as a document holds it: brought to the one form that `check` knows, checked, and made to what its table
-# says
+# --- A value of a document: brought to the one form that `check` expects, checked, and filled into its record
 #
-# Rule: what YAML and JSON Schema hold for the same is made the same by `read_value`; what is wrong stays
-# as it is, for the checker to find. Of a value without faults `filled` makes what the table says by `make`.
+# Rule: `read_value` makes equal what YAML and JSON Schema treat as equal; wrong values stay for the checker to find.
+# `filled` turns a value without faults into the result of its table's `make`.
 #
 #                               read_value                                           filled
 #     Choice with `fold`        the spelling of the table
-#     Choice that has `off`     false is off: what YAML 1.1 reads without quotes
+#     Choice that has `off`     false is off: YAML 1.1 reads off so without quotes
 #     Number                    2.0 is 2
-#     JsonObject                the map that a string holds as JSON
+#     JsonObject                the map in a JSON string
 #     MapOf                     the key 2 is "2"                                     the same, of any key
 #     OneOrMany                                                                      always a list
 #     Record                    a null is left out
-#     Record with `make`                                                             what that makes of the fields there
+#     Record with `make`                                                             its result for the fields
 
 
-UNREAD = "unread"  # the mark of a field that what `make` makes does not have
+UNREAD = "unread"  # the mark of a field that the result of `make` does not have
 _AS_IT_IS = frozenset((Anything, Choice, Flag, JsonObject, Number, Only, Scalar, Text))
 _NEVER_CHANGED = frozenset((Anything, Flag, Only, Scalar, Text))
 OFF = "off"
 
 
 def read_value(spec: Spec, value: Any) -> tuple[Any, Faults]:
-    """Bring a value to the form of its spec, and find its faults. Raises nothing; it is good only without faults."""
-    normal = _normal(spec, value)
+    """Bring a value to the form of its spec, and find its faults. Raises nothing; use the value only without faults."""
+    normal = _normalise(spec, value)
     return normal, faults(spec, normal)
 
 
 def filled(spec: Spec, value: Any, **extra: Any) -> Any:
-    """Make the value. It shares none of its maps and lists with the one that was read, but for those of no table.
+    """Make the value. It shares no maps and lists with the input, except for those without a table.
 
-    extra: what the `make` of this Record gets beside its fields.
+    extra: further arguments for the `make` of this Record.
     """
     kind = type(spec)
     if value is None or kind in _AS_IT_IS:  # None: of OrNull, or in a map that may have nulls
         return value
     if isinstance(spec, Record):
-        return _record(spec, value, extra)
+        return _fill_record(spec, value, extra)
     if isinstance(spec, MapOf):
         if type(spec.values) in _AS_IT_IS:
             return {str(key): item for key, item in value.items()}
@@ -89,25 +88,25 @@ def filled(spec: Spec, value: Any, **extra: Any) -> Any:
     return filled(spec.spec, value) if isinstance(spec, OrNull) else value
 
 
-def _normal(spec: Spec, value: Any) -> Any:
+def _normalise(spec: Spec, value: Any) -> Any:
     if type(spec) in _NEVER_CHANGED:
         return value
     match spec:
         case Record() if isinstance(value, dict):
             fields = spec.fields
             return {
-                name: _normal(fields[name].spec, item) if name in fields else item
+                name: _normalise(fields[name].spec, item) if name in fields else item
                 for name, item in value.items()
                 if item is not None or name not in fields
             }
         case MapOf() if isinstance(value, dict):
-            return {_key(key, value): _normal(spec.values, item) for key, item in value.items()}
+            return {_key_text(key, value): _normalise(spec.values, item) for key, item in value.items()}
         case OneOrMany() if not isinstance(value, list):
-            return _normal(spec.items, value)
+            return _normalise(spec.items, value)
         case Word() if not isinstance(value, str):
-            return _normal(spec.spec, value)
+            return _normalise(spec.spec, value)
         case ListOf() | OneOrMany() if isinstance(value, list):
-            return [_normal(spec.items, item) for item in value]
+            return [_normalise(spec.items, item) for item in value]
         case Choice() if value is False and OFF in spec.values:
             return OFF
         case Choice(fold=True) if isinstance(value, str):
@@ -123,13 +122,13 @@ def _normal(spec: Spec, value: Any) -> Any:
             return value
 
 
-def _key(key: Any, keys: Container[Any]) -> Any:
-    """Return a key as text, unless the map has that text as a key as well: then the number is a fault."""
+def _key_text(key: Any, keys: Container[Any]) -> Any:
+    """Return a key as text, unless the map also has that text as a key: then the number is a fault."""
     text = str(key) if isinstance(key, int) and not isinstance(key, bool) else key
     return key if text in keys else text
 
 
-def _record(spec: Record, value: Any, extra: dict[str, Any]) -> Any:
+def _fill_record(spec: Record, value: Any, extra: dict[str, Any]) -> Any:
     fields, values = spec.fields, {}
     for name, item in value.items():
         field = fields.get(name)
@@ -155,10 +154,10 @@ def table(
     make: Callable[..., Any] | None = None,
     unread: Mapping[str, Field] = EMPTY,
 ) -> Record:
-    """Make the table of a record class. make: what to call in place of the class. unread: fields that it does not have.
+    """Make the table of a record class. make: what to call instead of the class. unread: fields that it does not have.
 
     A list in the document is a tuple in the record. Annotations are `Annotated[type, Field]`, or
-    `Annotated[type, about, *marks]` where the type says what a value may be: Literal and bool.
+    `Annotated[type, about, *marks]` if the type defines the valid values: Literal and bool.
     """
     defaults = form._field_defaults
     attributes, fields = {}, {}
@@ -166,11 +165,11 @@ def table(
         if type(hint) is Declared:
             name = _camel_case(attribute) if "_" in attribute else attribute
             attributes[name] = attribute
-            fields[name] = _field(hint, defaults.get(attribute, _NEEDED))
+            fields[name] = _make_field(hint, defaults.get(attribute, _NEEDED))
     maker = make or form
 
     def made(**values: Any) -> Any:
-        """Make the record. values: by name of the field; an attribute that is no field goes by its own name."""
+        """Make the record. values: by name of the field; an attribute that is not a field goes by its own name."""
         return maker(
             **{
                 attributes.get(name, name): tuple(value) if isinstance(value, list) else value
@@ -184,7 +183,7 @@ def table(
 
 
 def only(**values: Any) -> Any:
-    """Return the value of a Record with one field, which an attribute stands for; None where it is absent."""
+    """Return the value of a Record with one field, which an attribute replaces; None if it is absent."""
     return next(iter(values.values()), None)
 
 
@@ -193,19 +192,19 @@ def _camel_case(attribute: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
-def _field(hint: Declared, default: Any) -> Field:
-    """Return the field of an attribute; its default is shown where it is a word of the document, or true or false."""
+def _make_field(hint: Declared, default: Any) -> Field:
+    """Return the field of an attribute; its default is shown if it is a word of the document, or true or false."""
     about, *marks = hint.notes
-    field = about if isinstance(about, Field) else Field(_spec(hint.kind), about, False, None, tuple(marks))
+    field = about if isinstance(about, Field) else Field(_make_spec(hint.kind), about, False, None, tuple(marks))
     if default is _NEEDED:
         return field._replace(required=True)
     if not isinstance(default, bool | str) or default == "" or field.default is not None:
         return field
-    if isinstance(field.spec, Record):  # of one field
+    if isinstance(field.spec, Record):  # with one field
         inner = {name: part._replace(default=default) for name, part in field.spec.fields.items()}
         return field._replace(spec=field.spec._replace(fields=inner))
     return field._replace(default=default)
 
 
-def _spec(kind: Any) -> Spec:
+def _make_spec(kind: Any) -> Spec:
     return Flag() if kind is bool else Choice(get_args(kind))

@@ -1,4 +1,4 @@
-"""The kinds of values that a table of fields is made of, and the names of types for messages."""
+"""The specs of values, from which tables of fields are made, and the names of types for messages."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -6,11 +6,11 @@ from typing import Any, Union
 
 from krm_function.record import NamedTuple
 
-# --- The kinds of values that a table of fields is made of
+# --- The specs of values, from which tables of fields are made
 #
-# Rule: shapes only. `check` holds values against them and api.schema prints them as JSON Schema, so the
-# two cannot disagree on names, types, patterns and ranges. Only a function in a spec may refuse what the JSON Schema
-# accepts.
+# Rule: shapes only. `check` compares values with them and config/json_schema.py prints them as JSON Schema, so the two
+# cannot disagree on names, types, patterns and ranges. Only a function in a spec may refuse a value that the JSON
+# Schema accepts.
 
 
 Path = tuple[str | int, ...]
@@ -30,9 +30,9 @@ class Only(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A string. meaning: for "must be {meaning}". pattern: matched whole, in syntax that Python and ECMA share.
+    """A string. what: for "must be {what}". pattern: must match the whole text, in syntax common to Python and ECMA.
 
-    matches: tells what the pattern says, where each render would compile a pattern for a few texts.
+    matches: the pattern as a function, where each render would compile a pattern for a few texts.
     """
 
     meaning: str = "a string"
@@ -45,30 +45,30 @@ class Text(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One of a few strings; with `fold`, `read` takes them in any letter case."""
+    """One of a few strings; with `fold`, in any letter case."""
 
     values: tuple[str, ...]
     fold: bool = False
 
 
 class Flag(NamedTuple):
-    """A boolean; `danger`, if set, says why it must not be true."""
+    """A boolean; `danger`, if set, is the reason why it must not be true."""
 
     danger: str = ""
 
 
 class Number(NamedTuple):
-    """An integer within bounds, both inclusive; by default any that fits 64 bits."""
+    """An integer within inclusive bounds; by default any that fits 64 bits."""
 
     least: int = -(2**63)
     most: int = 2**63 - 1
 
 
 class Scalar(NamedTuple):
-    """A value that one function checks, type and all, such as a quantity.
+    """A value that one function checks completely, such as a quantity.
 
-    problem: what is wrong with a value, "" if nothing is. remedy: an imperative. json_schema: the same as JSON Schema,
-    as far as that goes.
+    problem: returns the problem of a value, "" for none. remedy: an imperative. json_schema: the same as JSON Schema,
+    as far as possible.
     """
 
     problem: Callable[[Any], str]
@@ -77,7 +77,7 @@ class Scalar(NamedTuple):
 
 
 class JsonObject(NamedTuple):
-    """A map of any shape; `read` takes its JSON as a string, too. load: reads that, raises ValueError."""
+    """A map of any shape, or its JSON as a string. load: reads that, raises ValueError."""
 
     meaning: str
     load: Callable[[str], dict[str, Any]]
@@ -85,7 +85,7 @@ class JsonObject(NamedTuple):
 
 
 class MapOf(NamedTuple):
-    """A map with free keys. nulls: whether a null stands for an absent key. check: see Record."""
+    """A map with free keys. nulls: whether a null counts as an absent key. check: see Record."""
 
     keys: Text | Anything
     values: "Spec"
@@ -94,7 +94,7 @@ class MapOf(NamedTuple):
 
 
 class ListOf(NamedTuple):
-    """A list; length: exactly that many, None for any number. check: as in Record."""
+    """A list; length: the exact length, None for any. check: as in Record."""
 
     items: "Spec"
     length: int | None = None
@@ -108,22 +108,22 @@ class OneOrMany(NamedTuple):
 
 
 class Word(NamedTuple):
-    """One word, or a value of another kind in its place."""
+    """One word, or a value of another kind instead."""
 
     word: str
     spec: "Spec"
 
 
 class OrNull(NamedTuple):
-    """A value or null. In a Record, where null is otherwise the same as leaving the field out, it is then a value."""
+    """A value or null. In a Record, where null otherwise equals an absent field, it is then a value."""
 
     spec: "Spec"
 
 
 class Field(NamedTuple):
-    """One field of a Record. A null is the same as leaving the field out. about, default: for readers of the schema.
+    """One field of a Record. A null equals an absent field. about, default: for readers of the schema.
 
-    marks: further properties, which the package that has the table defines and reads; `check` does not.
+    marks: further properties, which the package with the table defines and reads; `check` does not.
     """
 
     spec: "Spec"
@@ -134,10 +134,10 @@ class Field(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A map of known fields. check: finds what is wrong between fields; called when nothing else is wrong.
+    """A map of known fields. check: finds faults between fields; called only without other faults.
 
-    closed: whether other fields are faults; else they are ignored. make: what `filled` calls with the fields that are
-    there, each filled.
+    closed: whether other fields are faults; else they are ignored. make: the function that `filled` calls with the
+    present fields, each filled.
     """
 
     fields: Mapping[str, Field]
@@ -147,7 +147,7 @@ class Record(NamedTuple):
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """The names of the fields that must be there."""
+        """The names of the required fields."""
         return tuple(name for name, field in self.fields.items() if field.required)
 
 
@@ -159,7 +159,7 @@ ANY_TEXT = Text()
 
 
 def hexadecimal(size: int | None = None, *, empty: bool = False) -> Text:
-    """Return hex digits for `size` bytes, None for any number from one. empty: whether "" is allowed, too."""
+    """Return hex digits for `size` bytes, None for any number from one. empty: whether "" is allowed too."""
     if size is None:
         return Text("hex digits", "(?:[0-9a-fA-F]{2})+")
     pattern = f"[0-9a-fA-F]{{{2 * size}}}"
@@ -168,7 +168,7 @@ def hexadecimal(size: int | None = None, *, empty: bool = False) -> Text:
 
 # --- Names of types for messages
 #
-# Rule: the words are those of YAML and JSON, never Python's.
+# Rule: the words are YAML's and JSON's, never Python's.
 
 
 def type_name(value: Any) -> str:
@@ -188,7 +188,7 @@ def type_name(value: Any) -> str:
             return "map"
         case None:
             return "null"
-        case _:  # such as a date, which some readers of YAML make
+        case _:  # such as a date from some readers of YAML
             return type(value).__name__
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_function.config.release_text import _told_apart
+from krm_function.config.release_text import _shorten_pair
 
 IMAGE = "ghcr.io/edgelesssys/contrast/initializer:v1.25.0@sha256:"
 
@@ -17,4 +17,4 @@ IMAGE = "ghcr.io/edgelesssys/contrast/initializer:v1.25.0@sha256:"
     ],
 )
 def test_the_part_that_differs_is_shown(one: str, other: str, shown: tuple[str, str]) -> None:
-    assert _told_apart(one, other) == shown
+    assert _shorten_pair(one, other) == shown
