@@ -48,7 +48,7 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str) -> Address | None:
-    """Split an address into its parts; None if there are not two or three, or one is empty."""
+    """Split an address into its parts; None if they are not two or three, or one is empty."""
     parts = text.split("/")
     if len(parts) not in {2, 3} or not all(parts):
         return None
@@ -59,7 +59,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def address_of(ref: Ref) -> str:
-    """Return the address that matches exactly this object, or this pod template of it."""
+    """Return the address that matches exactly this object or pod template."""
     name = f"{ref.name}#{ref.part}" if ref.part else ref.name
     return "/".join(part for part in (ref.kind, ref.namespace, name) if part)
 
@@ -69,21 +69,20 @@ def find_by_address(text: str, refs: Iterable[Ref]) -> Ref | Finding:
     all_refs = list(dict.fromkeys(refs))
     address = parse_address(text)
     if address is None:
-        return _not_found(text, all_refs, address=False)
+        return _make_not_found(text, all_refs, address=False)
     matching = [ref for ref in all_refs if address.matches(ref)]
     if len(matching) == 1:
         return matching[0]
     if matching:
         several = ", ".join(address_of(ref) for ref in matching)
         return finding("CC0909.several", option=OPTION, text=text, count=len(matching), known=several)
-    return _not_found(text, all_refs, address=True)
+    return _make_not_found(text, all_refs, address=True)
 
 
 def _nearest_address(text: str, refs: list[Ref]) -> str:
-    """Return the nearest address, or ""; an object of the same name comes before one with a similar name."""
     name = text.rpartition("/")[2]
     alike = [ref for ref in refs if name and ref.name.lower() == name.lower()] or refs
-    text = _spelled(text)
+    text = _expand_kind(text)
     full = {address_of(ref): ref for ref in alike}
     short = {address_of(ref._replace(namespace="")): ref for ref in alike}
     close = full.get(nearest(text, full)) or short.get(nearest(text, short))
@@ -95,14 +94,14 @@ def _nearest_address(text: str, refs: list[Ref]) -> str:
     return address_of(close) if close is not None else ""
 
 
-def _spelled(text: str) -> str:
-    """Write the kind out where it has a short name: `deploy/voet` is nearer to Deployment/vote than it looks."""
+def _expand_kind(text: str) -> str:
+    """Write a short kind out: `deploy/voet` is nearer to Deployment/vote than it looks."""
     kind, separator, rest = text.partition("/")
     return f"{SPELLINGS.get(kind.lower(), kind)}{separator}{rest}" if separator else text
 
 
-def _not_found(text: str, refs: list[Ref], *, address: bool) -> Finding:
-    """Make the finding for a text that matches no object. address: whether it has the form of an address."""
+def _make_not_found(text: str, refs: list[Ref], *, address: bool) -> Finding:
+    """Make the finding for an unmatched text. address: whether it has the form of an address."""
     near, some = _nearest_address(text, refs), ", ".join(address_of(ref) for ref in refs[:8])
     if near:
         code = "CC0909.absent-near" if address else "CC0909.no-address-near"

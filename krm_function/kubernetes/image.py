@@ -1,4 +1,4 @@
-"""Image references, and what is known of them: other tags of a digest, what a render made of one."""
+"""Image references: their parts, the other tags of a digest, and their replacements by a render."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -57,21 +57,21 @@ class Image(NamedTuple):
 
 
 def is_pinned(text: str) -> bool:
-    """Tell whether a text is a reference with a digest, what PINNED says."""
+    """Tell whether a text is a reference with a digest, as the pattern PINNED."""
     matched = re.fullmatch(REFERENCE, text)
     return matched is not None and matched[4] is not None
 
 
 @lru_cache(maxsize=256)
 def parse_image(text: str) -> Image | str:
-    """Parse a reference; for a text that is none, return a problem text (lower case, no full stop)."""
+    """Parse a reference; return a problem text (lower case, no full stop) for any other text."""
     if not text:
         return "it is empty"
     if len(text) > LONGEST:
         return f"it is longer than {LONGEST} characters"
     matched = re.fullmatch(REFERENCE, text)
     if matched is None:
-        return _problem(text)
+        return _find_problem(text)
     registry, repository, tag, digest = matched[1] or "", matched[2], matched[3] or "", matched[4] or ""
     if len(registry) + len(repository) + bool(registry) > LONGEST_NAME:
         return f"its name is longer than {LONGEST_NAME} characters"
@@ -80,8 +80,7 @@ def parse_image(text: str) -> Image | str:
     return Image(registry, repository, tag, digest)
 
 
-def _problem(text: str) -> str:
-    """Return the reason why a text is no reference."""
+def _find_problem(text: str) -> str:
     if "{{" in text:
         return "it is a template that no program has rendered"
     name, at, digest = text.partition("@")
@@ -104,7 +103,7 @@ def _problem(text: str) -> str:
 
 
 def printable_reference(text: str) -> str:
-    """Make a text that should be a reference safe to print: without the login and the query that a URL may have."""
+    """Make a text that should be a reference safe to print: without a URL's login and query."""
     name, at, digest = text.rpartition("@sha256:")
     if not at or not re.fullmatch("[0-9a-fA-F]*", digest):
         name, at, digest = text, "", ""
@@ -121,13 +120,13 @@ def is_contrast_image(text: str) -> bool:
     return text.startswith(CONTRAST) and text[len(CONTRAST) : len(CONTRAST) + 1] in {"", "/", ":", "@"}
 
 
-# --- Which tags a digest is known by, beside the one of a reference
+# --- Other tags of a digest than a reference's
 #
 #     reference          the lock knows                    other tags
 #     name:2@D           name:1@D                          1
 #     name:2@D           name:1@D, found as 0.9            1
 #     name:2@D           other/name:1@D                    none: another repository may tag as it likes
-#     name:2@D           name@D, name:2@D                  none: neither says anything else
+#     name:2@D           name@D, name:2@D                  none: neither has another tag
 #     name@D             anything                          none: it has no tag that could be wrong
 #     name:2             anything                          none: a registry is asked for it
 #
@@ -185,7 +184,7 @@ def images_of(replaced: Mapping[str, str]) -> Images:
 
 
 def images_again(replaced: Mapping[str, str], images: Images) -> Images:
-    """Make the rule from an image now to that after a render: the replacement of any that it may have been before."""
+    """Map an image to its image after a render: the replacement of any that it may have been before."""
     return lambda now, new: any(
         replacement == new and (now == name or images(now, name)) for name, replacement in replaced.items()
     )

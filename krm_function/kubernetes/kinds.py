@@ -1,8 +1,8 @@
-"""The eight kinds whose pod templates Contrast reads, and which kinds of others the shipped catalogue has.
+"""The eight kinds whose pod templates Contrast reads, and the other kinds of the shipped catalogue.
 
 Source: docs/facts/contrast.md#selection; of the catalogue: docs/facts/controllers.md.
 
-Rule of this file: nothing is imported, so that a stream without any of them is recognised before anything else is
+Rule of this file: nothing is imported, so that a stream without these kinds is recognised before anything else is
 loaded. A kind may have any number of templates; the eight have one each.
 """
 
@@ -20,7 +20,7 @@ KINDS: dict[str, tuple[str, Pattern, *tuple[Pattern, ...]]] = {
     "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template")),
 }
 
-# kind -> groups of which a file of the catalogue says where its pods are; the file has the name of the group
+# kind -> groups with a file of the catalogue that locates its pods; the file has the name of the group
 CATALOGUED: dict[str, tuple[str, ...]] = {
     "CloneSet": ("apps.kruise.io",),
     "DaemonSet": ("apps.kruise.io",),
@@ -33,7 +33,7 @@ CATALOGUED: dict[str, tuple[str, ...]] = {
     "StatefulSet": ("apps.kruise.io",),
 }
 
-# group -> kinds of which its file says why no render seals the pods
+# group -> kinds whose pods no render seals; its file has the reason
 REFUSED: dict[str, tuple[str, ...]] = {
     "apps.nvidia.com": ("NIMService", "NIMCache", "NIMPipeline", "NemoCustomizer"),
     "argoproj.io": ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"),

@@ -1,4 +1,4 @@
-"""Nodes, and what decides where a pod may run: taints, affinity, requests."""
+"""Nodes, and the rules that decide where a pod may run: taints, affinity, requests."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,23 +10,23 @@ from krm_function.kubernetes.quantity import nano
 from krm_function.kubernetes.runtime_classes import toleration_parts
 from krm_function.record import NamedTuple
 
-# --- Taints of a node, and the tolerations with which a pod passes them
+# --- Taints of a node, and the tolerations that let a pod pass them
 #
 # Rule: it answers as Kubernetes' scheduler does (component-helpers, scheduling/corev1; core/v1 helpers),
 # its oddities included. A toleration is plain data as parsed. Only NoSchedule and NoExecute keep a pod away;
-# PreferNoSchedule is a wish. Which of the tolerations that Kubernetes adds a pod gets, `demand` of
-# kubernetes/placement.py says.
+# PreferNoSchedule is a wish. `demand` of kubernetes/placement.py decides which
+# tolerations Kubernetes adds to a pod.
 
 
 HARD = frozenset({"NoSchedule", "NoExecute"})
 EFFECTS = HARD | {"PreferNoSchedule"}
 
-# What the DefaultTolerationSeconds admission plugin gives a pod, for five minutes; see `given_by_default`.
+# The DefaultTolerationSeconds admission plugin adds them to a pod, for five minutes; see `given_by_default`.
 BY_DEFAULT: tuple[Mapping[str, Any], ...] = tuple(
     {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     for key in ("not-ready", "unreachable")
 )
-# What the DaemonSet controller gives each of its pods, for good.
+# The DaemonSet controller adds them to each of its pods, for good.
 EVERY_DAEMON: tuple[Mapping[str, Any], ...] = tuple(
     {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
     for key, effect in (
@@ -52,7 +52,7 @@ class Taint(NamedTuple):
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
-UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")  # what `kubectl cordon` amounts to
+UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")  # as after `kubectl cordon`
 
 
 def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
@@ -82,8 +82,8 @@ def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
 def given_by_default(tolerations: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the tolerations that DefaultTolerationSeconds adds to a pod with these of its own.
 
-    One of the pod's with the same or no key, and the effect NoExecute or none, prevents it: whatever its operator and
-    value say, and so even if it tolerates nothing.
+    A toleration of the pod with the same or no key, and the effect NoExecute or none, prevents it: whatever its
+    operator and value are, and so even if it tolerates nothing.
     """
     parts = [toleration_parts(toleration) for toleration in tolerations]
     keys = {key for key, _, _, effect, _ in parts if effect in {"", "NoExecute"}}
@@ -114,18 +114,18 @@ NAME_FIELD = "metadata.name"  # the one field that matchFields knows
 
 
 def required_terms(pod_spec: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the alternatives of the required node affinity, None when there is none. An empty list matches no node."""
+    """Return the alternatives of the required node affinity, None without one. An empty list matches no node."""
     required = dig(dict(pod_spec), TERMS[:3])
     return None if required is None else maps(mapping(required).get(TERMS[3]))
 
 
 def unmatched(terms: list[dict[str, Any]] | None, name: str, labels: Mapping[str, str]) -> str:
-    """Say why no term matches the node: the first requirement that each fails. "" when one does, or there are none."""
+    """Return the first requirement that fails in each term; "" if a term matches the node, or without terms."""
     if terms is None:
         return ""
     failed: list[str] = []
     for term in terms:
-        problem = _failed(term, name, labels)
+        problem = _first_failed(term, name, labels)
         if not problem:
             return ""
         failed.append(problem)
@@ -133,9 +133,9 @@ def unmatched(terms: list[dict[str, Any]] | None, name: str, labels: Mapping[str
 
 
 def ruled_out(terms: list[dict[str, Any]] | None, selector: Mapping[str, str]) -> str:
-    """Say what of the terms no node with these labels can have: a requirement of each. "" when one may be matched.
+    """Return a requirement of each term that no node with these labels meets; "" if a node may match a term.
 
-    Of the labels of a node nothing else is known, so only requirements on these keys count.
+    Other labels of the node are unknown, so only requirements on these keys count.
     """
     failed: list[str] = []
     for term in terms or ():
@@ -151,8 +151,8 @@ def ruled_out(terms: list[dict[str, Any]] | None, selector: Mapping[str, str]) -
     return " or ".join(dict.fromkeys(failed))
 
 
-def _failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> str:
-    """Return the first requirement that a node fails, as text. A term without requirements matches no node."""
+def _first_failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> str:
+    """Return the requirement as text. A term without requirements matches no node."""
     expressions, fields = maps(term.get("matchExpressions")), maps(term.get("matchFields"))
     if not expressions and not fields:
         return "an empty term, which matches no node"
@@ -171,14 +171,14 @@ def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     Truth table:
     operator        node has the label                              node lacks it
     In              its value is one of values                      no
-    NotIn           its value is none of values                     yes
+    NotIn           its value is not in values                      yes
     Exists          yes (values must be absent)                     no
     DoesNotExist    no                                              yes (values must be absent)
     Gt, Lt          both are integers of 64 bits, and the label's   no
                       is greater, or less, than the one value
     any other       no                                              no
     """
-    key, values = requirement.get("key"), _values(requirement)
+    key, values = requirement.get("key"), _requirement_values(requirement)
     if not isinstance(key, str) or not key or values is None:
         return False
     value = labels.get(key)
@@ -192,7 +192,7 @@ def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
         case "DoesNotExist":
             return not values and value is None
         case "Gt" | "Lt" as operator:
-            mine, bound = _integer(value), _integer(values[0]) if len(values) == 1 else None
+            mine, bound = _parse_integer(value), _parse_integer(values[0]) if len(values) == 1 else None
             if mine is None or bound is None:
                 return False
             return mine > bound if operator == "Gt" else mine < bound
@@ -202,7 +202,7 @@ def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
 
 def _field_holds(requirement: Mapping[str, Any], name: str) -> bool:
     """Tell whether a node's name satisfies one of matchFields: In or NotIn, with one value."""
-    values = _values(requirement)
+    values = _requirement_values(requirement)
     if requirement.get("key") != NAME_FIELD or values is None or len(values) != 1:
         return False
     match requirement.get("operator"):
@@ -214,14 +214,14 @@ def _field_holds(requirement: Mapping[str, Any], name: str) -> bool:
             return False
 
 
-def _values(requirement: Mapping[str, Any]) -> list[str] | None:
+def _requirement_values(requirement: Mapping[str, Any]) -> list[str] | None:
     values = requirement.get("values")
     if values is None:
         return []
     return values if isinstance(values, list) and all(isinstance(value, str) for value in values) else None
 
 
-def _integer(text: str | None) -> int | None:
+def _parse_integer(text: str | None) -> int | None:
     """Read a label as Go's strconv.ParseInt does, in base 10 and 64 bits; None for an error."""
     if text is None or not INTEGER.fullmatch(text):
         return None
@@ -232,7 +232,7 @@ def _integer(text: str | None) -> int | None:
 def requirement_text(requirement: Mapping[str, Any]) -> str:
     """Write a requirement as label selectors do, such as `zone in (a, b)`, `tee exists`, `cores > 8`."""
     key = requirement.get("key")
-    values = ", ".join(_values(requirement) or ())
+    values = ", ".join(_requirement_values(requirement) or ())
     match requirement.get("operator"):
         case "In":
             return f"{key} in ({values})"
@@ -269,14 +269,14 @@ def pod_requests(pod_spec: Mapping[str, Any], overhead: Mapping[str, Any]) -> Am
     1. a container's request; where it has only a limit, the limit (API defaults)
     2. sum of all containers and of the native sidecars (init containers with restartPolicy Always)
     3. at least the peak of the init phase: each init container plus the sidecars started before it
-    4. spec.resources, if it says anything about cpu, memory or huge pages, in place of that
+    4. spec.resources instead, if it has cpu, memory or huge pages
     5. plus the overhead
     """
     spec = dict(pod_spec)
-    total = _containers(spec)
-    for name, amount in _pod_level(spec, total).items():
+    total = _sum_containers(spec)
+    for name, amount in _pod_level_requests(spec, total).items():
         total[name] = amount
-    _add(total, amounts(overhead))
+    _add_amounts(total, amounts(overhead))
     return total
 
 
@@ -291,51 +291,51 @@ def amounts(quantities: Any) -> Amounts:
     return read
 
 
-def _containers(spec: dict[str, Any]) -> Amounts:
-    """Take steps 1 to 3 of the module's list."""
+def _sum_containers(spec: dict[str, Any]) -> Amounts:
+    """Take steps 1 to 3 of `pod_requests`."""
     total: Amounts = {}
     for container in maps(spec.get("containers")):
-        _add(total, _effective(container))
+        _add_amounts(total, _container_requests(container))
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in maps(spec.get("initContainers")):
-        mine = _effective(container)
+        mine = _container_requests(container)
         if container.get("restartPolicy") == "Always":
-            _add(total, mine)
-            _add(sidecars, mine)
+            _add_amounts(total, mine)
+            _add_amounts(sidecars, mine)
             mine = sidecars
         else:
-            _add(mine, sidecars)
-        _raise(peak, mine)
-    _raise(total, peak)
+            _add_amounts(mine, sidecars)
+        _raise_to(peak, mine)
+    _raise_to(total, peak)
     return total
 
 
-def _effective(container: Mapping[str, Any]) -> Amounts:
-    """Return the requests of one container: its own, and its limits where it has none."""
+def _container_requests(container: Mapping[str, Any]) -> Amounts:
+    # A limit counts as the request where the container has only a limit
     resources = mapping(container.get("resources"))
     return {**amounts(mapping(resources.get("limits"))), **amounts(mapping(resources.get("requests")))}
 
 
-def _pod_level(spec: dict[str, Any], containers: Amounts) -> Amounts:
-    """Return what spec.resources puts in place of the sum: its requests; for a lone limit the containers', or it."""
+def _pod_level_requests(spec: dict[str, Any], containers: Amounts) -> Amounts:
+    """Return the requests of spec.resources; for a limit alone, the containers' requests, or else the limit."""
     requests = amounts(dig(spec, ("resources", "requests")))
     limits = amounts(dig(spec, ("resources", "limits")))
     demanded = {**limits, **{name: amount for name, amount in containers.items() if name in limits}, **requests}
     return {name: amount for name, amount in demanded.items() if name in POD_LEVEL or name.startswith("hugepages-")}
 
 
-def _add(total: Amounts, amounts: Mapping[str, int]) -> None:
+def _add_amounts(total: Amounts, amounts: Mapping[str, int]) -> None:
     for name, amount in amounts.items():
         total[name] = total.get(name, 0) + amount
 
 
-def _raise(total: Amounts, least: Mapping[str, int]) -> None:
+def _raise_to(total: Amounts, least: Mapping[str, int]) -> None:
     for name, amount in least.items():
         total[name] = max(total.get(name, 0), amount)
 
 
-# --- Nodes as `kubectl get nodes -o yaml` prints them, read for what decides where a pod may run
+# --- Nodes as `kubectl get nodes -o yaml` prints them: the parts that decide where a pod may run
 #
 # Rule: it reads and never judges. What a hand-written Node leaves out is unknown, not zero: without
 # `allocatable` and `capacity` nothing is known about resources, without `runtimeHandlers` nothing about handlers.
@@ -366,34 +366,34 @@ def read_nodes(document: Any) -> tuple[tuple[Node, ...], tuple[NodeProblem, ...]
     """
     nodes: list[Node] = []
     problems: list[NodeProblem] = []
-    for path, value in _members(document):
+    for path, value in _find_nodes(document):
         name = dig(value, ("metadata", "name"))
         if not isinstance(name, str) or not name:
             problems.append(("", (*path, "metadata", "name"), Cause("CC0314.string")))
             continue
         faults: list[tuple[Path, Cause]] = []
-        labels = _labels(value, faults)
-        allocatable = _allocatable(value, faults)
-        taints = tuple(_taints(value, faults))
+        labels = _read_labels(value, faults)
+        allocatable = _read_allocatable(value, faults)
+        taints = tuple(_read_taints(value, faults))
         unschedulable = dig(value, ("spec", "unschedulable"))
         if unschedulable is not None and not isinstance(unschedulable, bool):
             faults.append((("spec", "unschedulable"), Cause("CC0314.boolean")))
-        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _handlers(value)))
+        nodes.append(Node(name, labels, taints, unschedulable is True, allocatable, _read_handlers(value)))
         problems += [(name, path + where, cause) for where, cause in faults]
     return tuple(nodes), tuple(problems)
 
 
-def _members(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield every node of a document with its path; the members of a NodeList need not say their kind."""
+def _find_nodes(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield every node with its path; the members of a NodeList need no kind."""
     for path, value in objects(document):
         around = mapping(dig(document, path[:-2])) if path else {}
         if mapping(value).get("kind") == "Node" or around.get("kind") == "NodeList":
             yield path, mapping(value)
 
 
-def _labels(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, str]:
+def _read_labels(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, str]:
     labels: dict[str, str] = {}
-    for key, label in _map(value, ("metadata", "labels"), faults).items():
+    for key, label in _read_map(value, ("metadata", "labels"), faults).items():
         if isinstance(label, str):
             labels[str(key)] = label
         else:
@@ -401,10 +401,10 @@ def _labels(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, str]:
     return labels
 
 
-def _allocatable(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, int] | None:
-    """Return what pods may take; where it is not said, the capacity, as the API server fills it in."""
+def _read_allocatable(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, int] | None:
+    """Return the amounts that pods may take: the capacity where `allocatable` is absent, as in the API server."""
     for field in ("allocatable", "capacity"):
-        quantities = _map(value, ("status", field), faults)
+        quantities = _read_map(value, ("status", field), faults)
         if not quantities:
             continue
         amounts: dict[str, int] = {}
@@ -417,7 +417,7 @@ def _allocatable(value: Any, faults: list[tuple[Path, Cause]]) -> dict[str, int]
     return None
 
 
-def _taints(value: Any, faults: list[tuple[Path, Cause]]) -> Iterator[Taint]:
+def _read_taints(value: Any, faults: list[tuple[Path, Cause]]) -> Iterator[Taint]:
     entries = dig(value, ("spec", "taints"))
     if entries is not None and not isinstance(entries, list):
         faults.append((("spec", "taints"), Cause("CC0314.list")))
@@ -436,15 +436,15 @@ def _taints(value: Any, faults: list[tuple[Path, Cause]]) -> Iterator[Taint]:
             yield Taint(key, mark, effect)
 
 
-def _handlers(value: Any) -> frozenset[str] | None:
-    """Return the runtime handlers that the node's container runtime knows (Kubernetes 1.30 and later report them)."""
+def _read_handlers(value: Any) -> frozenset[str] | None:
+    # Kubernetes 1.30 and later report them
     handlers = dig(value, ("status", "runtimeHandlers"))
     if not isinstance(handlers, list) or not handlers:
         return None
     return frozenset(str(mapping(entry).get("name") or "") for entry in handlers)
 
 
-def _map(value: Any, path: Path, faults: list[tuple[Path, Cause]]) -> dict[Any, Any]:
+def _read_map(value: Any, path: Path, faults: list[tuple[Path, Cause]]) -> dict[Any, Any]:
     content = dig(value, path)
     if content is not None and not isinstance(content, dict):
         faults.append((path, Cause("CC0314.map")))

@@ -13,26 +13,31 @@ from krm_function.record import NamedTuple
 # Rule: a document may have any shape, so nothing here raises.
 
 
-def _text(source: dict[str, Any], key: str) -> str:
+def _text_of(source: dict[str, Any], key: str) -> str:
     value = source.get(key)
     return value if isinstance(value, str) else ""
 
 
 def reference(value: Any) -> Ref:
-    """Return the object's identity, "" for each missing part; generateName is used where there is no name.
+    """Return the object's identity, "" for each missing part; generateName is used if `name` is absent.
 
-    Its apiVersion is in the ordinary spelling, `v1` for `/v1`, so that all who compare it read what Kubernetes reads.
+    Its apiVersion is in the ordinary spelling, `v1` for `/v1`, so that comparisons see Kubernetes' reading.
     """
     root = mapping(value)
     metadata = mapping(root.get("metadata"))
-    name = _text(metadata, "name") or _text(metadata, "generateName")
-    return Ref(plain_api_version(_text(root, "apiVersion")), _text(root, "kind"), _text(metadata, "namespace"), name)
+    name = _text_of(metadata, "name") or _text_of(metadata, "generateName")
+    return Ref(
+        plain_api_version(_text_of(root, "apiVersion")),
+        _text_of(root, "kind"),
+        _text_of(metadata, "namespace"),
+        name,
+    )
 
 
 def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every object of a document with its path: the members of lists, recursively, and whatever is no list.
+    """Yield every object of a document with its path: the members of lists, recursively, and anything else itself.
 
-    kubectl takes any object with a list of `items` for a list, even a ConfigMap; other tools still read the ConfigMap.
+    kubectl treats any object with a list of `items` as a list, even a ConfigMap; other tools still read the ConfigMap.
     So both the members and the object are yielded, unless its kind ends with `List`.
     """
     value = dig(document, root)
@@ -40,14 +45,14 @@ def objects(document: Any, root: Path = ()) -> Iterator[tuple[Path, Any]]:
     if isinstance(members, list):
         for index in range(len(members)):
             yield from objects(document, (*root, "items", index))
-        if _text(value, "kind").endswith("List"):
+        if _text_of(value, "kind").endswith("List"):
             return
     yield root, value
 
 
 # --- The controller that owns an object, as the object's ownerReferences name it
 #
-# Rule: anybody can write an ownerReference, so it is a claim; `render/copies.py` decides when it counts.
+# Rule: any author can write an ownerReference, so it is a claim; `render/copies.py` decides when it counts.
 
 
 OWNERS = "ownerReferences"  # without this word in a text, YAML escapes aside, no object of it is owned
@@ -72,7 +77,7 @@ def controller_of(value: Any) -> Controller | None:
     return None
 
 
-# --- Name several objects in one sentence: the first ones, and how many more there are
+# --- Name several objects in one sentence: the first ones, and the number of others
 
 
 LIMIT = 5
@@ -140,7 +145,7 @@ def mapping(value: Any) -> dict[str, Any]:
 
 
 def maps(value: Any) -> list[dict[str, Any]]:
-    """Return the maps of a list, [] for anything else. Positions are kept: an entry that is no map becomes {}."""
+    """Return the maps of a list, [] for anything else. Positions are kept: any other entry becomes {}."""
     return [entry if isinstance(entry, dict) else {} for entry in value] if isinstance(value, list) else []
 
 
@@ -184,7 +189,7 @@ def is_label_value(text: str) -> bool:
     return len(text) <= 63 and re.fullmatch(LABEL_VALUE, text) is not None
 
 
-# --- What a label selector of Kubernetes selects, as far as it can be read
+# --- Match labels with a label selector of Kubernetes, as far as it can be read
 #
 # Rule: an unknown operator selects, so that everything it may select counts. An empty selector selects everything.
 
@@ -193,10 +198,10 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
     """Tell whether `matchLabels` and `matchExpressions` may select an object with these labels."""
     if any(labels.get(key) != value for key, value in mapping(selector.get("matchLabels")).items()):
         return False
-    return all(_fits(expression, labels) for expression in maps(selector.get("matchExpressions")))
+    return all(_matches_expression(expression, labels) for expression in maps(selector.get("matchExpressions")))
 
 
-def _fits(expression: dict[str, Any], labels: Mapping[str, Any]) -> bool:
+def _matches_expression(expression: dict[str, Any], labels: Mapping[str, Any]) -> bool:
     key, values = str(expression.get("key")), expression.get("values")
     values = values if isinstance(values, list) else []
     match expression.get("operator"):
@@ -212,7 +217,7 @@ def _fits(expression: dict[str, Any], labels: Mapping[str, Any]) -> bool:
             return True
 
 
-# --- Match a name against a pattern in which `*` matches any text, the empty one included
+# --- Match a name against a pattern where `*` matches any text, the empty one included
 #
 # Rule: the pattern is about the whole name, every other character stands for itself, and the time is
 # linear in the length of the name for each `*`.
@@ -247,6 +252,6 @@ HOOK = "helm.sh/hook"
 
 
 def hook_of(value: Any) -> str:
-    """Return the value of a Helm hook's annotation, "" for an object that is no hook."""
+    """Return the value of a Helm hook's annotation, "" for an object that is not a hook."""
     hook = dig(value, ("metadata", "annotations", HOOK))
     return hook if isinstance(hook, str) else ""

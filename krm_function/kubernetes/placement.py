@@ -40,7 +40,7 @@ UNITS = ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 
 
 class Demand(NamedTuple):
-    """What a pod requires of a node after admission. requests: resource name -> nano units."""
+    """The requirements of a pod on a node after admission. requests: resource name -> nano units."""
 
     node_selector: Mapping[str, str]
     terms: list[dict[str, Any]] | None
@@ -52,7 +52,7 @@ class Demand(NamedTuple):
 class Fit(NamedTuple):
     """Whether one node takes a pod. reasons: why not, () if it does. capacity: how many such pods the empty node holds.
 
-    capacity is None when the node does not say what it can hold. admitted: whether everything but its resources allows
+    capacity is None if the node's resources are unknown. admitted: whether everything but its resources allows
     the pod. Of a DaemonSet (`daemon_fits`): whether its controller makes a pod for the node, even if it cannot run.
     """
 
@@ -88,8 +88,8 @@ def fits(demand: Demand, node: Node) -> Fit:
     """
     if demand.node_name and demand.node_name != node.name:
         return Fit(node.name, (f"nodeName is {demand.node_name}",), admitted=False)
-    reasons = [*_labels(demand, node), *_taints(demand, node)]
-    lacking, capacity = _resources(demand.requests, node.allocatable)
+    reasons = [*_label_reasons(demand, node), *_taint_reasons(demand, node)]
+    lacking, capacity = _shortages(demand.requests, node.allocatable)
     all_reasons = (*reasons, *lacking)
     return Fit(node.name, all_reasons, 0 if all_reasons else capacity, admitted=not reasons)
 
@@ -100,7 +100,7 @@ def all_fits(demand: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
 
 
 def daemon_fits(demand: Demand, template: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
-    """Return what becomes of a DaemonSet on each node: its controller looks at the template, the scheduler at the pod.
+    """Return the fit of a DaemonSet on each node: its controller looks at the template, the scheduler at the pod.
 
     demand: of the pod, after admission. template: the demand without the class.
 
@@ -119,7 +119,7 @@ def daemon_fits(demand: Demand, template: Demand, nodes: Sequence[Node]) -> tupl
     return tuple(fit_of_node._replace(capacity=0) if fit_of_node.reasons else fit_of_node for fit_of_node in fitted)
 
 
-def _labels(demand: Demand, node: Node) -> list[str]:
+def _label_reasons(demand: Demand, node: Node) -> list[str]:
     reasons = []
     for key, value in sorted(demand.node_selector.items()):
         if key not in node.labels:
@@ -130,7 +130,7 @@ def _labels(demand: Demand, node: Node) -> list[str]:
     return [*reasons, f"affinity requires {missed}"] if missed else reasons
 
 
-def _taints(demand: Demand, node: Node) -> list[str]:
+def _taint_reasons(demand: Demand, node: Node) -> list[str]:
     if demand.node_name:
         not_tolerated = untolerated(node.taints, demand.tolerations, frozenset({"NoExecute"}))
         return [f"taint {taint}" for taint in not_tolerated]
@@ -141,8 +141,8 @@ def _taints(demand: Demand, node: Node) -> list[str]:
     return reasons + [f"taint {taint}" for taint in untolerated(taints, demand.tolerations)]
 
 
-def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | None) -> tuple[list[str], int | None]:
-    """Return what the node has too little of, and how many such pods it holds when it is empty.
+def _shortages(requests: Mapping[str, int], allocatable: Mapping[str, int] | None) -> tuple[list[str], int | None]:
+    """Return the reasons of short resources, and the number of such pods on the empty node.
 
     A resource that the node does not name is 0, but for `pods`, which a hand-written Node leaves out.
     """
@@ -153,23 +153,23 @@ def _resources(requests: Mapping[str, int], allocatable: Mapping[str, int] | Non
     if capacity < 1:
         reasons.append("takes no pods")
     for name, amount in sorted(requests.items()):
-        needs, has = _rounded(name, amount), _rounded(name, allocatable.get(name, 0))
+        needs, has = _round_up(name, amount), _round_up(name, allocatable.get(name, 0))
         if not needs:
             continue
         if needs > has:
-            reasons.append(_compared(name, amount, allocatable.get(name, 0)))
+            reasons.append(_shortage(name, amount, allocatable.get(name, 0)))
         capacity = min(capacity, max(0, has) // needs)
     return reasons, capacity
 
 
-def _rounded(name: str, amount: int) -> int:
-    """Round an amount up as the scheduler does: to thousandths of a CPU, to whole units of anything else."""
+def _round_up(name: str, amount: int) -> int:
+    """Round as the scheduler does: to thousandths of a CPU, to whole units of anything else."""
     return -(-amount // (MILLI if name == "cpu" else NANO))
 
 
 def amount_text(name: str, amount: int) -> str:
     """Write an amount to be read: `1.5`, `682Mi`, `1.46Gi`. Memory is cut to two decimals, nothing else is rounded."""
-    units = _rounded(name, amount)
+    units = _round_up(name, amount)
     if name == "cpu":
         return f"{units / 1000:.3f}".rstrip("0").rstrip(".")
     for size, suffix in UNITS if _is_bytes(name) else ():
@@ -178,18 +178,18 @@ def amount_text(name: str, amount: int) -> str:
     return str(units)
 
 
-def _exact(name: str, amount: int) -> str:
-    """Write an amount without rounding, as Kubernetes does: `1500Mi`, `2147483649`."""
-    units = _rounded(name, amount)
+def _exact_text(name: str, amount: int) -> str:
+    """Write `1500Mi` or `2147483649`, as Kubernetes does."""
+    units = _round_up(name, amount)
     for size, suffix in UNITS if _is_bytes(name) else ():
         if units and units % size == 0:
             return f"{units // size}{suffix}"
     return amount_text(name, amount) if name == "cpu" else str(units)
 
 
-def _compared(name: str, needed: int, has: int) -> str:
-    """Return why an amount is too much; rounded only as long as the two still differ."""
-    form = _exact if amount_text(name, needed) == amount_text(name, has) else amount_text
+def _shortage(name: str, needed: int, has: int) -> str:
+    """Round the two amounts only as long as they still differ."""
+    form = _exact_text if amount_text(name, needed) == amount_text(name, has) else amount_text
     return f"{form(name, needed)} {name} needed, node has {form(name, has)}"
 
 
@@ -203,7 +203,7 @@ def _is_bytes(name: str) -> bool:
 # decides which nodes get one of its pods. A pod that fits no node is an error: it would stay Pending.
 
 
-# kind -> where the object says how many pods run at once; a DaemonSet runs one a node
+# kind -> field with the number of pods that run at once; a DaemonSet runs one a node
 REPLICAS: dict[str, tuple[str, ...]] = {
     "Deployment": ("spec", "replicas"),
     "StatefulSet": ("spec", "replicas"),
@@ -259,33 +259,33 @@ def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -
     demanded = demand(workload.ref.kind, spec, cls)
     replicas = replicas_of(workload)
     if cls is not None and (merge_node_selector(spec, cls)[1] or not overhead_agrees(spec, cls)):
-        return Placement((), demanded.requests, replicas, refused=True), ()  # CC0304 and CC0305 say so
+        return Placement((), demanded.requests, replicas, refused=True), ()  # CC0304 and CC0305 report it
     if workload.ref.kind == "DaemonSet":
         fits = daemon_fits(demanded, demand(workload.ref.kind, spec, None), nodes)
     else:
         fits = all_fits(demanded, nodes)
     placement = Placement(fits, demanded.requests, replicas)
-    return placement, tuple(_findings(workload, cls, placement, nodes))
+    return placement, tuple(_placement_findings(workload, cls, placement, nodes))
 
 
 def replicas_of(workload: Workload) -> int | None:
-    """Return how many pods run at once; None for a DaemonSet, 1 where the object does not say."""
+    """Return how many pods run at once; None for a DaemonSet, 1 without a number in the object."""
     if workload.ref.kind == "DaemonSet":
         return None
     path = REPLICAS.get(workload.ref.kind)
     if path is None:
         return 1
-    count = _count(dig(workload.object, path), 1)
+    count = _count_or(dig(workload.object, path), 1)
     if path[-1] == "parallelism":  # a Job never runs more pods than it needs completions
-        count = min(count, _count(dig(workload.object, (*path[:-1], "completions")), count))
+        count = min(count, _count_or(dig(workload.object, (*path[:-1], "completions")), count))
     return count
 
 
-def _count(count: Any, default: int) -> int:
+def _count_or(count: Any, default: int) -> int:
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else default
 
 
-def _findings(
+def _placement_findings(
     workload: Workload, cls: RuntimeClass | None, placement: Placement, nodes: Sequence[Node]
 ) -> list[Finding]:
     ref, path = workload.ref, workload.spec_path
@@ -307,7 +307,7 @@ def _findings(
     if cls is not None:
         at = (*path, "runtimeClassName")
         taking = [node for node in nodes if node.name in fitting]
-        silent = [] if _selects(workload, cls) else [node.name for node in taking if node.handlers is None]
+        silent = [] if _chooses_nodes(workload, cls) else [node.name for node in taking if node.handlers is None]
         lacking = [node.name for node in taking if node.handlers is not None and cls.handler not in node.handlers]
         for code, names in (("CC0313.missing", lacking), ("CC0313.unknown", silent)):
             if names:
@@ -315,15 +315,15 @@ def _findings(
     return findings
 
 
-def _selects(workload: Workload, cls: RuntimeClass) -> bool:
-    """Tell whether anything chooses nodes for the pods: a label, an affinity, or a name."""
+def _chooses_nodes(workload: Workload, cls: RuntimeClass) -> bool:
+    """Pods choose nodes by a label, an affinity or a name."""
     required = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     spec = workload.pod_spec
     return bool(merge_node_selector(spec, cls)[0] or dig(spec, required) or spec.get("nodeName"))
 
 
 def grouped(fits: Sequence[Fit]) -> tuple[Refusal, ...]:
-    """Group nodes that refuse a pod for the same reasons; those that come closest to taking it stand first."""
+    """Group nodes that refuse a pod for the same reasons; the closest to taking it come first."""
     nodes: dict[tuple[str, ...], list[str]] = {}
     for fit in fits:
         if fit.reasons:

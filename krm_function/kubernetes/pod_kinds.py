@@ -17,25 +17,25 @@ from krm_function.schema.table import filled, read_value, table
 from krm_function.schema.values import Anything, Choice, Field, ListOf, MapOf, Number, Problems, Record, Text
 from krm_function.text.parse import read_value as read_yaml
 
-# --- A kind of objects with pod templates: where they stand, and what its controller makes of them
+# --- A kind of objects with pod templates: their paths, and the changes by its controller
 #
-# Rule: records, and how paths in them are written. Which kinds there are, pod_kinds.py says.
+# Rule: records, and how paths in them are written.
 
 
 EMPTY: Mapping[str, Any] = {}
 _KEY = "[A-Za-z][A-Za-z0-9_-]*"
 PATH = rf"{_KEY}(?:\[\*\])?(?:\.{_KEY}(?:\[\*\])?)*"  # of a template, in an entry
-OF_CONTROLLER = "the controller, as "  # how the source of an open variable begins of which the form is known
+OF_CONTROLLER = "the controller, as "  # the source of an open variable with a known form begins with this
 
 
 class PodTemplate(NamedTuple):
-    """Where pod templates stand in an object, and what its controller makes of them.
+    """The place of pod templates in an object, and the changes of its controller to the pods.
 
-    path: from the object. part: the name of the workload behind `#`, "" if the object has but one; `{...}` stands for a
-    field. names: what the names of its pods look like, () for any name. adds: what the controller adds to each pod.
-    claims: where claim templates of the pods stand, as in a StatefulSet; () for none. conditions: of which objects all
-    of that is so. refuses: which objects of those no render seals, and why. warns: of which
-    it says what no policy covers. longest_name: characters of a name of which there will be pods, 0 for any.
+    path: from the object. part: the workload's name after `#`, "" if the object has one workload; `{...}` is a field.
+    names: the forms of its pods' names, () for any name. adds: additions of the controller to each pod. claims: path
+    of the pods' claim templates, as in a StatefulSet; () for none. conditions: the objects that this entry is for.
+    refuses: the objects that no render seals, and why. warns: the objects with parts that no policy covers.
+    longest_name: longest name, in characters, of an object that gets pods; 0 for any.
     """
 
     path: Pattern
@@ -50,9 +50,9 @@ class PodTemplate(NamedTuple):
 
 
 class PodKind(NamedTuple):
-    """A kind with pod templates. versions: those it was seen in, () for any. refused: why no render seals its pods.
+    """A kind with pod templates. versions: known ones, () for any. refused: why no render seals its pods.
 
-    instead: what to do then. source: who says so.
+    instead: the remedy then. source: the origin of the entry.
     """
 
     group: str
@@ -72,25 +72,25 @@ class PlacedTemplate(NamedTuple):
     made_by: PodTemplate | None = None
 
 
-# --- Texts of an entry of spec.podTemplates: what a controller writes into pods, as far as the object says it
+# --- Texts of an entry of spec.podTemplates: the texts that a controller writes into pods
 #
 #     {metadata.name}                    the field of the object
 #     {spec.network.subdomain=web}       the field, or `web` where it is absent or empty
-#     {.groupName}                       the field of the list entry that the pod template stands in
+#     {.groupName}                       the field of the list entry with the pod template
 #     {.params['num-cpus']}              a key with other characters than letters and digits
 #     {.ports[name=http].containerPort}  a field of the entry of a list that has this name
-#     {rayStart}, {rayPods}              what a rule computes of the object (kubernetes/pod_kinds.py)
+#     {rayStart}, {rayPods}              computed from the object by a rule (kubernetes/pod_kinds.py)
 #     {number}, {suffix}, {templateHash}, {hash}, {digest}, {uid}
-#                                        what only the cluster knows, of that form
+#                                        a text of that form that only the cluster knows
 #     {index}                            the completion index of a Job, which stays where a name is cut
 #     {pod}                              the name of the pod
 #     {{ and }}                          braces
 #
-# Rule: a form is as narrow as what controllers write, and there is none for any text. What is known is a
-# text of its own, and can never be read as a form: forms are markers until the policy is written.
+# Rule: a form is as narrow as the texts of controllers, and no form allows any text. A known text
+# can never be read as a form: forms are markers until the policy is written.
 
 
-# what stands in braces -> the token of policy/expansion.py
+# name in braces -> the token of policy/expansion.py
 FORMS: Mapping[str, str] = {
     "number": "pod-index",
     "index": "completion-index",
@@ -117,7 +117,7 @@ class MissingFieldError(ValueError):
 
 
 class NotDerivedError(MissingFieldError):
-    """A rule does not know what the controller writes for this object. reason, instead: as in a finding."""
+    """A rule cannot derive the controller's text for this object. reason, instead: as in a finding."""
 
     def __init__(self, reason: str, instead: str) -> None:
         super().__init__(reason)
@@ -133,7 +133,7 @@ class Piece(NamedTuple):
 
 
 def text_problem(text: str) -> str:
-    """Return what is wrong with a text of an entry, "" if nothing is."""
+    """Return the problem of a text of an entry, or ""."""
     if "\0" in text:
         return "contains a NUL byte"
     try:
@@ -145,11 +145,11 @@ def text_problem(text: str) -> str:
 
 @functools.lru_cache(maxsize=1024)  # the texts of an entry are those of all objects of its kind
 def pieces(text: str) -> tuple[Piece, ...]:
-    """Return the pieces of a text. Raises ValueError with what is wrong with it."""
-    return tuple(_pieces(text))
+    """Return the pieces of a text. Raises ValueError with its problem."""
+    return tuple(_split_pieces(text))
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def _split_pieces(text: str) -> Iterator[Piece]:
     end = 0
     for match in re.finditer(PIECES, text):
         if match.start() > end:
@@ -174,16 +174,16 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 
 def field_of(path: str, value: Any, template: Path) -> Any:
-    """Return a field of an object, or of the list entry around a pod template; None if it is not there."""
+    """Return a field of an object, or of the list entry around a pod template; None without it."""
     steps = field_steps(path)
     if not path.startswith((".", "[")):
-        return _at(value, steps)
+        return _follow_steps(value, steps)
     inner = next((index for index in reversed(range(len(template))) if isinstance(template[index], int)), None)
-    return None if inner is None else _at(dig(value, template[: inner + 1]), steps)
+    return None if inner is None else _follow_steps(dig(value, template[: inner + 1]), steps)
 
 
-def _at(value: Any, steps: tuple[str, ...]) -> Any:
-    """Return the value at the steps of a field; in a list, a step is the name of the first entry that has it."""
+def _follow_steps(value: Any, steps: tuple[str, ...]) -> Any:
+    """In a list, a step is the name of an entry; the first one counts."""
     for step in steps:
         if isinstance(value, list):
             value = next((entry for entry in maps(value) if entry.get("name") == step), None)
@@ -205,25 +205,25 @@ def field_steps(path: str) -> tuple[str, ...]:
 
 
 def applies(entry: Mapping[str, Any], value: Any, template: Path) -> bool:
-    """Tell whether the conditions of an entry hold for an object: `when` all of them, `unless` none."""
+    """Tell whether all conditions of `when` hold for an object, and none of `unless`."""
     when, unless = entry.get("when") or {}, entry.get("unless") or {}
     if not when and not unless:
         return True
-    return all(_has(path, values, value, template) for path, values in when.items()) and not any(
-        _has(path, values, value, template) for path, values in unless.items()
+    return all(_has_value(path, values, value, template) for path, values in when.items()) and not any(
+        _has_value(path, values, value, template) for path, values in unless.items()
     )
 
 
-def _has(path: str, values: Any, value: Any, template: Path) -> bool:
+def _has_value(path: str, values: Any, value: Any, template: Path) -> bool:
     content = field_of(path, value, template)
     if isinstance(content, (dict, list)):
-        return False  # is no text, and to write a whole pod template as one takes long
+        return False  # is not a text, and writing a whole pod template as text takes long
     text = "" if content is None else str(content).lower() if isinstance(content, bool) else str(content)
-    return text in values or any(_at_least(text, version) for version in values if version.startswith(AT_LEAST))
+    return text in values or any(_is_at_least(text, version) for version in values if version.startswith(AT_LEAST))
 
 
-def _at_least(text: str, condition: str) -> bool:
-    """Tell whether a text begins with a version that is not before that of `>=1.2.3`."""
+def _is_at_least(text: str, condition: str) -> bool:
+    """Tell whether a text begins with a version of at least the one in `>=1.2.3`."""
     versions = [re.match(r"v?([0-9]+(?:\.[0-9]+)*)", version) for version in (text, condition.removeprefix(AT_LEAST))]
     if not all(versions):
         return False
@@ -249,15 +249,15 @@ def written(text: str, value: Any, template: Path, *, marked: bool = True) -> st
             case "rule":
                 parts.append(RAY[piece.value](value, template))
             case "field":
-                parts.append(_scalar(piece, field_of(piece.value, value, template)))
+                parts.append(_scalar_text(piece, field_of(piece.value, value, template)))
     return "".join(parts)
 
 
-def _scalar(piece: Piece, value: Any) -> str:
+def _scalar_text(piece: Piece, value: Any) -> str:
     if (value is None or value == "") and piece.default is not None:
         return piece.default
     if (value is None or value == "") and piece.value == NAMESPACE:
-        return "\0sandbox-namespace\0"  # what kubectl gives it
+        return "\0sandbox-namespace\0"  # as kubectl sets it
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) or (isinstance(value, str) and "\0" not in value):
@@ -265,16 +265,16 @@ def _scalar(piece: Piece, value: Any) -> str:
     raise MissingFieldError(piece.value)
 
 
-# --- Texts that KubeRay computes of a RayCluster: the command that starts Ray, and how the names of its pods begin
+# --- Texts that KubeRay computes from a RayCluster: the command that starts Ray, and the prefix of its pods' names
 #
-# Rule: what the operator computes in another way than here is refused, never guessed. The address of the
+# Rule: any case that the operator computes differently is refused, never guessed. The address of the
 # head is left as `$(FQ_RAY_IP)`, a variable that the operator writes into the same container, so that the policy has
 # its value from one place. Source: docs/facts/controllers.md#kuberay.
 
 
 PORT = "6379"
 FLAGS = ("log-color", "include-dashboard")  # options whose value may be the word true or false
-COUNTED = ("google.com/tpu", "aws.amazon.com/neuroncore")  # what becomes JSON in the option `resources`
+COUNTED = ("google.com/tpu", "aws.amazon.com/neuroncore")  # these become JSON in the option `resources`
 LONGEST_PREFIX = 50  # characters of a pod's name before its role
 MADE = {"rayClusterSpec", "rayClusterConfig"}  # of a RayJob and a RayService, whose RayCluster has a suffix
 SUFFIX = "\0generated\0"
@@ -282,26 +282,26 @@ _GPU = r".*gpu|.*nvidia\.com/mig-[0-9]+g\.[0-9]+gb"
 
 
 def ray_start(value: Any, template: Path) -> str:
-    """Return the command that the operator makes of rayStartParams and of the limits of the first container.
+    """Return the operator's command from rayStartParams and the limits of the first container.
 
-    template: where the pod template of the group stands. Raises NotDerivedError.
+    template: path of the group's pod template. Raises NotDerivedError.
     """
     is_head = "headGroupSpec" in template
-    params = _params(value, template[:-1])
+    params = _start_params(value, template[:-1])
     if is_head:
         params.setdefault("dashboard-host", "0.0.0.0")  # noqa: S104 (what the operator writes)
     else:
-        head = _params(value, (*template[: template.index("workerGroupSpecs")], "headGroupSpec"))
+        head = _start_params(value, (*template[: template.index("workerGroupSpecs")], "headGroupSpec"))
         params.setdefault("address", f"$(FQ_RAY_IP):{head.get('port', PORT)}")
     params.setdefault("metrics-export-port", "8080")
     params.setdefault("dashboard-agent-listen-port", "52365")
     params["block"] = "true"
-    _count(params, mapping((maps(dig(value, (*template, "spec", "containers"))) or [{}])[0].get("resources")))
-    return f"ray start {'--head ' if is_head else ''}{''.join(map(_option, sorted(params.items())))}"
+    _add_resources(params, mapping((maps(dig(value, (*template, "spec", "containers"))) or [{}])[0].get("resources")))
+    return f"ray start {'--head ' if is_head else ''}{''.join(map(_write_option, sorted(params.items())))}"
 
 
-def _params(value: Any, group: Path) -> dict[str, str]:
-    """Return rayStartParams of a group. Raises NotDerivedError if one of them is no text."""
+def _start_params(value: Any, group: Path) -> dict[str, str]:
+    """Raise NotDerivedError for a parameter that is not a text."""
     params = mapping(dig(value, (*group, "rayStartParams")))
     for name, text in params.items():
         if not isinstance(text, str) or "\0" in text:
@@ -311,34 +311,34 @@ def _params(value: Any, group: Path) -> dict[str, str]:
     return dict(params)
 
 
-def _count(params: dict[str, str], resources: Mapping[str, Any]) -> None:
-    """Add what the first container has: CPUs, memory, GPUs."""
+def _add_resources(params: dict[str, str], resources: Mapping[str, Any]) -> None:
+    """Add the first container's CPUs, memory and GPUs."""
     limits, requests = (mapping(resources.get(name)) for name in ("limits", "requests"))
     for option, amounts in (
         ("num-cpus", (limits.get("cpu"), requests.get("cpu"))),
         ("memory", (limits.get("memory"),)),
     ):
-        amount_found = next((amount for amount in amounts if _is_some(amount)), None)
+        amount_found = next((amount for amount in amounts if _is_positive(amount)), None)
         if option not in params and amount_found is not None:
             params[option] = str(units(amount_found))
     counted = [name for name in COUNTED if name in limits]
     if counted:
         raise NotDerivedError(f"the operator includes {counted[0]} in its command", f"remove {counted[0]}")
-    gpus = [name for name in sorted(limits) if re.fullmatch(_GPU, name) and _is_some(limits[name])]
+    gpus = [name for name in sorted(limits) if re.fullmatch(_GPU, name) and _is_positive(limits[name])]
     if gpus:
         params.setdefault("num-gpus", str(units(limits[gpus[0]])))
 
 
-def _is_some(amount: Any) -> bool:
-    """Tell whether a quantity is there and not zero. Raises NotDerivedError if it is none."""
+def _is_positive(amount: Any) -> bool:
+    """Tell whether a quantity is there and not zero. Raises NotDerivedError for anything else."""
     try:
         return amount is not None and nano(amount) != 0
     except ValueError as problem:
         raise NotDerivedError(f"an amount of resources {problem}", "write a Kubernetes quantity") from problem
 
 
-def _option(option: tuple[str, str]) -> str:
-    """Write an option with the spaces of the operator: a word for true, nothing for false."""
+def _write_option(option: tuple[str, str]) -> str:
+    """Use the operator's spaces: a word for true, nothing for false."""
     name, text = option
     if text.lower() in ("true", "false") and name not in FLAGS:
         return f" --{name} " if text.lower() == "true" else ""
@@ -346,7 +346,7 @@ def _option(option: tuple[str, str]) -> str:
 
 
 def ray_pods(value: Any, template: Path) -> str:
-    """Return how the names of the pods of a group begin: the cluster and the group, cut, and the role."""
+    """Return the prefix of a group's pod names: the cluster and the group, cut, and the role."""
     name = str(dig(value, ("metadata", "name")) or "")
     size, suffix = len(name), ""
     if MADE.intersection(map(str, template)):
@@ -365,10 +365,10 @@ def ray_pods(value: Any, template: Path) -> str:
 RAY: Mapping[str, Callable[[Any, Path], str]] = {"rayStart": ray_start, "rayPods": ray_pods}
 
 
-# --- Which workload of its object a pod template is: the name behind `#` in an address
+# --- The name of a pod template in its object: the part after `#` in an address
 #
-# Rule: a name is unique in its object and can be typed. What the entry does not name has the words of its
-# path, and the name of the list entry that it stands in, or its number.
+# Rule: a name is unique in its object and can be typed. Without a name in the entry it has the words of its
+# path, and the name of its list entry, or its number.
 #
 #     spec.template                      (none, if the object has no other template)
 #     spec.leader                        leader
@@ -380,9 +380,9 @@ _LEFT_OUT = ("spec", "template")
 
 
 def placed_templates(pod_kind: PodKind, value: object) -> list[PlacedTemplate]:
-    """Return the pod templates of an object of a kind of catalogue or configuration; only those that are there.
+    """Return the present pod templates of an object of a kind of catalogue or configuration.
 
-    An entry lists what an object may have, and it need not have all of it. If none is there, the first counts.
+    An object need not have all templates of the entry. If it has none, the first counts.
     """
     candidates = [(template, path) for template in pod_kind.templates for path in expand(template.path, value)]
     candidates = [(template, path) for template, path in candidates if applies(template.conditions, value, path)]
@@ -391,7 +391,7 @@ def placed_templates(pod_kind: PodKind, value: object) -> list[PlacedTemplate]:
     result: list[PlacedTemplate] = []
     parts: set[str] = set()
     for template, path in present:
-        part = "" if alone else _part(template, path, value)
+        part = "" if alone else _template_part(template, path, value)
         if part in parts:
             part = f"{part}-{len(result)}"
         parts.add(part)
@@ -399,15 +399,15 @@ def placed_templates(pod_kind: PodKind, value: object) -> list[PlacedTemplate]:
     return result
 
 
-def _part(template: PodTemplate, path: Path, value: Any) -> str:
+def _template_part(template: PodTemplate, path: Path, value: Any) -> str:
     try:
         part = written(template.part, value, path, marked=False) if template.part else ""
     except MissingFieldError:
         part = ""
-    return part if _TYPED.fullmatch(part) else _of_path(path, value)
+    return part if _TYPED.fullmatch(part) else _part_of_path(path, value)
 
 
-def _of_path(path: Path, value: Any) -> str:
+def _part_of_path(path: Path, value: Any) -> str:
     words = []
     for index, step in enumerate(path):
         if isinstance(step, int):
@@ -421,9 +421,9 @@ def _of_path(path: Path, value: Any) -> str:
 # --- `podTemplates` of ContrastGenerate, and the catalogue, which has the same form: where objects of a kind have
 # pods
 #
-# Rule: what an author of entries writes, and the kinds that it stands for. An entry never says what a pod
-# is allowed beside its template, only what the controller of its kind adds: a text known from the object, or a form
-# that is narrow (kubernetes/pod_kinds.py).
+# Rule: the entries of an author, and their kinds. An entry never allows a pod anything beside its
+# template but the additions of its kind's controller: a text known from the object, or a narrow form
+# (kubernetes/pod_kinds.py).
 
 
 GROUP = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+"
@@ -472,7 +472,7 @@ VARIABLES = Record(
 
 
 def _check_added(entry: dict[str, Any]) -> Problems:
-    """Look at what an added object has beside the fields of a pod spec."""
+    """Check the fields of an added object that a pod spec does not have."""
     beside = {name: entry[name] for name in BESIDE.fields if name in entry}
     return tuple((fault.path, fault.problem) for fault in faults(BESIDE, beside))
 
@@ -530,7 +530,7 @@ REFUSAL = Record(
 
 
 class TemplateEntry(NamedTuple):
-    """Where one pod template stands, and what becomes of it."""
+    """The path of one pod template, and the changes of the controller."""
 
     path: Annotated[
         str,
@@ -570,7 +570,7 @@ class TemplateEntry(NamedTuple):
             "where the claim templates of the pods are, if they are as in a StatefulSet",
         ),
     ] = ""
-    adds: Annotated[  # a map of ADDS, which a schema beside people's files would be too long with
+    adds: Annotated[  # a map of ADDS, which would make the schema in editors too long
         Mapping[str, Any],
         Field(
             MapOf(
@@ -596,7 +596,7 @@ def _check_template(entry: dict[str, Any]) -> Problems:
 
 
 class KindEntry(NamedTuple):
-    """A kind of custom resources whose pods are sealed, or why they are not."""
+    """A kind of custom resources whose pods are sealed, or the reason why not."""
 
     group: Annotated[str, Field(Text("an API group, such as example.com", GROUP, 253), "of the kind")]
     kind: Annotated[str, Field(Text("a kind, such as Thing", "[A-Z][A-Za-z0-9]*", 63), "of the objects")]
@@ -615,7 +615,7 @@ class KindEntry(NamedTuple):
     ] = ()
 
 
-def _check(entry: dict[str, Any]) -> Problems:
+def _check_kind(entry: dict[str, Any]) -> Problems:
     if bool(entry.get("templates")) == bool(entry.get("refused")):
         return (((), "needs either templates or refused"),)
     return ()
@@ -626,19 +626,19 @@ def _check_once(entries: list[Any]) -> Problems:
     return tuple(((index,), "is there twice") for index, key in enumerate(keys) if key in keys[:index])
 
 
-KIND_ENTRY = table(KindEntry, _check)
+KIND_ENTRY = table(KindEntry, _check_kind)
 ENTRIES = ListOf(KIND_ENTRY, check=_check_once)
 
 
 def kinds_of(
     entries: Iterable[KindEntry], source: Literal["catalogue", "configuration"]
 ) -> Mapping[tuple[str, str], PodKind]:
-    """Return the kinds that entries stand for, by group and kind."""
+    """Return the kinds of entries by group and kind."""
     return {
         (entry.group, entry.kind): PodKind(
             entry.group,
             entry.kind,
-            tuple(_template(template) for template in entry.templates),
+            tuple(_make_template(template) for template in entry.templates),
             entry.versions,
             entry.refused,
             entry.instead,
@@ -648,11 +648,11 @@ def kinds_of(
     }
 
 
-def _template(entry: TemplateEntry) -> PodTemplate:
+def _make_template(entry: TemplateEntry) -> PodTemplate:
     claims = tuple(entry.claims.split(".")) if entry.claims else ()
     conditions = {"when": entry.when, "unless": entry.unless}
     return PodTemplate(
-        _pattern(entry.path),
+        _split_path(entry.path),
         entry.part,
         entry.names,
         entry.adds,
@@ -664,21 +664,21 @@ def _template(entry: TemplateEntry) -> PodTemplate:
     )
 
 
-def _pattern(path: str) -> tuple[str, ...]:
+def _split_path(path: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\[\*\]", ".*", path).split("."))
 
 
 # --- Load the shipped catalogue: one file for each API group, in the form of spec.podTemplates
 #
 # Rule: a file is read when an object of its group and of one of its kinds is there, and never before;
-# which kinds those are, `CATALOGUED` of kubernetes/kinds.py says.
+# `CATALOGUED` of kubernetes/kinds.py lists these kinds.
 
 
 DIRECTORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "catalogue")
 
 
 def shipped(group: str, kind: str) -> PodKind | None:
-    """Return the kind of the catalogue, None if it has none of this group and name."""
+    """Return the kind of this group and name in the catalogue, or None."""
     return of_group(group).get((group, kind))
 
 
@@ -695,23 +695,23 @@ def of_group(group: str) -> Mapping[tuple[str, str], PodKind]:
 # --- The kinds that have pod templates, as one value: the eight, the shipped catalogue, and those of the
 # configuration
 #
-# Rule: a kind is known by its group and its name, and what the configuration says of it counts in place of
-# what the catalogue says. The catalogue is loaded when an object of one of its kinds is there, and not before.
+# Rule: a kind is identified by group and name, and an entry of the configuration replaces the catalogue's.
+# The catalogue is loaded when an object of one of its kinds is there, and not before.
 #
 #     apiVersion and kind                         its pod templates are
-#     of one of the eight                         those of kubernetes/kinds.py, whatever the configuration says
+#     of one of the eight                         those of kubernetes/kinds.py, whatever the configuration has
 #     of an entry of spec.podTemplates            those of the entry, in the versions that it lists
 #     of an entry of the catalogue, not refused   those of the entry, in the versions that it lists
 #     of anything else                            none that a render seals
 
 
 class Kinds:
-    """All kinds with pod templates that one call knows. configured: by group and kind."""
+    """All kinds with pod templates of one call. configured: by group and kind."""
 
     __slots__ = ("configured", "names")
 
     def __init__(self, configured: Mapping[tuple[str, str], PodKind] = EMPTY) -> None:  # type: ignore[assignment]
-        """Index the kinds of a configuration. names: of all kinds of which an object may have pod templates."""
+        """Index the kinds of a configuration. names: of all kinds that may have pod templates."""
         self.configured = configured
         self.names = frozenset((*KINDS, *CATALOGUED, *(kind for _, kind in configured)))
 
@@ -727,7 +727,7 @@ class Kinds:
         return entry
 
     def entry(self, ref: Ref) -> PodKind | None:
-        """Return what configuration or catalogue say of the group and kind of an object, in whichever version."""
+        """Return the entry of configuration or catalogue for the group and kind of an object, in any version."""
         group = ref.api_version.rpartition("/")[0]
         if (group, ref.kind) in self.configured:
             return self.configured[group, ref.kind]

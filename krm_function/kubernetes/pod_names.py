@@ -2,7 +2,7 @@
 
 The API server cuts a generated name to 58 characters and appends five random letters, so the hash, the time or the
 dash before them may be cut away. Only the completion index of a Job survives: the Job controller shortens the name
-before it. Names that a controller gives by itself, such as those of a StatefulSet, are never cut.
+before it. Names that a controller gives by itself, as for a StatefulSet, are never cut.
 
     kind                                           name of a pod                  cut
     Pod                                            NAME                           no
@@ -59,7 +59,7 @@ class PodName(NamedTuple):
     is_indexed: bool = False
 
 
-# kind -> the longest name of which a cluster makes pods, and why
+# kind -> the longest name that still gets pods, and why
 _LONGEST_NAMES: Mapping[str, tuple[int, str]] = {
     "StatefulSet": (52, "pods have the name and a hash in the label controller-revision-hash"),
     "Job": (63, "pods have the name in the label job-name"),
@@ -93,7 +93,7 @@ def kata_pattern(kind: str, name: str, *, is_generated: bool = False) -> str:
     Source: docs/facts/kata.md#sandbox-names.
     """
     letters, digits = f"[{RANDOM.alphabet}]+", f"[{NUMBER.alphabet}]+"
-    base = f"{_escaped(name)}{letters}" if is_generated else name
+    base = f"{_escape(name)}{letters}" if is_generated else name
     match kind:
         case "ReplicaSet" | "ReplicationController" | "DaemonSet":
             return f"{base}-{letters}"
@@ -110,7 +110,7 @@ def kata_pattern(kind: str, name: str, *, is_generated: bool = False) -> str:
 
 
 def longest_name(kind: str, completions: int = 0) -> tuple[int, str]:
-    """Return the length of the longest name of which a cluster makes pods, 0 for any; and the reason.
+    """Return the length of the longest name that still gets pods, 0 for any; and the reason.
 
     completions: of Jobs whose pods have an index, else 0.
     """
@@ -145,27 +145,29 @@ def sample_names(form: PodName) -> list[str]:
 def name_pattern(form: PodName) -> str:
     """Return the regex, without anchors, of the names that `make_name` can make."""
     if not form.is_generated:
-        return _cut(form.parts, sum(_most(part) for part in form.parts))
+        return _cut_pattern(form.parts, sum(_longest(part) for part in form.parts))
     if not form.is_indexed:
-        return _cut(form.parts, LONGEST_BASE) + RANDOM.pattern()
-    heads = _runs(range(NUMBER.least, NUMBER.most + 1), lambda count: _cut(form.parts, LONGEST_BASE - count - 2))
-    return _any_of(f"{head}-{NUMBER.pattern(*counts)}-" for head, counts in heads) + RANDOM.pattern()
+        return _cut_pattern(form.parts, LONGEST_BASE) + RANDOM.pattern()
+    heads = _group_runs(
+        range(NUMBER.least, NUMBER.most + 1), lambda count: _cut_pattern(form.parts, LONGEST_BASE - count - 2)
+    )
+    return _join_alternatives(f"{head}-{NUMBER.pattern(*counts)}-" for head, counts in heads) + RANDOM.pattern()
 
 
-def _cut(parts: Parts, room: int) -> str:
+def _cut_pattern(parts: Parts, room: int) -> str:
     """Return the regex of the first `room` characters of the parts."""
     if not parts or room <= 0:
         return ""
     first, rest = parts[0], parts[1:]
     if isinstance(first, str):
-        return _escaped(first[:room]) + _cut(rest, room - len(first))
+        return _escape(first[:room]) + _cut_pattern(rest, room - len(first))
     counts = range(min(first.least, room), min(first.most, room) + 1)
-    tails = _runs(counts, lambda count: _cut(rest, room - count))
-    return _any_of(first.pattern(*lengths) + tail for tail, lengths in tails)
+    tails = _group_runs(counts, lambda count: _cut_pattern(rest, room - count))
+    return _join_alternatives(first.pattern(*lengths) + tail for tail, lengths in tails)
 
 
-def _runs(counts: Iterable[int], text_of: Callable[[int], str]) -> list[tuple[str, tuple[int, int]]]:
-    """Return each text with the first and the last of the neighbouring counts that have it."""
+def _group_runs(counts: Iterable[int], text_of: Callable[[int], str]) -> list[tuple[str, tuple[int, int]]]:
+    """Group neighbouring counts with equal texts: each text with its first and last count."""
     runs: list[tuple[str, tuple[int, int]]] = []
     for count in counts:
         text = text_of(count)
@@ -174,14 +176,14 @@ def _runs(counts: Iterable[int], text_of: Callable[[int], str]) -> list[tuple[st
     return runs
 
 
-def _any_of(patterns: Iterable[str]) -> str:
+def _join_alternatives(patterns: Iterable[str]) -> str:
     alternatives = list(patterns)
     return alternatives[0] if len(alternatives) == 1 else f"(?:{'|'.join(alternatives)})"
 
 
-def _most(part: str | Letters) -> int:
+def _longest(part: str | Letters) -> int:
     return len(part) if isinstance(part, str) else part.most
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.escape(text).replace(r"\-", "-")  # a dash has no meaning, and a name can be read

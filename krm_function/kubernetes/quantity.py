@@ -24,11 +24,11 @@ def nano(value: Any) -> int:
     value: text, or the number a YAML document holds in its place. Raises ValueError with a problem text (lower case,
     without the value).
     """
-    return _nano(_text(value))
+    return _parse_nano(_quantity_text(value))
 
 
 @lru_cache(4096)  # a chart writes the same few quantities everywhere, and several rules read each
-def _nano(text: str) -> int:
+def _parse_nano(text: str) -> int:
     matched = re.fullmatch(GRAMMAR, text)
     if matched is None:
         raise ValueError("is not a Kubernetes quantity")
@@ -46,7 +46,7 @@ def _nano(text: str) -> int:
     return -amount if sign == "-" else amount
 
 
-def _text(value: Any) -> str:
+def _quantity_text(value: Any) -> str:
     match value:
         case bool():
             raise ValueError("must be a quantity, not a boolean")
@@ -66,7 +66,7 @@ def _text(value: Any) -> str:
 
 
 def _scale(mantissa: int, exponent: int) -> int:
-    """Compute mantissa * 10**exponent, rounded up; the exponent may be absurd."""
+    """Compute mantissa * 10**exponent, rounded up, for any exponent."""
     if not mantissa:
         return 0
     factor: int = 10 ** min(abs(exponent), STEPS)
@@ -75,20 +75,20 @@ def _scale(mantissa: int, exponent: int) -> int:
 
 def milli(value: Any) -> int:
     """Convert to thousandths, rounded away from zero: Kubernetes' MilliValue. Raises ValueError like `nano`."""
-    return _away(nano(value), MILLI)
+    return _divide_away(nano(value), MILLI)
 
 
 def units(value: Any) -> int:
     """Convert to whole units, rounded away from zero: Kubernetes' Value. Raises ValueError like `nano`."""
-    return _away(nano(value), NANO)
+    return _divide_away(nano(value), NANO)
 
 
-def _away(amount: int, step: int) -> int:
+def _divide_away(amount: int, step: int) -> int:
     return -(-amount // step) if amount >= 0 else amount // step
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Tell whether two quantities are the same value; False if one of them is no quantity."""
+    """Tell whether two quantities are the same value; False for anything but quantities."""
     try:
         return nano(first) == nano(second)
     except ValueError:

@@ -65,8 +65,8 @@ class ObjectEdits(NamedTuple):
 
 
 State = Literal[
-    "unread",  # only its header is known: nothing in it can matter, or nothing has asked
-    "given",  # parsed as it stands
+    "unread",  # only its header is known: its content cannot matter, or was not needed
+    "given",  # parsed, unchanged
     "restored",  # parsed, and what an earlier render did to objects in it is undone
     "added",  # an object that an earlier render added
 ]
@@ -74,7 +74,7 @@ Retired = Literal["", "spec", "status", "earlier"]
 
 
 class Copy(NamedTuple):
-    """An object that a controller made. origin: the workload that it was made of.
+    """An object made by a controller. origin: the workload that it was made of.
 
     retired: the field that proves that an object runs no pod, and so is not checked; "" if none does. "earlier": it is
     of an earlier template of that workload, and runs.
@@ -103,17 +103,17 @@ class ObjectAt(NamedTuple):
 class Resource(NamedTuple):
     """One document of a stream, or one item of a ResourceList.
 
-    What the host hands over. text: exactly the characters of the document, with its separator line and comments. line:
+    From the host. text: exactly the characters of the document, with its separator line and comments. line:
     line of the text's first character in `file`, from 1. file: "" for standard input. api_version, kind, name: as the
     document has them, "" if absent. certain: they can be trusted (see `Chunk`).
 
-    kinds: those with pod templates that this call knows.
+    kinds: all with pod templates in this call.
 
-    What was read. position: in the input, -1 while it is unread. document: its values and their positions, restored if
+    From reading. position: in the input, -1 while it is unread. document: its values and their positions, restored if
     an earlier render is undone. undone: the objects in it whose undo records were applied, and are not proven yet.
     copies: the objects in it that controllers made, by their paths.
 
-    What the render makes of it. edits: of its objects. rendered: the new text, None while it is the old one. dropped:
+    From the render. edits: of its objects. rendered: the new text, None while it is the old one. dropped:
     it has no place in the output.
     """
 
@@ -152,7 +152,7 @@ class Resource(NamedTuple):
 
     @property
     def value(self) -> Any:
-        """Its value: as read, else as the text has it. Raises YamlError."""
+        """Its value, as read or else parsed. Raises YamlError."""
         if self.document is not None:
             return self.document.value
         from krm_function.text.parse import read_value
@@ -164,7 +164,7 @@ class Resource(NamedTuple):
 
     @cached_property
     def objects(self) -> tuple[ObjectAt, ...]:
-        """Every object in it, members of lists among them; none if its text cannot be parsed, which `read` reports."""
+        """Every object in it, members of lists among them; () for an unparsable text, which `read` reports."""
         try:
             value = self.value
         except YamlError:
@@ -172,11 +172,11 @@ class Resource(NamedTuple):
         return tuple(ObjectAt(self, root, reference(object_), object_) for root, object_ in objects(value))
 
     def parsed(self) -> "Resource":
-        """Return the resource with a document: what was read, else its text. Raises YamlError."""
+        """Return the resource with a document, parsed unless it was read. Raises YamlError."""
         return self if self.document is not None else self.given()
 
     def given(self) -> "Resource":
-        """Return the resource as it stands in the input, parsed, with the record of an earlier render in it.
+        """Return the resource as in the input, parsed, with the record of an earlier render in it.
 
         Nothing keeps it, as the input may be large. Raises YamlError.
         """
@@ -204,9 +204,9 @@ class Resource(NamedTuple):
 
 
 def objects_of(resources: Iterable[Resource], kinds: Collection[str], *words: str) -> Iterator[ObjectAt]:
-    """Yield the objects of some kinds, of the documents that may be of these and have one of the words, if any.
+    """Yield the objects of some kinds, from documents that may have these kinds and one of the words, if any.
 
-    kinds: with `List`, members of lists count as well.
+    kinds: with `List`, members of lists count, too.
     """
     for resource in resources:
         if resource.may_be(kinds) and (not words or any(word in resource.text for word in words)):
@@ -222,7 +222,7 @@ def with_kinds(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, .
 
 # --- Find out which file an object of a stream comes from, as the tool that made the stream has noted it
 #
-#     who says it                          where                                               index
+#     written by                           where                                               index
 #     kpt                                  internal.config.kubernetes.io/path, or without      the annotation `index`
 #                                          `internal.`
 #     Helm 4                               postrenderer.helm.sh/postrender-filename            not known
@@ -232,8 +232,7 @@ def with_kinds(resources: Iterable[Resource], kinds: Kinds) -> tuple[Resource, .
 # The first row that has a usable path counts. Sources: docs/facts/krm-functions.md#bookkeeping-annotations,
 # docs/facts/helm.md#helm-3-stream, docs/facts/helm.md#helm-4-stream.
 #
-# Rule: an author of the input can write all of these, so a path with anything that could be taken for
-# something else than a relative path is no path.
+# Rule: an author of the input can write all of these, so only an unambiguous relative path is accepted.
 
 
 LONGEST = 250  # characters of a path
@@ -245,47 +244,46 @@ LONGEST_INDEX = 6  # digits
 
 
 def origin_of(text: str, value: Any = None) -> Origin | None:
-    """Return the origin of a document of a stream; None where nothing usable is said.
+    """Return the origin of a document of a stream; None without a usable one.
 
     value: the parsed document, None if it cannot be parsed.
     """
-    return origin_of_object(value) or _of_comment(text)
+    return origin_of_object(value) or _origin_of_comment(text)
 
 
 def origin_of_object(value: Any) -> Origin | None:
     """Return the origin that the annotations of an object name."""
     annotations = mapping(dig(value, ("metadata", "annotations")))
     for prefix in PATHS:
-        if path := _path(annotations.get(f"{prefix}path")):
-            return Origin(path, _index(annotations.get(f"{prefix}index")))
-    path = _path(annotations.get(FILENAME)) or _of_kustomize(annotations)
+        if path := _checked_path(annotations.get(f"{prefix}path")):
+            return Origin(path, _checked_index(annotations.get(f"{prefix}index")))
+    path = _checked_path(annotations.get(FILENAME)) or _kustomize_path(annotations)
     return Origin(path) if path else None
 
 
 def origin_of_line(text: str, line: int) -> Origin | None:
-    """Return the origin of a line, from 1, of a stream that cannot be cut: the nearest comment above it says it."""
+    """Return the origin of a line, from 1, of a stream that cannot be cut: it is in the nearest comment above."""
     above = text.split("\n", line - 1)[: line - 1] if line > 0 else []
     comments = (text.rstrip("\r") for text in reversed(above) if text.startswith(HELM_SOURCE))
-    path = _path(next(comments, "").removeprefix(HELM_SOURCE).strip())
+    path = _checked_path(next(comments, "").removeprefix(HELM_SOURCE).strip())
     return Origin(path) if path else None
 
 
-def _of_kustomize(annotations: Mapping[Any, Any]) -> str:
-    """Return the path in kustomize's annotation, a small YAML text; "" for a file of another repository."""
+def _kustomize_path(annotations: Mapping[Any, Any]) -> str:
+    """Read kustomize's annotation, a small YAML text; return "" for a file of another repository."""
     text = annotations.get(KUSTOMIZE)
     lines = text[: 4 * LONGEST].splitlines() if isinstance(text, str) else []
     fields = dict(line.split(": ", 1) for line in lines if ": " in line)
-    return "" if "repo" in fields else _path(fields.get("path"))
+    return "" if "repo" in fields else _checked_path(fields.get("path"))
 
 
-def _of_comment(text: str) -> Origin | None:
-    """Return the origin in a comment above the object."""
+def _origin_of_comment(text: str) -> Origin | None:
     start = 0
     while start < len(text):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
         if line.startswith(HELM_SOURCE):
-            path = _path(line.removeprefix(HELM_SOURCE).strip())
+            path = _checked_path(line.removeprefix(HELM_SOURCE).strip())
             return Origin(path) if path else None
         if end < 0 or (line.strip() and not line.startswith(("---", "#"))):
             break
@@ -293,15 +291,14 @@ def _of_comment(text: str) -> Origin | None:
     return None
 
 
-def _index(claim: Any) -> int | None:
-    """Return a claimed index if it is a number, else None."""
+def _checked_index(claim: Any) -> int | None:
     if not isinstance(claim, str) or not claim.isascii() or not claim.isdecimal() or len(claim) > LONGEST_INDEX:
         return None
     return int(claim)
 
 
-def _path(claim: Any) -> str:
-    """Return a claimed path if it is a relative path of printable characters, else ""."""
+def _checked_path(claim: Any) -> str:
+    """Accept a relative path of printable characters only."""
     if not isinstance(claim, str) or not 0 < len(claim) <= LONGEST or not claim.isprintable() or claim != claim.strip():
         return ""
     if claim.startswith("/") or any(character in claim for character in ':\\"<>|*?'):

@@ -1,4 +1,4 @@
-"""RuntimeClass objects, and what their admission does to a pod."""
+"""RuntimeClass objects, and their admission of a pod."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from krm_function.kubernetes.quantity import MILLI, NANO, equal, nano
 from krm_function.record import NamedTuple
 from krm_function.schema.values import Problems
 
-# --- Parse RuntimeClass objects, and find what the API server would refuse in one
+# --- Parse RuntimeClass objects, and find the values that the API server would refuse
 #
 # Rule: it follows the API server's own rules. What admission does with a class is in
 # kubernetes/runtime_classes.py; which objects a render edits or emits, in render/classes.py. A toleration is plain
@@ -80,9 +80,9 @@ def parse_runtime_class_object(value: Any) -> ParsedClass:
     if not isinstance(handler, str) or not is_dns_label(handler):
         problems.append((("handler",), "must be a DNS label of at most 63 characters"))
         handler = ""
-    overhead = _map(root, ("overhead", "podFixed"), problems)
-    node_selector = _map(root, ("scheduling", "nodeSelector"), problems)
-    tolerations = _tolerations(root, problems)
+    overhead = _read_map(root, ("overhead", "podFixed"), problems)
+    node_selector = _read_map(root, ("scheduling", "nodeSelector"), problems)
+    tolerations = _read_tolerations(root, problems)
     wrong_overhead = overhead_problems(overhead)
     wrong_selector = selector_problems(node_selector)
     wrong_tolerations = toleration_problems(tolerations)
@@ -93,22 +93,21 @@ def parse_runtime_class_object(value: Any) -> ParsedClass:
         RuntimeClass(
             name,
             handler,
-            _without(overhead, wrong_overhead),
-            _without(node_selector, wrong_selector),
-            tuple(_without(dict(enumerate(tolerations)), wrong_tolerations).values()),
+            _drop_problems(overhead, wrong_overhead),
+            _drop_problems(node_selector, wrong_selector),
+            tuple(_drop_problems(dict(enumerate(tolerations)), wrong_tolerations).values()),
         ),
         tuple(problems),
     )
 
 
-def _without(entries: dict[Any, Any], problems: Problems) -> dict[Any, Any]:
-    """Return the entries that have no problem."""
+def _drop_problems(entries: dict[Any, Any], problems: Problems) -> dict[Any, Any]:
     keys = {path[0] for path, _ in problems}
     return {key: value for key, value in entries.items() if key not in keys}
 
 
-def _map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -> dict[str, Any]:
-    """Return the map at `path`; add a problem for a value of another type."""
+def _read_map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -> dict[str, Any]:
+    """Add a problem for a value that is not a map."""
     value: Any = root
     for depth, part in enumerate(path, 1):
         value = value.get(part)
@@ -120,7 +119,7 @@ def _map(root: dict[str, Any], path: tuple[str, str], problems: list[Problem]) -
     return mapping(value)
 
 
-def _tolerations(root: dict[str, Any], problems: list[Problem]) -> list[dict[str, Any]]:
+def _read_tolerations(root: dict[str, Any], problems: list[Problem]) -> list[dict[str, Any]]:
     value = mapping(root.get("scheduling")).get("tolerations")
     if value is None:
         return []
@@ -131,7 +130,7 @@ def _tolerations(root: dict[str, Any], problems: list[Problem]) -> list[dict[str
 
 
 def overhead_problems(overhead: Mapping[Any, Any]) -> Problems:
-    """Find what Kubernetes would refuse in `overhead.podFixed`, by the rules of resource limits."""
+    """Find values that Kubernetes would refuse in `overhead.podFixed`, by the rules of resource limits."""
     problems: list[Problem] = []
     for key, value in overhead.items():
         if not isinstance(key, str) or not is_label_key(key):
@@ -158,7 +157,7 @@ def overhead_problems(overhead: Mapping[Any, Any]) -> Problems:
 
 
 def _huge_page_problems(key: str, amount: int, overhead: Mapping[Any, Any]) -> list[Problem]:
-    """Find what Kubernetes would refuse in an amount of huge pages, in nano units."""
+    """Find values that Kubernetes would refuse. amount: of huge pages, in nano units."""
     try:
         page = nano(key.removeprefix(HUGE_PAGES))
     except ValueError:
@@ -172,7 +171,7 @@ def _huge_page_problems(key: str, amount: int, overhead: Mapping[Any, Any]) -> l
 
 
 def selector_problems(node_selector: Mapping[Any, Any]) -> Problems:
-    """Find what Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
+    """Find values that Kubernetes would refuse in a nodeSelector: keys and values must be labels."""
     problems: list[Problem] = []
     for key, value in node_selector.items():
         if not isinstance(key, str) or not is_label_key(key):
@@ -187,7 +186,7 @@ def selector_problems(node_selector: Mapping[Any, Any]) -> Problems:
 def toleration_problems(
     tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]",
 ) -> Problems:
-    """Find what Kubernetes would refuse in a class's tolerations, each at its first fault.
+    """Find values that Kubernetes would refuse in a class's tolerations, each at its first fault.
 
     Unique on key, operator, value and effect, as RuntimeClass validation requires. The operators Lt and Gt need a
     feature gate and count as refused.
@@ -244,7 +243,7 @@ def _toleration_value_problem(toleration: Mapping[str, Any]) -> Problem | None:
 
 
 def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str, int | None]:
-    """Return key, operator, value, effect, tolerationSeconds; what is absent or of another type is "" or None."""
+    """Return key, operator, value, effect, tolerationSeconds; "" or None for an absent value or one of another type."""
 
     def text(field: str) -> str:
         value = toleration.get(field)
@@ -256,7 +255,7 @@ def toleration_parts(toleration: Mapping[str, Any]) -> tuple[str, str, str, str,
 
 # --- Apply Kubernetes' RuntimeClass admission to a pod: node selector, tolerations, overhead
 #
-# Rule: it follows the API server's own rules; the schedule stage decides what comes of the result. A pod
+# Rule: it follows the API server's own rules; the schedule stage decides about the result. A pod
 # or toleration is plain data as parsed. Source: docs/facts/kubernetes.md#runtimeclass-admission.
 
 
@@ -288,8 +287,8 @@ def merge_node_selector(
 def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[Mapping[str, Any], ...]:
     """Merge tolerations as admission does: the pod's, then the class's, without those that another one covers.
 
-    Dropped is a toleration that one already kept covers (an equal one included), or that a later, different one covers.
-    So of equals the first stays; otherwise the order stays.
+    A toleration is dropped if one already kept covers it (an equal one included), or a later, different one does.
+    So the first of equals stays; otherwise the order stays.
     """
     of_pod = pod_spec.get("tolerations")
     all_entries: list[Mapping[str, Any]] = (
@@ -360,13 +359,13 @@ def overhead_agrees(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> bool:
 
 # --- Compare the nodeSelector and tolerations of a pod template with those of its RuntimeClass
 #
-# Rule: the DaemonSet controller chooses nodes by the pod template alone; what admission adds from the
-# class comes after that, so a DaemonSet needs all of it in its template. A pod or toleration is plain data as parsed.
+# Rule: the DaemonSet controller chooses nodes by the pod template alone; admission adds the class's
+# entries after that, so a DaemonSet needs all of it in its template. A pod or toleration is plain data as parsed.
 # Source: docs/facts/kubernetes.md#scheduling.
 
 
 class Lacking(NamedTuple):
-    """Entries that one pod spec lacks and another place has. False if there are none."""
+    """Entries that one pod spec lacks and another place has. False without entries."""
 
     node_selector: dict[str, str]
     tolerations: tuple[Mapping[str, Any], ...]
@@ -377,11 +376,11 @@ class Lacking(NamedTuple):
     def __str__(self) -> str:
         """Write `nodeSelector tee=snp, toleration gpu:NoSchedule`."""
         parts = [f"nodeSelector {key}={value}" for key, value in sorted(self.node_selector.items())]
-        return listed([*parts, *(f"toleration {_text(toleration)}" for toleration in self.tolerations)])
+        return listed([*parts, *(f"toleration {_toleration_text(toleration)}" for toleration in self.tolerations)])
 
 
 def lacking(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> Lacking:
-    """Find what a pod template lacks of its class; a key that it has with another value is a conflict, not lacking.
+    """Find the entries of its class that a pod template lacks; a key with another value is a conflict, not lacking.
 
     A toleration is lacking if none of the template, and none before it in the class, covers it.
     """
@@ -391,7 +390,7 @@ def lacking(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> Lacking:
 
 
 def lost(earlier: Mapping[str, Any], new: Mapping[str, Any]) -> Lacking:
-    """Find what one pod spec has and a later one lacks; a nodeSelector key with another value is there."""
+    """Find entries of a pod spec that a later one lacks; a nodeSelector key with another value is not lost."""
     new_selector = mapping(new.get("nodeSelector"))
     old = mapping(earlier.get("nodeSelector"))
     selector = {str(key): str(value) for key, value in old.items() if key not in new_selector}
@@ -399,7 +398,7 @@ def lost(earlier: Mapping[str, Any], new: Mapping[str, Any]) -> Lacking:
 
 
 def _uncovered(tolerations: Iterable[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
-    """Return the tolerations that neither one of `present` nor an earlier one of them covers."""
+    """Return the tolerations that are covered neither by `present` nor by an earlier one."""
     uncovered: list[Mapping[str, Any]] = []
     for toleration in tolerations:
         if not any(covers(cover, toleration) for cover in (*present, *uncovered)):
@@ -407,7 +406,7 @@ def _uncovered(tolerations: Iterable[Mapping[str, Any]], present: Sequence[Mappi
     return tuple(uncovered)
 
 
-def _text(toleration: Mapping[str, Any]) -> str:
+def _toleration_text(toleration: Mapping[str, Any]) -> str:
     """Write a toleration as kubectl writes a taint: `key=value:effect`; `*` for any key or any effect."""
     key, _, value, effect, _ = toleration_parts(toleration)
     return f"{key or '*'}{'=' if value else ''}{value}:{effect or '*'}"

@@ -16,7 +16,7 @@ from krm_function.text.changes import ABSENT, Op, apply
 # --- A workload: one pod template of an object, which is a document or a member of a list
 #
 # Rule: a workload is a view on plain data (the object as parsed, after the edits so far); nothing here
-# changes it, so what all stages need of it is looked up once. Its kinds are in `kinds`. An object with several
+# changes it, so the parts that all stages need are looked up once. Its kinds are in `kinds`. An object with several
 # templates is several workloads, each with its own edits.
 
 
@@ -27,7 +27,7 @@ ID_BLOCKS = tuple(  # beginnings of keys; the name of a product follows
     f"io.katacontainers.config.hypervisor.snp_{name}" for name in ("id_block", "id_auth", "guest_policy")
 )
 ORIGINAL = "contrast-krm.dev/original"  # inverse changes of a render, on the object's own metadata
-LOCAL_CONFIG = "config.kubernetes.io/local-config"  # what hosts keep out of the cluster
+LOCAL_CONFIG = "config.kubernetes.io/local-config"  # hosts keep these out of the cluster
 RESOURCE_POLICY = "helm.sh/resource-policy"  # `keep`: Helm never deletes it (docs/facts/helm.md#objects)
 EMITTED = "contrast-krm.dev/emitted"  # on objects that a render adds and uninject removes
 
@@ -57,7 +57,7 @@ class PodContainer(NamedTuple):
 
 
 class OpenVariable(NamedTuple):
-    """A variable of which a policy allows any value. container: its name. source: such as `Secret db, key password`."""
+    """A variable that a policy leaves open. container: its name. source: such as `Secret db, key password`."""
 
     container: str
     name: str
@@ -68,9 +68,9 @@ class PodMemory(NamedTuple):
     """The memory that a VM gets and needs, in bytes; contrast/vm_size.py has the sums.
 
     unlimited: containers of the user without a limit, if the pod as a whole has none; asked_by_user: whether another
-    has one. own_set: by an annotation. images_least: what the images take in any case. exact: whether nothing of
+    has one. own_set: by an annotation. images_least: the least that the images take. exact: whether nothing of
     `images` is estimated. unknown: images whose sizes are not known, so that nothing is compared; stored: whether
-    images are on a disk of their own. least: what the VM needs for a GPU, 0 without one.
+    images are on a disk of their own. least: the VM's need for a GPU, 0 without one.
     """
 
     of_vm: int
@@ -104,21 +104,21 @@ class PodMemory(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """One pod template on its way through a render: where it is, its data now, and what each stage has added.
+    """One pod template on its way through a render: its place, its data, and the additions of each stage.
 
     From `select`. object: the plain data of its object, after the edits so far. root: path from its document to the
     object: () or, in a `kind: List`, ("items", 3). template: path from the object to the pod template. All other paths
-    start at the document; the data do not, so that editing one member of a list does not copy the list. resource: None
-    if there is none. made_by: what the controller of a custom resource makes of the template, None for the kinds of
-    Kubernetes. skipped: why the render leaves it alone, "" if it does not; the object is {} then if it has no pod
-    template that a render can read. owned: a controller made what is skipped.
+    start at the document; the data do not, so that editing one member of a list does not copy the list. resource: its
+    document, if any. made_by: the entry of a custom resource's kind, None for the kinds of Kubernetes. skipped: why
+    the render leaves it alone, "" if it does not; the object is {} then if it has no pod template that a render can
+    read. owned: a controller made the skipped object.
 
     From the stages. edits, findings: so far, findings with their lines and paths in the input. placeholder: its
-    runtimeClassName in the input, or that of the configuration. platform: its name, "" if none is known. vcpus: 0 if
+    runtimeClassName in the input, or the configuration's. platform: its name, "" if none is known. vcpus: 0 if
     they cannot be known. written: the workload before anything is injected. is_chosen: as the coordinator
-    (render/roles.py). identity: sentences about what the manifest gives to it. scheduled: the RuntimeClass that it was
-    checked against. memory: of its VM. digest: of its initdata in hex, "" if none. open: see OpenVariable. notes: all
-    sentences for a reader of the plan that are no findings, `identity` first.
+    (render/roles.py). identity: sentences about its role and secrets in the manifest. scheduled: the RuntimeClass that
+    it was checked against. memory: of its VM. digest: of its initdata in hex, "" if none. open: see OpenVariable.
+    notes: all sentences for a reader of the plan other than findings, `identity` first.
     """
 
     object: dict[str, Any]
@@ -150,7 +150,7 @@ class Workload(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a pod of its own that runs outside of a VM."""
+        """Whether it is a pod of the user that runs outside of a VM."""
         return bool(self.skipped) and not self.owned
 
     @property
@@ -159,7 +159,7 @@ class Workload(NamedTuple):
         return str(self.labels.get(POD_ROLE) or "")
 
     def at(self, path: Path) -> Any:
-        """Return the value at a path that starts at the document and leads into the object; None if there is none."""
+        """Return the value at a path that starts at the document and leads into the object, or None."""
         return dig(self.object, path[len(self.root) :])
 
     @property
@@ -210,7 +210,7 @@ class Workload(NamedTuple):
 
     @cached_property
     def all_containers(self) -> tuple[PodContainer, ...]:
-        """Init containers, then regular ones: the order in which they start."""
+        """Init containers, then regular ones, as they start."""
         return tuple(
             PodContainer(field, (*self.spec_path, field, index), container)
             for field in ("initContainers", "containers")
@@ -229,7 +229,7 @@ class Workload(NamedTuple):
 
     @property
     def node_selector(self) -> Mapping[str, str]:
-        """The labels of nodes that its RuntimeClass asks for; empty if that is not known."""
+        """The labels of nodes that its RuntimeClass asks for; empty for an unknown class."""
         return self.scheduled.node_selector if self.scheduled else {}
 
     @property
@@ -247,9 +247,9 @@ class Workload(NamedTuple):
 
     def placed(self, problem: Finding) -> Finding:
         """Return a finding about this workload with its path, line and column in the input."""
-        return problem if self.resource is None else self.resource.placed(self._as_written(problem))
+        return problem if self.resource is None else self.resource.placed(self._with_input_path(problem))
 
-    def _as_written(self, problem: Finding) -> Finding:
+    def _with_input_path(self, problem: Finding) -> Finding:
         """Return a finding with the init container's index in the input: injected ones come before the user's.
 
         A finding about a container that the input does not have is about its pod spec.
@@ -268,7 +268,7 @@ class Workload(NamedTuple):
         return problem._replace(path=(*path, names.index(name), *problem.path[size + 1 :]))
 
     def annotate(self, values: Iterable[tuple[str, str, str]], code: str) -> "tuple[Edit, ...]":
-        """Make the edits that set annotations of the pod template; none for those that have their value already.
+        """Make the edits that set annotations of the pod template; none for present ones with the same value.
 
         values: key, value and reason of each.
         """
@@ -287,7 +287,7 @@ class Workload(NamedTuple):
         return tuple(edits)
 
     def _first_annotation(self, metadata: Any, annotations: dict[str, str], code: str, reason: str) -> "Edit":
-        """Make the edit that creates the annotations, and the metadata if there are none."""
+        """Create the annotations, and the metadata if absent."""
         if not isinstance(metadata, dict):
             old = metadata if "metadata" in mapping(self.at(self.template_path)) else ABSENT
             return Edit("set", self.metadata_path, old, {"annotations": annotations}, code, reason)
@@ -300,7 +300,7 @@ def workloads_of(
 ) -> list[Workload]:
     """Return the workload of each pod template of an object, whatever class it names. Parameters as of Workload.
 
-    kinds: those that are known, if there is no resource that says so.
+    kinds: the known ones, if `resource` is None.
     """
     return [
         Workload(value, root, ref._replace(part=place.part) if place.part else ref, place.path, resource, place.made_by)
@@ -313,11 +313,11 @@ def workloads_of(
 # Rule: it only reads. What a StatefulSet's claim templates add to a pod counts as its volumes.
 
 
-USER_FIELDS = ("runAsUser", "runAsGroup", "runAsNonRoot")  # who a process is: of a container, else of the pod
+USER_FIELDS = ("runAsUser", "runAsGroup", "runAsNonRoot")  # the user of a process: of a container, else of the pod
 
 
 def indexes_named(entries: Any, name: str) -> list[int]:
-    """Return the indexes of the entries of this name in a list."""
+    """Return the indexes of the entries with this name."""
     return [index for index, entry in enumerate(maps(entries)) if entry.get("name") == name]
 
 
@@ -330,7 +330,7 @@ class MountOf(NamedTuple):
 
 
 def mounts_of(workload: Workload, volume: str) -> list[MountOf]:
-    """Return the mounts of one volume, in the order in which containers start."""
+    """Return the mounts of one volume, in the order of the containers' starts."""
     return [
         MountOf(container, index, mount)
         for container in workload.all_containers
@@ -350,7 +350,7 @@ def claim_names(workload: Workload) -> tuple[str, ...]:
 
 
 def claim_templates(workload: Workload) -> list[dict[str, Any]]:
-    """Return a StatefulSet's volumeClaimTemplates, positions kept; those of a custom resource, if its kind has any."""
+    """Return a StatefulSet's volumeClaimTemplates, positions kept; or a custom resource's, if its kind has any."""
     if workload.made_by:
         return maps(dig(workload.object, workload.made_by.claims)) if workload.made_by.claims else []
     if workload.ref.kind != "StatefulSet":
@@ -409,17 +409,17 @@ class Draft:
             self.edit("remove", (*path, index), ABSENT, code, reason)
 
 
-# --- What the controller of a custom resource adds to a pod, and of that its init containers: name, image, limits
+# --- Additions of a custom resource's controller to a pod: its init containers with name, image, limits
 #
 # Rule: the pod has these although its template does not, so every count of containers includes them.
 
 
 Json = dict[str, Any]
-LIKE = ("image", "imagePullPolicy", "env", "volumeMounts", "securityContext")  # what one has of the first container
+LIKE = ("image", "imagePullPolicy", "env", "volumeMounts", "securityContext")  # fields copied from the first container
 
 
 def added_init_containers(workload: Workload) -> list[Json]:
-    """Return the init containers that come behind those of the template; one with `like` has what the first has."""
+    """Return the init containers after the template's; `like` copies fields of the first container."""
     entries = maps(workload.made_by.adds.get("initContainers")) if workload.made_by else []
     if not entries:
         return []
@@ -429,24 +429,24 @@ def added_init_containers(workload: Workload) -> list[Json]:
 
 
 def not_replaced(containers: Iterable[Json], added: Sequence[Json]) -> list[Json]:
-    """Return the init containers of a template that stay beside added ones; of a name, one without `like` replaces."""
+    """Return the template's init containers that stay: an added one without `like` replaces one of its name."""
     replaced = {entry.get("name") for entry in added if "like" not in entry}
     return [container for container in containers if container.get("name") not in replaced]
 
 
 def applied(adds: Mapping[str, Any], workload: Workload) -> dict[str, list[Json]]:
-    """Return of the lists of what a controller adds the entries whose conditions hold for a workload."""
+    """Return the lists of additions with the entries whose conditions hold for a workload."""
     return {key: list(that_apply(entries, workload)) for key, entries in adds.items() if isinstance(entries, list)}
 
 
 def that_apply(entries: object, workload: Workload) -> Iterator[Json]:
-    """Yield the entries of a list, added, refused or warned of, whose conditions hold for a workload."""
+    """Yield the entries of a list (adds, refuses, warns) whose conditions hold for a workload."""
     for entry in maps(entries):
         if applies(entry, workload.object, workload.template):
             yield entry
 
 
-# --- Tell which path a mount covers, after Kubernetes and the runtime have cleaned it
+# --- The path that a mount covers, after Kubernetes and the runtime have cleaned it
 #
 # Rule: every comparison of a mountPath with a guarded place uses this, never the text. A relative path starts at /,
 # `.` and empty parts go, `..` removes a part and ends at /. A subPath chooses the source, not the place. Where /usr is
@@ -475,37 +475,37 @@ def mount_point(path: str) -> str:
 
 
 def covers(mount: str, place: str) -> bool:
-    """Tell whether what is mounted decides what is at `place`: it is mounted there or above. Both may be of any form.
+    """Tell whether a mount decides what is at `place`: it is mounted there or above. Both may be of any form.
 
     place: its parts may be patterns with `*`.
     """
-    above, whole = _parts(mount), _parts(place)
+    above, whole = _plain_parts(mount), _plain_parts(place)
     if above == ("usr",) and MERGED.intersection(whole[:1]):
         return True
-    return len(above) <= len(whole) and all(map(_fits, above, whole))
+    return len(above) <= len(whole) and all(map(_matches_pattern, above, whole))
 
 
 def deciding(place: str) -> list[str]:
-    """Return all mount points that decide about a place, as `plain_point` writes them: for many questions about one."""
-    parts = _parts(place)
+    """Return all mount points that cover a place, as `plain_point` writes them: for many questions about one."""
+    parts = _plain_parts(place)
     points = ["/" + "/".join(parts[:count]) for count in range(len(parts) + 1)]
     return [*points, "/usr"] if MERGED.intersection(parts[:1]) else points
 
 
 def plain_point(mount: str) -> str:
     """Return the path that a mount covers, without the /usr of a directory that is merged into it."""
-    return "/" + "/".join(_parts(mount))
+    return "/" + "/".join(_plain_parts(mount))
 
 
 def touches(mount: str, tree: str) -> bool:
-    """Tell whether what is mounted decides about anything in a directory: it covers it, or is mounted below."""
+    """Tell whether a mount covers anything in a directory: it covers the directory, or is mounted below."""
     return covers(mount, tree) or covers(tree, mount)
 
 
-def _fits(part: str, pattern: str) -> bool:
+def _matches_pattern(part: str, pattern: str) -> bool:
     return part == pattern or fnmatchcase(part, pattern)
 
 
-def _parts(path: str) -> Parts:
+def _plain_parts(path: str) -> Parts:
     parts = tuple(part for part in mount_point(path).split("/") if part)
     return parts[1:] if parts[:1] == ("usr",) and parts[1:2] and parts[1] in MERGED else parts

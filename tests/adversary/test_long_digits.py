@@ -10,7 +10,7 @@ from krm_function.config.document import load_any
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.hosts.write_files import write_file
 from krm_function.krm import ResourceList
-from krm_function.kubernetes.nodes import _integer
+from krm_function.kubernetes.nodes import _parse_integer
 from krm_function.policy.initdata import decode_toml
 from krm_function.text.parse import typed
 from tests.hosts.running import EXAMPLES, called, snapshot
@@ -128,7 +128,7 @@ def test_long_digits_of_annotations_labels_and_options(monkeypatch: pytest.Monke
     item = {"apiVersion": "v1", "kind": "A", "metadata": {"annotations": {"config.kubernetes.io/index": "9" * LONG}}}
     given = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [item]}
     assert [one.index_annotation for one in ResourceList.parse(json.dumps(given).encode()).items] == [0]
-    assert _integer("9" * LONG) is None
+    assert _parse_integer("9" * LONG) is None
     for option in ("--timeout", "--jobs"):
         assert called("lock", option, "9" * LONG, str(QUICKSTART / "resources")).code == 2
     done = called("plan", str(QUICKSTART / "resources"), "--config", CONFIG, env={"COLUMNS": "9" * LONG})
