@@ -111,13 +111,13 @@ SHORT_CUTS = (
         "memories of equal parts",
         "`lru_cache` on readers and writers, `_known` in `policy/initdata.py` and `text/writer.py`",
         {
-            "krm_function.policy.initdata": "string = encode_basestring\n_shared = _serialise_collection\n",
+            "krm_function.policy.initdata": "string = encode_basestring\n_serialise_shared = _serialise_collection\n",
             "krm_function.policy.users": _uncached("users", "memberships", "_read"),
             "krm_function.policy.seal": _uncached("_match_patterns", "_fits_literal"),
             "krm_function.kubernetes.image": _uncached("parse_image"),
             "krm_function.contrast.annotations": _uncached("_read_texts"),
             "krm_function.text.writer": _uncached("_key_token")
-            + "def _item(value, column, style): return ' ' + block(value, column + 2, style)\n",
+            + "def _write_item(value, column, style): return ' ' + block(value, column + 2, style)\n",
         },
     ),
 )

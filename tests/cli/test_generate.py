@@ -101,7 +101,7 @@ def test_in_place_never_replaces_a_file_that_only_has_the_same_name(shop: Shop) 
     before = listing(shop.directory)
     run = shop("generate", RESOURCES, "--config", CONFIG, "--in-place")
     assert run.code == 3
-    assert "deployment/contrast-manifest.yaml: cannot be written: exists and holds more" in run.stderr
+    assert "deployment/contrast-manifest.yaml: cannot be written: exists and contains more" in run.stderr
     assert listing(shop.directory) == before
 
 

@@ -158,7 +158,7 @@ def fault_tolerant(value: Json) -> None:
         (spec_with(authOptions={"mode": "token"}), "remove authOptions"),
         (with_field(labels={"a": "b"}), "write them into the metadata of the head's template"),
         (with_field(resources={"CPU": "1"}), "write num-cpus, num-gpus, memory and resources into rayStartParams"),
-        (params(**{"num-cpus": 1}), 'write num-cpus as a text: "1", and not 1'),
+        (params(**{"num-cpus": 1}), 'write num-cpus as a string: "1" instead of 1'),
         (without_annotation, "ray.io/overwrite-container-cmd"),
     ],
     ids=["autoscaler", "redis", "ft-enabled", "token", "labels", "resources", "number", "command"],
