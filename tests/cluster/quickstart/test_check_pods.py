@@ -191,7 +191,7 @@ def test_a_limit_range_that_makes_other_vms_is_named(applied: Shop) -> None:
         until("the limit range", lambda: "limit-ranger" in json.dumps(dry_run(applied)))
         said = admitted(applied.check())
         assert said
-        assert all("vCPUs" in line and "it asks a LimitRange of the namespace" in line for line in said)
+        assert all("vCPUs" in line and "it calls a LimitRange of the namespace" in line for line in said)
         assert admitted(plan(applied)) == said
         restarted(applied)
     until("the end of the limit range", lambda: "limit-ranger" not in json.dumps(dry_run(applied)))
