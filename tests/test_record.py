@@ -42,7 +42,7 @@ def test_what_a_record_is_asked_may_be_kept() -> None:
 def test_what_is_said_of_a_type_is_kept_as_with_typing() -> None:
     said = ({"not": "hashable"}, "a sentence")
     ours, theirs = record.Annotated[int, *said], typing.Annotated[int, *said]
-    assert (ours.kind, ours.said) == (theirs.__origin__, theirs.__metadata__)  # type: ignore[attr-defined]
+    assert (ours.kind, ours.notes) == (theirs.__origin__, theirs.__metadata__)  # type: ignore[attr-defined]
     for annotated in (record.Annotated, typing.Annotated):
         with pytest.raises(TypeError):
             annotated[int]

@@ -120,7 +120,7 @@ def test_a_blob_that_is_missing(lock: Locking) -> None:
     ("files", "says"),
     [
         ({"a": b""}, "has no oci-layout"),
-        ({"oci-layout": b"{}"}, "unknown version"),
+        ({"oci-layout": b"{}"}, "unsupported version"),
         ({"oci-layout": b'{"imageLayoutVersion": "1.0.0"}'}, "has no index.json"),
         ({"oci-layout": b'{"imageLayoutVersion": "1.0.0"}', "index.json": b"["}, wording("CC1252.json")),
     ],

@@ -193,7 +193,7 @@ def _(world: World) -> None:
 
 
 def quote(world: World, hint: str) -> None:
-    assert "quote text" in hint
+    assert "put quotes around" in hint
     world.notes[f"{NOTE}servicemesh-admin-interface-port"] = "9901"
 
 

@@ -114,7 +114,7 @@ def _(world: World) -> None:
 
 
 def say_that_there_is_none(world: World, hint: str) -> None:
-    assert '"" means that the image does not have the file' in hint
+    assert 'as "" if the image has no such file' in hint
     world["lock"]["spec"]["images"][WEB_IMAGE]["passwd"] = ""
 
 

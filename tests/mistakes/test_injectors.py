@@ -115,7 +115,7 @@ def test_a_sidecar_set_that_selects_the_pod_changes_it(spec: Json, wrong: bool) 
     listed = {"apiVersion": "v1", "kind": "List", "items": [sidecar_set(**spec)]}
     for value in (sidecar_set(**spec), listed):
         found = [one for one in run(coordinator(), subject, value).findings if one.code == "CC0260"]
-        assert [one.message.partition(" makes")[0] for one in found] == ["SidecarSet logging"] * wrong
+        assert [one.message.partition(" asks")[0] for one in found] == ["SidecarSet logging"] * wrong
 
 
 def test_a_plain_pod_may_have_a_sidecar() -> None:

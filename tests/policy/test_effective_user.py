@@ -378,7 +378,7 @@ def test_an_entry_without_users_is_an_error_where_they_count(
     if needed:
         name = pods.pinned("a")
         assert found[0].message == wording("CC0508", image=name, missing="passwd")
-        assert found[1].message.endswith("its entry lacks passwd and group")
+        assert found[1].message == wording("CC0508", image=pods.pinned("b"), missing="passwd and group")
         assert "run contrast-krm lock" in found[0].hint
     else:
         for image in images.values():

@@ -72,8 +72,8 @@ def test_data_without_images_fit_rules_that_do_not() -> None:
     ],
 )
 def test_what_data_lack_for_rules_that_count_images(data: Json, problem: str) -> None:
-    assert said(data, CONTRAST).endswith(problem)
-    assert said(data, STRICT).endswith(problem)
+    assert problem in said(data, CONTRAST)
+    assert problem in said(data, STRICT)
 
 
 @pytest.mark.parametrize("member", image_storage(""))

@@ -28,6 +28,7 @@ CAPITALS = {
     "APEIP",
     "ConfigMap",
     "Helm",
+    "Kubernetes",
     "LimitRange",
     "PersistentVolumeClaim",
     "ReferenceValues",

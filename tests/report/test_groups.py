@@ -122,7 +122,7 @@ def test_explain_takes_the_problem_out_of_the_report(shop: Shop, form: str) -> N
     run = shop.generate("--report", "report", "--format", form)
     assert "CC0604" in run.stderr
     told = shop("explain", "CC0604", "--report", "report").stdout.decode()
-    assert told.index("In the report, once:") < told.index("cannot be put into a policy")
+    assert told.index("In the report, once:") < told.index("cannot be used in a policy")
     assert f"- {wording('CC0604.variable')}\n  remedy: correct the name\n" in told
     assert wording("CC0604.capability") not in told
     whole = shop("explain", "CC0604").stdout.decode()
@@ -141,8 +141,8 @@ def test_a_file_that_is_no_report_is_named(shop: Shop) -> None:
         ("x: 1\n", "no findings"),
         ("{", "no findings"),
         ('{"findings": 1}', "no findings"),
-        ('{"version": 1, "findings": []}', "has no CC0604"),
-        ("error CC0304 shop/web: x\n", "has no CC0604"),
+        ('{"version": 1, "findings": []}', "does not contain CC0604"),
+        ("error CC0304 shop/web: x\n", "does not contain CC0604"),
         ("[" * 100_000, "no findings"),
         ('{"findings":' + "[" * 100_000, "no findings"),
     ):

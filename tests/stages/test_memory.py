@@ -1,5 +1,6 @@
 """What a pod's VM gets of memory, against what its images take in it; and the rule that writes it."""
 
+import re
 from typing import Any
 
 import pytest
@@ -90,7 +91,7 @@ def test_an_image_of_21_gib_in_a_pod_with_a_limit_of_2_gi() -> None:
 def test_the_hint_followed_literally_is_enough(memory: tuple[str | None, ...]) -> None:
     made = render(pod(*memory))
     (found,) = [one for one in made.findings if one.code in {"CC0420", "CC0421"} and one.ref and one.ref.name == "web"]
-    figure = found.hint.partition("spec.resources.limits.memory: ")[2].split()[0].rstrip(",;")
+    (figure,) = re.findall(r"[0-9.]+[KMG]i", found.hint)
 
     by_hand = render(pod(*memory, resources={"limits": {"memory": figure}}))
     assert not {"CC0420", "CC0421"} & {one.code for one in by_hand.findings if one.ref and one.ref.name == "web"}
@@ -126,7 +127,7 @@ def test_the_annotation_counts_and_has_to_be_a_number() -> None:
     enough = render(pod("1Gi", annotations={DEFAULT_MEMORY: str(24 * 1024)}))
     assert "CC0421" not in {one.code for one in enough.findings if one.ref and one.ref.name == "web"}
     assert codes(enough) == []
-    assert planned(enough).memory.own == 24 * GIB
+    assert planned(enough).memory.of_vm == 24 * GIB
     wrong = render(pod("1Gi", annotations={DEFAULT_MEMORY: "24Gi"}))
     assert codes(wrong) == ["CC0420"]
     assert "is not a number of MiB" in said(wrong, "CC0425")[0]

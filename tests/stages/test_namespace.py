@@ -126,7 +126,7 @@ def test_other_objects_without_one_stay_and_are_named_in_one_warning() -> None:
     ]
     made = good(coordinator(namespace=""), *others, a_list(other("Role", "r"), an_object(namespace="")), to=TO)
     (said,) = of(made, "CC0211")
-    assert "but Service/web, ConfigMap/settings, Deployment/plain, Role/r name none" in said
+    assert "but Service/web, ConfigMap/settings, Deployment/plain, Role/r have none" in said
     assert made.texts[1 : 1 + len(others)] == tuple(f"---\n{dump(one)}" for one in others)
 
 

@@ -365,7 +365,7 @@ def test_two_ways_to_count_vcpus_that_differ_are_a_warning_with_both(
     assert [one.code for one in found] == (["CC0410"] if counts else [])
     if counts:
         assert f"with {counts[0]} vCPUs" in found[0].message
-        assert found[0].message.endswith(f"makes {counts[1]}")
+        assert found[0].message.endswith(f" {counts[1]}")
         spec["resources"] = {"limits": {"cpu": found[0].hint.split('"')[1]}}  # the remedy
         assert check_before_injection(workload(template=pod_template(**spec)), IMAGES) == ()
 

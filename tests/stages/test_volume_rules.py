@@ -124,8 +124,8 @@ def test_a_volume_without_sub_paths_is_left() -> None:
     [
         ([mount("tmp", "/a", "a"), mount("tmp", "/all")], "container web mounts all of it"),
         ([mount("tmp", "/a", "a"), mount("tmp", "/all", ".")], "container web mounts all of it"),
-        ([mount("tmp", "/a", "a"), mount("tmp", "/b", "a/b")], "a/b is in a"),
-        ([mount("tmp", "/a", "a/./"), mount("tmp", "/b", "a//b/c")], "a/b/c is in a"),
+        ([mount("tmp", "/a", "a"), mount("tmp", "/b", "a/b")], "a/b is inside a"),
+        ([mount("tmp", "/a", "a/./"), mount("tmp", "/b", "a//b/c")], "a/b/c is inside a"),
         ([mount("tmp", "/a", subPathExpr="$(POD)")], "subPathExpr"),
         ([mount("tmp", "/a", "../a")], wording("CC0836.path", place="../a")),
         ([mount("tmp", "/a", "a/../b")], wording("CC0836.path", place="a/../b")),

@@ -88,4 +88,4 @@ def test_pods_that_are_wanted_before_their_runtime_is_there_are_an_error() -> No
     ):
         _, early = progress(CHANGE, ClusterState(nodes, classes, objects))
         assert [one.code for one in early] == ["CC1379"] * len(waves)
-        assert all(f"wave {wave} is open" in one.message for wave, one in zip(waves, early, strict=True))
+        assert all(f"wave {wave} is not finished" in one.message for wave, one in zip(waves, early, strict=True))
