@@ -241,7 +241,7 @@ def a_custom_resource_with_a_class_of_contrasts(world: World) -> None:
     world["web"] |= {"apiVersion": "example.com/v1", "kind": "Thing"}
 
 
-@cases("CC0220", "web metadata.ownerReferences", "it belongs to ReplicaSet web-1", hint="not objects read from a cluster")
+@cases("CC0220", "web metadata.ownerReferences", "it belongs to ReplicaSet web-1", hint="not objects read from")
 def a_workload_that_a_controller_made(world: World) -> None:
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "u", "controller": True}
     world["web"]["metadata"]["ownerReferences"] = [owner]
