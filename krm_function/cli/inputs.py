@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from krm_function.cli.streams import read_in
 from krm_function.contrast.manifest_merge import last_of
 from krm_function.findings import Finding, Ref, finding
-from krm_function.hosts.files import EmptyProblem, FoundFile, blank, find_files, read_file
+from krm_function.hosts.files import CHART, EmptyProblem, FoundFile, blank, find_files, read_file
 from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm.result import NotAResourceListError
 from krm_function.kubernetes.objects import listed, objects, reference
@@ -83,7 +83,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     """
     files = [path for path in paths if path != "-"]
     yaml_files = find_files(files) if files else []
-    if charts := _charts(yaml_files):
+    if charts := _find_charts(yaml_files):
         return Inputs((), (), (finding("CC0121.helm", names=listed(charts), first=charts[0]),))
     raw = [(file.path, read_file(file.path, file.root)) for file in yaml_files]
     if not files or "-" in paths:
@@ -109,7 +109,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         start = len(resources)
         resources += [resource._replace(file=file) for resource in decoded.resources]
         sources.append(InputFile(file, data, decoded, start, len(resources)))
-    findings += _kustomizations(resources)
+    findings += _report_kustomizations(resources)
     return Inputs(tuple(sources), tuple(resources), tuple(findings))
 
 
@@ -121,18 +121,23 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
 #     a kustomization                     yes                    CC0122: a warning; the pods of the files are rendered
 
 
-def _charts(files: Iterable[FoundFile]) -> list[str]:
-    directories = [os.path.dirname(file.path) or "." for file in files if os.path.basename(file.path) == "Chart.yaml"]
+def _find_charts(files: Iterable[FoundFile]) -> list[str]:
+    directories = [os.path.dirname(file.path) or "." for file in files if os.path.basename(file.path) == CHART]
     return [directory for directory in directories if os.path.isdir(os.path.join(directory, "templates"))]
 
 
-def _kustomizations(resources: Iterable[Resource]) -> list[Finding]:
-    built = [resource for resource in resources if resource.file and _is_kustomization(resource)]
-    if not built:
+def _report_kustomizations(resources: Iterable[Resource]) -> list[Finding]:
+    directories: dict[str, None] = {}
+    with_pods = False
+    for resource in resources:
+        if resource.file and _is_kustomization(resource):
+            directories[os.path.dirname(resource.file) or "."] = None
+        else:
+            with_pods = with_pods or resource.may_have_pods
+    if not directories:
         return []
-    names = list(dict.fromkeys(os.path.dirname(resource.file) or "." for resource in built))
-    alone = not any(resource.may_have_pods for resource in resources if resource not in built)
-    return [finding("CC0121.kustomize" if alone else "CC0122", names=listed(names), first=names[0])]
+    names = list(directories)
+    return [finding("CC0122" if with_pods else "CC0121.kustomize", names=listed(names), first=names[0])]
 
 
 def _is_kustomization(resource: Resource) -> bool:

@@ -36,7 +36,7 @@ from krm_function.config.wiring import (
     with_function,
 )
 from krm_function.findings import NOTHING, Finding, finding
-from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.files import CHART, FileProblem, read_file
 from krm_function.hosts.write_files import NewFile, write_files
 from krm_function.record import NamedTuple
 from krm_function.text.errors import decode, encode
@@ -135,7 +135,6 @@ def _has_content(path: str, text: bytes) -> bool:
 # Rule: nothing is written here, and the orchestrator's file comes last: without it the deployment renders as before.
 
 
-CHART = "Chart.yaml"
 RUNS = {
     "exec": "the program that kustomize runs",
     "container": "the image that kustomize runs",

@@ -10,7 +10,7 @@ from krm_function.cli.existing_files import data_of, has_coordinator, plain_work
 from krm_function.config.document import API_VERSION
 from krm_function.config.wiring import Files, Function, HostName, function_of
 from krm_function.contrast.platforms import BARE, PLATFORMS
-from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, read_file
+from krm_function.hosts.files import CHART, SUFFIXES, FileProblem, FoundFile, read_file
 from krm_function.kubernetes.objects import dig, listed, mapping
 from krm_function.record import NamedTuple
 
@@ -359,13 +359,8 @@ def _rendered_file(state: State) -> str:
 
 
 def _release_name(state: State) -> str:
-    name = next(
-        (
-            value.get("name")
-            for value in values_of(data_of(FoundFile(os.path.join(state.chart, "Chart.yaml"), state.chart)))
-        ),
-        None,
-    )
+    chart = data_of(FoundFile(os.path.join(state.chart, CHART), state.chart))
+    name = next((value.get("name") for value in values_of(chart)), None)
     return shlex.quote(name) if isinstance(name, str) and name else "release"
 
 

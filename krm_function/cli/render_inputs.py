@@ -84,8 +84,8 @@ def read_settings(path: str, read: "ReadFile" = read_file) -> dict[str, Any]:
         patch = _parse_file(dropin, path, read, load_any, *wrong_patch)
         try:
             document = patched(document, patch)
-        except ValueError as wrong:
-            raise SettingsProblem("CC0909.drop-in", dropin, str(wrong)) from None
+        except ValueError as error:
+            raise SettingsProblem("CC0909.drop-in", dropin, str(error)) from None
         if not isinstance(document, dict):
             raise SettingsProblem("CC0909.drop-in-root", dropin)
     settings: dict[str, Any] = document
@@ -112,8 +112,8 @@ def _parse_file(
         raise SettingsProblem(wrong_encoding, file) from None
     except RecursionError:
         raise SettingsProblem(too_deep, file) from None
-    except ValueError as wrong:
-        raise SettingsProblem(wrong_text, file, str(wrong)) from None
+    except ValueError as error:
+        raise SettingsProblem(wrong_text, file, str(error)) from None
 
 
 # --- Flags of `contrast generate` on top of the configuration: the command line wins, and may name files
@@ -162,8 +162,8 @@ def _apply_policy_flags(generate: Generate, options: Namespace, read: Read) -> t
     if options.settings:
         try:
             policy = policy._replace(settings=read_settings(options.settings, partial(read, "settings")))
-        except SettingsProblem as wrong:
-            return generate, [finding(wrong.code, option="--settings", file=wrong.file, error=wrong.error)]
+        except SettingsProblem as problem:
+            return generate, [finding(problem.code, option="--settings", file=problem.file, error=problem.error)]
     return generate._replace(policy=policy), []
 
 

@@ -1,7 +1,7 @@
 """`contrast-krm post-render` without options: pass on a stream without a Contrast workload, and load nothing else.
 
-Rule of this file: Helm calls it for every chart, and most charts have no Contrast workload, so imports that only a
-render needs are absent here.
+Rule of this file: Helm calls it for every chart, and most charts have no Contrast workload, so it imports
+nothing that only a render needs.
 """
 
 import os

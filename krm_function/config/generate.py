@@ -112,8 +112,8 @@ def manifest_problem(value: dict[str, Any]) -> str:
         return ""
     try:
         canonical(manifest_in(value))
-    except FieldProblem as found:
-        return f"is no manifest: {found}"
+    except FieldProblem as fault:
+        return f"is no manifest: {fault}"
     except ValueError as problem:
         return str(problem)
     return ""

@@ -17,6 +17,7 @@ from krm_function.record import NamedTuple
 
 SUFFIXES = (".yaml", ".yml")
 JSON = ".json"
+CHART = "Chart.yaml"  # of Helm, in the top directory of a chart
 MOST = 1 << 28  # bytes of any one file: four times what a render takes, and room for a program
 
 

@@ -514,12 +514,12 @@ def outline(value: Any) -> Outline | None:
 
 def below(whole: Outline | None, part: str | int) -> Outline | None:
     """Return the outline of what stood at a key or index."""
-    outline: Outline | None = None
+    inner: Outline | None = None
     if whole is not None and isinstance(whole.parts, dict):
-        outline = whole.parts.get(part)
+        inner = whole.parts.get(part)
     elif whole is not None and isinstance(part, int) and part < len(whole.parts):
-        outline = whole.parts[part]
-    return outline
+        inner = whole.parts[part]
+    return inner
 
 
 def with_order(whole: Outline | None, path: FieldPath, order: list[int]) -> Outline | None:

@@ -246,8 +246,8 @@ def requirement_text(requirement: Mapping[str, Any]) -> str:
             return f"{key} > {values}"
         case "Lt":
             return f"{key} < {values}"
-        case other:
-            return f"{key} {other or 'without operator'}, which is not an operator"
+        case operator:
+            return f"{key} {operator or 'without operator'}, which is not an operator"
 
 
 # --- The resource requests of a pod, added up as the scheduler does

@@ -200,8 +200,8 @@ def _find_pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: P
     name = selector["name"]
     try:
         pairs = context.references.find(kind, context.pod.namespace, name)
-    except Undecodable as wrong:
-        context.findings.append(problem(context.pod, at, wrong.code, of=f"{kind} {name}", key=wrong.key))
+    except Undecodable as error:
+        context.findings.append(problem(context.pod, at, error.code, of=f"{kind} {name}", key=error.key))
         return None
     if pairs is None and not selector.get("optional"):
         where = context.pod.spec_path + at

@@ -118,7 +118,7 @@ def read_policy_data(rego: str) -> dict[str, Any]:
 
 
 def rules_of(rego: str) -> str:
-    """Return a policy document without its policy_data. Raises as `read_policy_data`."""
+    """Return the rules of a policy document: the text before and after its policy_data. Raises as `read_policy_data`."""
     _, start, end = _locate_policy_data(rego)
     return rego[:start] + rego[end:].strip()
 
@@ -344,8 +344,8 @@ def base_initdata(workload: Workload, files: Mapping[str, str]) -> tuple[Initdat
     if value is not None:
         try:
             base = decode_toml(from_annotation(value if isinstance(value, str) else ""))
-        except ValueError as wrong:
-            return None, [unreadable(workload, wrong)]
+        except ValueError as error:
+            return None, [unreadable(workload, error)]
     path = (*workload.metadata_path, "annotations", INITDATA)
     if base.algorithm != "sha256":  # a manifest names policies by 64 hex digits
         return None, [finding("CC0610.algorithm", workload.ref, path, key=INITDATA, algorithm=base.algorithm)]

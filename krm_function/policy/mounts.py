@@ -351,7 +351,7 @@ def _uncovered_image_volumes(
 def _add_image_volumes(
     out: list[Json], image: Mapping[str, Any], template: Json, pod: PodMetadata, at: Path, findings: list[Finding]
 ) -> None:
-    """Add a mount for each VOLUME of the image; the host creates the directory."""
+    """Add a mount as in the settings for each VOLUME of the image; the host creates the directory."""
     for path in sorted(image.get("Volumes") or ()):
         destination = re.sub("/+", "/", path)
         if all(present["destination"] != destination for present in out):

@@ -36,7 +36,7 @@ def with_external_sources(rules: str) -> str:
 
 
 def without_external_sources(rules: str) -> str:
-    """Return rules without those for open variables."""
+    """Return rules without those for open variables; the rest allows only what the data contain."""
     return rules.removesuffix(load_file(EXTERNAL))
 
 

@@ -20,6 +20,7 @@ from krm_function.config.collect import Config
 from krm_function.config.release import Release, parse_release
 from krm_function.config.wiring import KPTFILE, KUSTOMIZATIONS
 from krm_function.findings import Finding, Ref, finding, has_errors
+from krm_function.hosts.files import CHART
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.resource import Resource
@@ -171,7 +172,6 @@ def _read_cluster(
 # Rule: only names of files and headers of documents count.
 
 
-CHART = "Chart.yaml"
 HELM = "# Source: "  # what helm template writes in front of each document
 GROUPS: tuple[tuple[str, HostName], ...] = (("argoproj.io/", "argo-cd"), (".toolkit.fluxcd.io/", "flux"))
 
