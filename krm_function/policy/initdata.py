@@ -118,7 +118,7 @@ def read_policy_data(rego: str) -> dict[str, Any]:
 
 
 def rules_of(rego: str) -> str:
-    """Return the rules of a policy document: the text before and after its policy_data. Raises as `read_policy_data`."""
+    """Return the rules of a policy document: its text around policy_data. Raises as `read_policy_data`."""
     _, start, end = _locate_policy_data(rego)
     return rego[:start] + rego[end:].strip()
 
