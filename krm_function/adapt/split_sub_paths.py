@@ -79,7 +79,7 @@ def sub_path(mount: Mapping[str, Any]) -> str:
 
 
 def sub_paths(workload: Workload, volume: str) -> tuple[str, ...]:
-    """Return the different directories of a volume that are mounted, in the order in which containers start."""
+    """Return the different directories of a volume that are mounted, in the order of containers' start."""
     return tuple(dict.fromkeys(sub_path(mount.mount) for mount in mounts_of(workload, volume)))
 
 

@@ -83,7 +83,7 @@ def _list_volumes(workload: Workload) -> list[dict[str, Any]]:
 
 
 def _group_mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return by container the mounts, except those of the secrets; without Contrast's containers."""
+    """Return the mounts by container, without the mounts of secrets; without Contrast's containers."""
     return {
         (container.field, container.name): _list_own_mounts(container)
         for container in workload.all_containers

@@ -377,7 +377,7 @@ def _select_plain(resource: Resource, generate: Generate) -> Iterator[Workload]:
 
 
 def propose_entries(plain: Sequence[Workload], request: Request, platform: str) -> list[dict[str, Any]]:
-    """Return the entries that a request asks for. platform: that of the bare placeholder, "" for none."""
+    """Return the entries that a request asks for. platform: of the bare placeholder, "" for none."""
     entries: dict[Ref, dict[str, Any]] = {}
     for workload in plain:
         whole = workload.ref._replace(part="")  # an entry names all templates of an object
@@ -417,7 +417,7 @@ class Adoption(NamedTuple):
 
     spec: of the ContrastGenerate. offered: choices that the user has not accepted; accepted: those in `spec` now.
     selected: new entries of spec.workloads. plain: workloads that are neither confidential nor named. keys: objects
-    whose keys only their owner can name. errors: about the input as a whole. findings: those of the request, and of an
+    whose keys only their owner can name. errors: about the input as a whole. findings: of the request, and of an
     input that cannot be judged; with one, there is nothing to write.
     """
 

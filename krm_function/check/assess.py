@@ -99,7 +99,7 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
 
 
 def _find_facts(name: str, locked: Mapping[str, ImageFacts]) -> ImageFacts:
-    """Return the lock's facts about an image; without a digest, those of its tag; or else assumed ones."""
+    """Return the lock's facts about an image, or about its tag if it has no digest; or else assumed ones."""
     facts = locked.get(name)
     if facts is None and "@" not in name:
         facts = next((value for reference, value in locked.items() if reference.startswith(f"{name}@")), None)

@@ -288,7 +288,7 @@ def assume_images(workloads: Iterable[Workload], *, always: bool, volumes: bool 
 
 
 def _find_volumes(workloads: Iterable[Workload]) -> dict[str, dict[str, Any]]:
-    """Return by image the paths that all containers of the image mount, except that of the secrets."""
+    """Return by image the paths that all containers of the image mount, except the secrets'."""
     mounted: dict[str, set[str]] = {}
     for workload in workloads:
         for container in workload.all_containers:
@@ -587,7 +587,7 @@ def _report_missing_manifest(config: Config | None, *, as_function: bool) -> lis
 def _check_pods(
     pods: Sequence[Pod], classes: Mapping[str, RuntimeClass], manifest: Mapping[str, Any] | None
 ) -> list[Finding]:
-    """Return the findings about the pods; a copy of a controller does not repeat those of its workload or of a copy."""
+    """Return the findings about the pods; a controller's copy does not repeat those that its workload or a copy has."""
     findings: list[Finding] = []
     reported: dict[Ref, set[tuple[str, str]]] = {}
     for pod in sorted(pods, key=lambda checked: checked.made_of is not None):

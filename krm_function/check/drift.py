@@ -113,7 +113,7 @@ COMPARED: dict[str, Path] = {
 
 
 def compare_pod_fields(generated: Json, policy: Json) -> list[str]:
-    """Return the names of the fields in which two containers of the native generator differ."""
+    """Return the names of the differing fields of two containers of the native generator."""
     fields = [field for field, path in COMPARED.items() if _get(generated, path) != _get(policy, path)]
     if _list_variables(generated) != _list_variables(policy):
         fields.append("env")
@@ -295,7 +295,7 @@ def _add_changes(
     *,
     last: bool,
 ) -> None:
-    """Add the changed fields of a container, and with the last one those of the sandbox."""
+    """Add the changed fields of a container, and with the last one the sandbox's."""
     name, native = str(container["name"]), sealed.native
     volumes, gpus = not sealed.profile.refuses_volumes, bool(sealed.sandbox.get("devices"))
     entries, findings = _generate(

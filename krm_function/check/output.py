@@ -126,7 +126,7 @@ class ManifestFile(NamedTuple):
 
 
 class Manifests(NamedTuple):
-    """All manifests as bytes, that of the file first. text, decoded: the one that counts, None without any."""
+    """All manifests as bytes, the file's first. text, decoded: the one that counts, None without any."""
 
     file: ManifestFile | None
     texts: tuple[bytes, ...] = ()
@@ -142,7 +142,7 @@ class Manifests(NamedTuple):
 def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Manifests, list[Finding]]:
     """Find the manifests of the file and of the output; CC0702 if the first is invalid.
 
-    The file's counts; without a file that of the release that was rendered last (`last_of`), or else the first.
+    The file's counts; without a file, the manifest of the last rendered release (`last_of`), or else the first.
     """
     emitted = [text.encode("utf-8") for text in map(read_emitted_manifest, values) if text is not None]
     texts = (*([file.data] if file else []), *emitted)

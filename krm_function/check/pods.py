@@ -356,7 +356,7 @@ def check_pod(pod: Pod, runtime_class: RuntimeClass | None, manifest: Mapping[st
 
 
 def _list_passed_gpus(pod: Pod) -> tuple[str, ...]:
-    """Return the names of GPUs that a policy passes: the usual ones; if it passes any, also those of the pod.
+    """Return the names of GPUs that a policy passes: the usual ones; if it passes any, also the pod's.
 
     The names that a render counts as GPUs are in its settings, not in the policy.
     """

@@ -340,7 +340,7 @@ class RunningPods:
                 owner.reasons[mask_server_words(reason, owner.workload)] = None
 
     def _changes(self, owner: _Owner, *, is_reported: bool) -> Iterator[Finding]:
-        """Yield a finding for each way in which pods of an owner differ from the sealed template.
+        """Yield a finding for each difference between pods of an owner and the sealed template.
 
         is_reported: changes of the owner's own template have a finding already.
         """

@@ -23,7 +23,7 @@ from krm_function.text.split import split_stream
 
 
 def files_of_kind(directory: str, kind: ConfigKind, value: object, host: HostName) -> list[str]:
-    """Return the files that hold a kind: those that a kustomization lists, otherwise those of the directory."""
+    """Return the files that hold a kind, of those that a kustomization lists, otherwise of the directory."""
     names = (*listed(value, "resources"), *listed(value, "transformers")) if host == "kustomize" else ()
     wired = [name for name in names if _has_kind(directory, name, kind)]
     return wired or [name for name in yaml_files(directory) if _has_kind(directory, name, kind)]

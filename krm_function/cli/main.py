@@ -1,7 +1,7 @@
 """`contrast-krm`: one executable for several hosts.
 
 Rule of this file: which host is calling is decided by the arguments and kustomize's own environment, never by a guess
-about the input. Every call ends here: with the exit code of the command, or that of the exception it ended in.
+about the input. Every call ends here: with the exit code of the command, or of the exception that ended it.
 
     arguments                      environment               is
     none, or `fn`                  any                       the KRM function

@@ -140,7 +140,7 @@ def _sort_documents(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, s
 def write_restored(inputs: Inputs, restored: Mapping[str, bytes], resources: Sequence[Resource]) -> None:
     """Write or remove the files that change. Raises FileProblem.
 
-    restored: path -> bytes. resources: those of the input, `dropped` if a render had added them.
+    restored: path -> bytes. resources: of the input, `dropped` if a render had added them.
     """
     sweep(source.file for source in inputs.sources)
     added = [source.file for source in inputs.sources if _is_all_added(source, resources)]

@@ -183,7 +183,7 @@ def _print(
 
 
 def _check_release_size(rendered: "Rendered", pieces: "Callable[[], Iterator[bytes]]") -> tuple[Finding, ...]:
-    """Return CC1004 if the Secret in which Helm will store this output nears its limit. pieces: the output."""
+    """Return CC1004 if Helm's Secret for this output nears its limit. pieces: the output."""
     from helm_plugin.release_size import LIMIT, NEARLY, may_be_large, release_size
 
     if not may_be_large(sum(len(text) for text in rendered.texts if text)):

@@ -238,7 +238,7 @@ def render_inputs(options: Namespace, inputs: Inputs, *, live: bool = False) -> 
 def configured(
     options: Namespace, inputs: Inputs, read: Read = read_plainly
 ) -> tuple[Config | None, tuple[Finding, ...]]:
-    """Return the configuration of a call, with its findings and those of the input. Raises FileProblem."""
+    """Return the configuration of a call, with its findings and the input's. Raises FileProblem."""
     documents, findings = from_files_and_resources(
         options.config, inputs.resources, options.config_from, partial(read, "config")
     )

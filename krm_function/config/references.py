@@ -68,7 +68,7 @@ class References:
         return None
 
     def known(self, kind: str, namespace: str, name: str) -> bool:
-        """Tell whether the input has at least one object that could be the one of this name."""
+        """Tell whether the input has at least one object that could have this name."""
         return any(self._candidates(kind, namespace, name))
 
     def _candidates(self, kind: str, namespace: str, name: str) -> Iterator[list[Mapping[str, Any]]]:

@@ -242,7 +242,7 @@ def read_mesh(annotations: Mapping[str, Any]) -> tuple[int | None, Problems]:
 
 @lru_cache(maxsize=64)
 def _read_texts(ingress: str | None, egress: str | None, admin: str | None) -> tuple[int | None, Problems]:
-    """Read the three texts, None for an absent or non-text one. Cached: several stages read those of every pod."""
+    """Read the three texts, None for an absent or non-text one. Cached: several stages read them for every pod."""
     problems: list[tuple[str, Cause]] = []
     ports: set[int] = set()
     if ingress is not None and ingress != DISABLED:

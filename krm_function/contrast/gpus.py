@@ -84,7 +84,7 @@ def asked_gpus(container: Mapping[str, Any], passed: tuple[str, ...] = PASSED) -
 
 
 def passed_names(settings: Mapping[str, Any] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of GPUs that a policy passes. settings: replace those of the profile; of any shape."""
+    """Return the names of GPUs that a policy passes. settings: replace the profile's; of any shape."""
     keys = dig(settings or {}, KEYS)
     if isinstance(keys, list | tuple):
         return tuple(map(str, keys))

@@ -41,7 +41,7 @@ class Identity(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Its own key, and that of its object."""
+        """Its own key, and its object's."""
         return tuple(dict.fromkeys((self.key, object_key(self.ref.whole))))
 
     @property

@@ -275,7 +275,7 @@ def copied_fields(value: Mapping[str, Any], names: Sequence[str]) -> Json:
 
 
 def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str]:
-    """Return the fields of a newer manifest at any depth, as readable paths, those of an object sorted."""
+    """Return the fields of a newer manifest at any depth, as readable paths, sorted within an object."""
     match spec:
         case Record() if isinstance(value, Mapping):
             here_new = [ManifestProblem((*path, key), "").field for key in newer_keys(value, spec)]

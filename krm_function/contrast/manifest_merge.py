@@ -84,7 +84,7 @@ def check_overrides(values: Any) -> tuple[ManifestProblem, ...]:
 def merged_reference_values(base: Partial | None, release: Partial | None, overrides: Partial | None) -> Json:
     """Make complete reference values, {"snp": [...], "tdx": [...]}, either absent when empty.
 
-    `base`: those of a previous manifest; `release`: partial entries of the platforms used now; `overrides`: the
+    `base`: of a previous manifest; `release`: partial entries of the platforms used now; `overrides`: the
     operator's settings, each entry applying to all entries with its Platform and ProductName, or to any if it names
     none. Raises FieldProblem for problems that `check_release` and `check_overrides` find, for a base that does not fit
     the field tables, and for a measured value in `overrides` that contradicts the release.

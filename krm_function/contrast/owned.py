@@ -1,4 +1,4 @@
-"""What a render owns: its additions to the objects of its input and its changes in them, by field and by name.
+"""The fields that a render owns: its additions to and changes in the objects of its input, by field and by name.
 
 Rule of this file: names only. A render writes nothing else into an object except for the volumes, GPUs and annotations
 that a rule of the configuration rewrites (adapt/), and an undo record (render/proof.py) changes nothing else.

@@ -168,7 +168,7 @@ RELEASED: tuple[Profile, ...] = (CONTRAST,)
 
 
 def states_users(chosen: ProfileName | None) -> bool:
-    """Tell whether pods have to state every user but root. chosen: policy.profile, None for that of the release."""
+    """Tell whether pods have to state every user but root. chosen: policy.profile, None for the release's."""
     return chosen is not None and not PROFILES[chosen].image_identity
 
 

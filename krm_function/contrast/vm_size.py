@@ -271,7 +271,7 @@ def memory_of(owner: Mapping[str, Any], path: Path) -> int | None:
 
 
 def _order_containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]]:
-    """Return the containers of a pod in the order in which they start, each with whether it is an init container.
+    """Return the containers of a pod in the order of their start, each with whether it is an init container.
 
     Init containers that the controller of a custom resource adds come last among these, in place of one of their name.
 

@@ -21,7 +21,7 @@ What the function does not change leaves as the same bytes: comments, order, quo
 came, with the results. This package knows nothing of Contrast. docs/how-to/write-a-function.md is its manual.
 
 Rule of this package: the names in `__all__` are its public interface, and change only with a new minor version and a
-line in the changelog; everything else may change at any time. What an object gives out is live.
+line in the changelog; everything else may change at any time. Values that an object returns are live.
 """
 
 TYPE_CHECKING = False

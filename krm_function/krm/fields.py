@@ -63,7 +63,7 @@ def child(value: Any, part: str | int) -> Any:
 
 
 def look_up(value: Any, path: FieldPath) -> Any:
-    """Return what stands at `path`; ABSENT where there is nothing, or where the way is no map or list."""
+    """Return the value at `path`; ABSENT where there is nothing, or where the way is no map or list."""
     for part in path:
         value = child(value, part)
     return value
@@ -83,7 +83,7 @@ def kind_of(value: Any) -> str:
 
 
 def check_plain(value: Any, path: FieldPath = (), depth: int = 0, *, new: bool = True) -> None:
-    """Raise MisuseError unless `value`, which is to stand at `path`, is plain data all the way down.
+    """Raise MisuseError unless `value`, the new value of `path`, is plain data all the way down.
 
     new: it was not read from a text, so that it must also be writable: no infinity, no half of a surrogate pair.
     """
@@ -252,7 +252,7 @@ class Fields:
     def set_nested(self, path: FieldPath, value: Any) -> None:
         """Set the value at `path`, and make the maps above it where they are absent or null.
 
-        An index may be that of an element, or the length of the list, which appends. Setting what is there already
+        An index names an element, or is the length of the list, which appends. Setting what is there already
         changes nothing. Raises FieldError when the path leads through something that is no map or list, and MisuseError
         for a value that is no plain data.
         """
@@ -357,7 +357,7 @@ class SubObject(Fields):
     __slots__ = ("_data", "_owner", "_path")
 
     def __init__(self, owner: Fields, path: FieldPath, data: dict[str, Any]) -> None:
-        """Look at the live map `data`, which stands at `path` of `owner`; get one by `sub_object` or `sub_objects`."""
+        """Look at the live map `data`, at `path` of `owner`; get one by `sub_object` or `sub_objects`."""
         self._owner = owner
         self._path = path
         self._data = data
@@ -494,7 +494,7 @@ def as_string(value: Any) -> str | None:
 
 
 class Outline(NamedTuple):
-    """One map or list, `data`, and the outlines of what stood in it: by key, or one for each element.
+    """One map or list, `data`, and the outlines of its content: by key, or one for each element.
 
     None stands for what is neither map nor list.
     """
@@ -513,7 +513,7 @@ def outline(value: Any) -> Outline | None:
 
 
 def below(whole: Outline | None, part: str | int) -> Outline | None:
-    """Return the outline of what stood at a key or index."""
+    """Return the outline of the former value at a key or index."""
     inner: Outline | None = None
     if whole is not None and isinstance(whole.parts, dict):
         inner = whole.parts.get(part)

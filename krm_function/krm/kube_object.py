@@ -54,7 +54,7 @@ _NEW = b"new"  # instead of a snapshot: no text that the data could equal
 class KubeObject(Fields):
     """One object: an item, the functionConfig, or a new object made of plain data.
 
-    Plain data is dict, list, str, int, float, bool and None. What the getters of `Fields` give out is live.
+    Plain data is dict, list, str, int, float, bool and None. Values that the getters of `Fields` return are live.
     """
 
     # a list may have thousands
@@ -155,12 +155,12 @@ class KubeObject(Fields):
 
     @property
     def certain(self) -> bool:
-        """Whether `header` can be trusted; else only `value` can tell what the object is."""
+        """Whether `header` can be trusted; else only `value` has the kind and name for certain."""
         return self._certain
 
     @property
     def header(self) -> tuple[str, str, str]:
-        """What was known of apiVersion, kind and metadata.name without parsing."""
+        """The apiVersion, kind and metadata.name as far as they are known without parsing."""
         return self._header
 
     @property

@@ -1,4 +1,4 @@
-"""A ResourceList: what an orchestrator sends on stdin and expects back on stdout.
+"""A ResourceList: the format that an orchestrator sends on stdin and expects back on stdout.
 
 Rule of this file: the output is the input with the changes. Version, style, comments, line ends and a byte order mark
 stay; an unchanged list is byte for byte the same. JSON stays JSON.
@@ -61,7 +61,7 @@ class ResourceList:
 
     @property
     def api_version(self) -> str:
-        """The version of the input, which is also that of the output."""
+        """The version of the input and the output."""
         return self._apart.item_list.api_version
 
     @property
@@ -88,7 +88,7 @@ class ResourceList:
     def add(self, value: Mapping[str, Any] | KubeObject) -> KubeObject:
         """Append an object, of plain data or made with `KubeObject.from_value`; it takes the style of the list.
 
-        The data is live: what is changed in it later is written as well. Raises ValueError for an object of a list,
+        The data is live: later changes in it are written as well. Raises ValueError for an object of a list,
         MisuseError for one without apiVersion or kind.
         """
         item = value if isinstance(value, KubeObject) else KubeObject.from_value(value)
@@ -121,7 +121,7 @@ class ResourceList:
         return b"".join(self.pieces())
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the text in pieces, so that a large list is not held once more. What is raised is raised at once."""
+        """Yield the text in pieces, so that a large list is not held once more. Errors are raised at once."""
         if self.function_config is not None and self.function_config.changed:
             raise MisuseError("the functionConfig is only read: orchestrators drop what a function changes in it")
         if not self.changed:

@@ -123,7 +123,7 @@ def dotted(path: FieldPath) -> str:
 
 
 class Describable(Protocol):
-    """What a result can be about: a KubeObject, or a SubObject of one."""
+    """The subject of a result: a KubeObject, or a SubObject of one."""
 
     def result(self, message: str, severity: Severity = "error", path: FieldPath = ()) -> Result:
         """Make a result about it."""
@@ -163,4 +163,4 @@ class FieldError(FunctionError):
 
 
 class MisuseError(TypeError):
-    """The function's code passes something these helpers cannot take. The message says what to write instead."""
+    """The function's code passes something these helpers cannot take. The message has the right form."""

@@ -18,7 +18,7 @@ RANK: dict[str, int] = {"error": 0, "warning": 1, "info": 2}
 
 
 class Results:
-    """The results of one run, in the order in which they were added.
+    """The results of one run, in the order of addition.
 
     bug: whether the function stopped by a fault of its own; `run` sets it, `exit_code` is 70 then. cause: the exception
     that stopped it, with its traceback.
@@ -91,7 +91,7 @@ class Results:
         return [result.to_data() for result in sorted(self._results, key=_sort_key)]
 
     def lines(self, *, infos: bool = True) -> list[str]:
-        """Write one line a result, sorted: what a function prints on stderr, since kustomize shows no results."""
+        """Write one line a result, sorted: a function prints them on stderr, since kustomize shows no results."""
         return [str(result) for result in sorted(self._results, key=_sort_key) if infos or result.severity != "info"]
 
 

@@ -573,7 +573,7 @@ def _find_start_causes(evidence: Evidence, sealed: Sealed | None) -> list[Findin
 
 
 def _find_suspects(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
-    """Return what will keep the pod from starting though no message says so yet; nothing if its containers run."""
+    """Return the faults that will keep the pod from starting and have no message yet; nothing if its containers run."""
     if sealed is None or any(
         container.state == "running" or container.restarts for container in containers(evidence.pod)
     ):

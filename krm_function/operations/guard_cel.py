@@ -1,4 +1,4 @@
-"""Pieces of CEL, the language in which admission policies define a confidential pod."""
+"""Pieces of CEL, the language of admission policies, that define a confidential pod."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

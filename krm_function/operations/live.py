@@ -1,4 +1,4 @@
-"""Compare the workloads, the manifest and the RuntimeClasses of rendered output with those of a cluster."""
+"""Compare the workloads, the manifest and the RuntimeClasses of rendered output with a cluster's."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256

@@ -571,7 +571,7 @@ def _list_reasons(
 
 
 def row_of(calls: tuple[Probe, ...]) -> Condition | None:
-    """Return the row of a condition, or that of the closest call that leads to it."""
+    """Return the row of a condition, or of the closest call that leads to it."""
     rows = (condition_of(probe.function, probe.statement) for probe in reversed(calls))
     return next((row for row in rows if row), None)
 

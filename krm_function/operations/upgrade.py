@@ -492,7 +492,7 @@ class Seen(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """What a cluster shows; None: it does not. classes: names of its RuntimeClasses. objects: of the namespaces.
+    """The state of a cluster; None: not shown. classes: names of its RuntimeClasses. objects: of the namespaces.
 
     namespace: of the workloads that name none.
     """

@@ -81,7 +81,7 @@ def _path_of(key: str) -> Any:
 
 
 def _compare_profiles(old: Any, new: Any) -> Iterator[Difference]:
-    """Compare the names only; the line about the rules tells what these allow."""
+    """Compare the names only; another line lists the rules' differences."""
     whose = "one of the data name no profile" if FOREIGN in (old, new) else "for other nodes, or narrower"
     yield Difference("changed", both_texts(old or KATA.name, new or KATA.name), DIFFERENT, whose)
 

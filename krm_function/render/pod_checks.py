@@ -477,7 +477,7 @@ def check_host_mounts(
     """Return CC0820 and CC0821 for each such mount that decides too much.
 
     images: facts by the reference exactly as the pod names it; without them, only the programs that the pod names
-    itself count. settings: of the policy, if they differ from those of the profile.
+    itself count. settings: of the policy, if they differ from the profile's.
     """
     kind = dig(settings, ("cluster_config", "emptydir_type")) if isinstance(settings, dict) else None
     shared = kind not in (None, ENCRYPTED)
@@ -684,6 +684,6 @@ def _find_init_container(workload: Workload, name: str, image: str) -> PodContai
 
 
 def _opens_firewall(container: dict[str, Any]) -> bool:
-    """Tell whether an initializer opens the firewall because no mesh will; a value from the cluster may say so."""
+    """Tell whether an initializer opens the firewall because no mesh will; a value from the cluster may decide it."""
     values = [variable for variable in maps(container.get("env")) if variable.get("name") == MESH_DISABLED]
     return bool(values) and ("valueFrom" in values[-1] or values[-1].get("value") == "true")

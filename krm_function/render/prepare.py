@@ -55,7 +55,7 @@ class Injected(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """The beginning of a render. resources: those that were read, or those of the input if none could be.
+    """The beginning of a render. resources: as read, or as received if none could be.
 
     injected: None if there is nothing to render, or after an error about all of it.
     """

@@ -359,7 +359,7 @@ def _check_rtmr0(workload: Workload, release: Release) -> tuple[Finding, ...]:
 def find_platforms(workloads: Sequence[Workload], default: str) -> set[Platform]:
     """Return every platform whose reference values the manifest needs. default: the configured one, "" for none.
 
-    For a GPU on an explicit platform without one Contrast adds those of the GPU variant; here it is CC0409.
+    For a GPU on an explicit platform without one Contrast adds the values of the GPU variant; here it is CC0409.
     """
     used = {PLATFORMS[workload.platform] for workload in workloads if workload.platform}
     return used | {PLATFORMS[default]} if default and workloads else used

@@ -98,7 +98,7 @@ def collect_edits(workload: Workload) -> tuple[int, ObjectEdits]:
 def with_edits(resources: Iterable[Resource], edits: Iterable[tuple[int, ObjectEdits]]) -> tuple[Resource, ...]:
     """Return the resources with the edits of their objects. edits: each with the position of its resource.
 
-    The workloads of one object each have its own edits, such as that of the namespace: these are made once.
+    The workloads of one object each have its own edits, such as the namespace's: these are made once.
     """
     by_position: dict[int, dict[Path, ObjectEdits]] = {}
     for position, added in edits:

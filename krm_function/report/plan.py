@@ -69,7 +69,7 @@ def memory_sum(workloads: Iterable[Workload], nodes: int = 1) -> MemorySum | Non
 
 
 def memory_sentence(memory: PodMemory) -> str:
-    """Describe what a VM gets and needs, and what was not compared."""
+    """Describe the memory that a VM gets and needs, and the parts that were not compared."""
     vm, limits = memory_text(memory.of_vm), memory_text(memory.limits)
     gets = f"the VM gets {memory_text(memory.gets)}: {vm} of its own and {limits} of limits"
     if memory.stored:

@@ -39,7 +39,7 @@ FaultKind = Literal["type", "unicode", "value", "unknown", "missing"]
 
 
 class Fault(NamedTuple):
-    """What is wrong with one value. problem: lower case, no full stop.
+    """A problem with one value. problem: lower case, no full stop.
 
     spec: what the value does not meet; of an unknown or a missing field, the Record. actual: the type of a value of the
     wrong one, as in "must be a map, not {found}".

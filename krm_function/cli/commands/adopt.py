@@ -1,4 +1,4 @@
-"""`contrast-krm adopt`: what a configuration can do for the pods of an application, chosen and written in one round.
+"""`contrast-krm adopt`: lists how a configuration can help the pods of an application, and writes the choices.
 
 Rule of this file: the user names every choice; everything is known before anything is written, and a second run changes
 nothing. The output is ordinary configuration.

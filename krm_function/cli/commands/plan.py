@@ -1,4 +1,4 @@
-"""`contrast-krm plan`: what a render would change, a line per workload; no resource is written.
+"""`contrast-krm plan`: lists the changes of a render, a line per workload; no resource is written.
 
 Rule of this file: the plan is the render's own record; nothing is computed twice.
 """

@@ -1,4 +1,4 @@
-"""`contrast-krm release show`: what a ContrastRelease holds, for people and for machines.
+"""`contrast-krm release show`: prints a ContrastRelease, for people and for machines.
 
 Rule of this file: it shows exactly what the parser of every render has read.
 """
