@@ -73,7 +73,7 @@ def test_a_stream_without_contrast_workloads_passes_through(*, known: bool) -> N
     text = "# a comment\nkind: Service # another\nmetadata: {name: 'x'}\n"
     resources = stream(text, an_object(spec=pod_spec(runtimeClassName="kata")), "{}\n", "")
     no_release = (finding("CC0903"),)
-    made = render(resources, config() if known else None, () if known else no_release)
+    made = render(resources, config(workloads=("optional",)) if known else None, () if known else no_release)
     assert made.texts == tuple(one.text for one in resources)
     assert (made.added, made.findings, made.manifest) == ((), (), b"")
     assert [(one.ref.name, one.skipped) for one in made.plan] == [("web", "runtime class kata is not Contrast's")]

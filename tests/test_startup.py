@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.inputs import options, ordinary, plain, quickstart, resource_list, stream
 from krm_function.cli.commands import GROUPS, SUMMARIES, module_of
+from tests.hosts.hosts import shared_config
 
 NEVER = frozenset(
     (
@@ -98,7 +99,7 @@ def test_a_stream_of_which_nothing_is_contrasts_loads_next_to_nothing() -> None:
 def test_a_configured_stream_of_which_nothing_is_contrasts_loads_no_pipeline() -> None:
     code = (
         "from krm_function.cli import main\n"
-        f"sys.argv = ['contrast-krm', 'post-render', *{CONFIG!r}]\nassert main() == 0"
+        f"sys.argv = ['contrast-krm', 'post-render', '--config', {str(shared_config())!r}]\nassert main() == 0"
     )
     names = loaded(code, stream(ordinary(10_000)))
     assert "krm_function.config" in names

@@ -14,6 +14,7 @@ from krm_function.contrast.guarded_namespaces import guarded_namespaces
 from krm_function.contrast.platforms import BARE, FIELD, PLATFORMS, is_contrast_name, placeholder
 from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Finding, Path, Ref, has_errors
+from krm_function.kubernetes.custom_kinds import kind_makes
 from krm_function.kubernetes.objects import WITHOUT_PODS, dig, pod_specs
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload, workloads_of
@@ -23,6 +24,7 @@ from krm_function.render.policies import add_policies
 from krm_function.render.prepare import prepare
 from krm_function.render.read import read
 from krm_function.render.unsealed import (
+    NONE_CONFIDENTIAL,
     find_misplaced,
     find_placeholders,
     list_unsealed_classes,
@@ -76,7 +78,7 @@ def find_refusals(resources: Sequence[Resource]) -> Mapping[Pod, tuple[Finding, 
 
 def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) -> Judged:
     """Judge all Contrast workloads under a configuration. live: as for `render`."""
-    log, read, injected = prepare(resources, config, live=live, without=OF_IMAGES)
+    log, read, injected = prepare(resources, config, live=live, without=(*OF_IMAGES, NONE_CONFIDENTIAL))
     if injected is None:
         return Judged(findings=log.located(config), read=read, stopped=log.failed)
     locked = config.images or {}
@@ -135,12 +137,14 @@ class AssessedPod(NamedTuple):
 class Assessment(NamedTuple):
     """The pods in the order of the input. findings: why something could not be read, and warnings.
 
-    guarded: the namespaces of the input in which the command `guard` refuses plain pods.
+    guarded: the namespaces of the input in which the command `guard` refuses plain pods. unknown: the kinds of custom
+    resources that may make pods, each with its group.
     """
 
     pods: tuple[AssessedPod, ...] = ()
     findings: tuple[Finding, ...] = ()
     guarded: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     def of(self, state: PodState) -> tuple[AssessedPod, ...]:
         """Return the pods of one state."""
@@ -155,6 +159,7 @@ def assess(resources: Sequence[Resource], *, judge_plain: bool = False) -> Asses
     asking = [_add_class(resource) for resource in parsed] if judge_plain else parsed
     refused = find_refusals(asking)
     pods: list[AssessedPod] = []
+    unknown: dict[str, None] = {}
     for resource in parsed:
         if resource.document is None or resource.state == "added":
             continue
@@ -164,8 +169,11 @@ def assess(resources: Sequence[Resource], *, judge_plain: bool = False) -> Asses
             if resource.kinds.of(ref):
                 pods += _assess_workloads(resource, root, ref, refused)
             else:
-                pods += _assess_other_kind(resource, root, ref, judge_plain=judge_plain)
-    return Assessment(tuple(pods), find_placeholders(parsed), guarded_namespaces(parsed))
+                of_object = list(_assess_other_kind(resource, root, ref, judge_plain=judge_plain))
+                pods += of_object
+                if not of_object and kind_makes(ref.api_version, ref.kind) == "unknown":
+                    unknown[f"{ref.api_version.rpartition('/')[0]}/{ref.kind}"] = None
+    return Assessment(tuple(pods), find_placeholders(parsed), guarded_namespaces(parsed), tuple(unknown))
 
 
 def _parse(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding, ...]]:
@@ -176,6 +184,7 @@ def _parse(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding
     for position, resource in enumerate(read_resources):
         outlined = resource.document is not None and resource.document.node is None
         asks = CONTAINERS in resource.text or may_ask_for_contrast(resource.text)
+        asks = asks or not resource.certain or kind_makes(resource.api_version, resource.kind) != "none"
         if not asks or (resource.document is not None and not outlined):
             parsed.append(resource)
             continue
@@ -232,6 +241,8 @@ def _assess_other_kind(resource: Resource, root: Path, ref: Ref, *, judge_plain:
     places = [] if ref.kind in WITHOUT_PODS else list(pod_specs(dig(resource.value, root)))
     if asked and not places:
         yield AssessedPod(ref, asked[0].path[len(root) : -1], "blocked", tuple(asked))
+    if not places and not asked and kind_makes(ref.api_version, ref.kind) == "pods":
+        places = [()]  # the object does not show them
     for place in places:
         if asked:
             yield AssessedPod(ref, place, "blocked", tuple(_select_below(asked, (*root, *place)) or asked))

@@ -73,6 +73,7 @@ from krm_function.render.unsealed import (
     check_only_coordinator,
     describe_plain,
     find_applied_configuration,
+    find_foreign_pods,
     find_placeholders,
 )
 from krm_function.text.changes import ABSENT, Alike, Change, apply, differing_paths, same
@@ -531,7 +532,7 @@ def check_output(
         count = sum(len(select(resource.value, resource).workloads) for resource in output.parsed)
         return Verdict(tuple(findings), count)
     all_pods: list[Pod] = []
-    plain: list[Ref] = []
+    plain = [item.ref for item in find_foreign_pods(output.resources)]
     references = References(values)
     for resource in output.parsed:
         pods_of_resource = gather_pods(resource, references)

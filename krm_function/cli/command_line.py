@@ -81,6 +81,7 @@ Start with: assess, init, plan, check."""
 EPILOG = """exit codes: 0 ok, 1 error findings, 2 usage or configuration, 3 environment, 70 internal error
 environment: CONTRAST_KRM_CONFIG and CONTRAST_KRM_FORMAT stand for --config and --format where a command's help names \
 them and the option is not given; fn and post-render read neither"""
+OF_THE_PROGRAM = ("-h", "--help", "--version")
 FIRST_WORDS = tuple(name for name in SUMMARIES if " " not in name)
 
 
@@ -112,6 +113,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         parser.set_defaults(every_parser=every_parser, parse=parse_arguments)
     else:  # a group, or no command at all; making all commands takes longer
         parser, words = _program([command] if command else FIRST_WORDS), arguments
+        if len(arguments) > 1 and arguments[0].startswith("-") and arguments[0] not in OF_THE_PROGRAM:
+            option = arguments[0].partition("=")[0]
+            parser.refuse(f"{option} is before the command", f"write the command first: {PROGRAM} COMMAND {option} ...")
     options, unknown = parser.parse_known_args(words)
     if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
         options.paths += unknown  # argparse takes no files after an option once it has taken a first word

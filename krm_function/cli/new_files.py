@@ -157,8 +157,8 @@ class TargetFile(NamedTuple):
 class OperatorChoices(NamedTuple):
     """The values to fill in. platform: "" for none. values: by kind of hardware, those that only an operator can give.
 
-    require_all: every pod must be confidential, or named as plain with a reason. function: the program that kustomize
-    runs; None: the one that it runs already, else a program.
+    require_all: every pod must be confidential, or named as plain with a reason, as in a new file. function: the
+    program that kustomize runs; None: the one that it runs already, else a program.
     """
 
     platform: str = ""
@@ -183,6 +183,8 @@ def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, 
     if len(kustomizations) > 1 and not options.kpt:
         return None, [finding("CC1313", kind="Kustomization", files=", ".join(kustomizations))]
     if not options.kpt and not options.kustomize and bool(kustomizations) == package:
+        if not os.path.isdir(directory):
+            raise FileProblem(directory, "no such directory")
         chart = os.path.isfile(os.path.join(directory, CHART))
         problem = "CC1310.both" if package else "CC1310.chart" if chart else "CC1310.neither"
         return None, [finding(problem, directory=directory)]

@@ -11,7 +11,7 @@ from krm_function.config.document import API_VERSION
 from krm_function.config.wiring import Files, Function, HostName, function_of
 from krm_function.contrast.platforms import BARE, PLATFORMS
 from krm_function.hosts.files import CHART, SUFFIXES, FileProblem, FoundFile, read_file
-from krm_function.kubernetes.objects import dig, listed, mapping
+from krm_function.kubernetes.objects import dig, listed, mapping, maps
 from krm_function.record import NamedTuple
 
 # --- Whether Git ignores a file: by the .gitignore files of its work tree, and .git/info/exclude
@@ -184,7 +184,7 @@ def steps(state: State) -> list[str]:
 def _steps(state: State) -> Iterator[tuple[str, str]]:
     place = _Places(state)
     options = values_of(state.generate)
-    if not any(dig(value, ("spec", "workloads")) for value in options):
+    if not any(any(maps(dig(value, ("spec", "workloads")))) for value in options):
         yield from _runtime_classes(state, place)
     if not any(map(has_coordinator, state.resources)):
         why = "add the coordinator, coordinator.yml of the Contrast release, to your resources"

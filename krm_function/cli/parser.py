@@ -75,6 +75,16 @@ CONTRASTS_OWN = {  # commands of Contrast's program that have no counterpart her
         "sign": "it signs the manifest, which contrast-krm manifest prints",
     }.items()
 }
+OPTIONS_ELSEWHERE = {  # options of Contrast's program, and where their purpose is met here
+    "--platform": "set spec.platform in the ContrastGenerate; generate also accepts contrast's --reference-values",
+    "--calculate-pod-memory": "set memory: calculate in the ContrastGenerate",
+    "--collateral-proxy": "a collateral proxy is not supported",
+    "--insecure-enable-debug-shell-access": "a debug shell is not supported: it opens the guest to the host",
+    "--genpolicy-cache-path": "no cache is needed: a render reads the ImageLock, which contrast-krm lock writes",
+    "-c": "--config FILE names the configuration; a cache of image layers is not needed",
+    "--workspace-dir": "change to that directory first: file names are relative to the working directory",
+    "--log-level": "use -v for more, or -q for errors only",
+}
 
 
 def _keep_english(text: str | None) -> str | None:
@@ -132,7 +142,8 @@ class Parser(argparse.ArgumentParser):
         """Refuse the first of these arguments, which no command accepts."""
         names = [option for action in self._actions for option in action.option_strings]
         word = words[0].partition("=")[0]
-        self.refuse(f"unknown argument {_escape(word)}", _suggest(word, names) or f"see {self.prog} --help")
+        hint = OPTIONS_ELSEWHERE.get(word) or _suggest(word, names) or f"see {self.prog} --help"
+        self.refuse(f"unknown argument {_escape(word)}", hint)
 
     def refuse_value(self, name: str, value: str, values: Sequence[str]) -> NoReturn:
         """Refuse a value that an option or variable does not accept."""
@@ -262,9 +273,21 @@ def add_attest(parser: Parser) -> None:
     )
 
 
+def add_output_file(parser: "Parser | argparse._ArgumentGroup", text: str) -> None:
+    """Add `--output FILE`. text: the help."""
+    parser.add_argument("-o", "--output", metavar="FILE", default="", type=_parse_output_file, help=text)
+
+
 def add_output_format(parser: Parser) -> None:
     """Add `--output text|json`."""
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
+
+
+def _parse_output_file(text: str) -> str:
+    """Refuse the words that `--output` of other commands accepts as formats: the file would have that name."""
+    if text in ("text", "json", "yaml", "html", "mermaid"):
+        raise ArgumentTypeError(f"{text} would be the name of a file, not a format; for that name, write ./{text}")
+    return text
 
 
 def _parse_namespace(text: str) -> str:

@@ -13,6 +13,7 @@ from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import write_out, write_pieces
 from krm_function.config.collect import collect
 from krm_function.config.document import CONFIG_KINDS, GROUP, is_config
+from krm_function.config.generate import OPTIONAL
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
@@ -115,7 +116,7 @@ def post_render(
         return print_findings((*rendered.findings, *_report_missing_hooks(stream.resources, rendered)), form, report)
     texts = _drop_configuration(stream.resources, rendered.texts)
     if texts != rendered.texts and not rendered.added and not any(map(_has_object, stream.resources, texts)):
-        return print_findings([finding("CC0289")], form, report)
+        return print_findings([finding("CC0289.helm")], form, report)
 
     def pieces() -> Iterator[bytes]:
         return encode_helm(stream, texts, rendered.added)
@@ -156,10 +157,12 @@ def _has_object(resource: Resource, text: str | None) -> bool:
 
 
 def _selects_nothing(documents: Iterable["ConfigDocument"], findings: tuple[Finding, ...]) -> bool:
-    """Tell whether a configuration has no errors and names no workloads, claims or paths that must exist."""
+    """Tell whether a configuration has no errors, requires no confidential pod, and names nothing that must exist."""
     config, unmet = collect(documents)
-    selects = config and (config.generate.workloads or config.generate.volumes.names_something)
-    return not has_errors(findings + unmet) and not selects
+    if config is None or has_errors(findings + unmet):
+        return False
+    generate = config.generate
+    return set(generate.workloads) == {OPTIONAL} and not generate.volumes.names_something
 
 
 def _print(

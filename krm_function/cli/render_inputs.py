@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from krm_function.cli.configuration import from_files_and_resources, with_namespace
 from krm_function.cli.inputs import Inputs, Read, read_plainly
 from krm_function.config.collect import Config, collect
-from krm_function.config.document import ConfigDocument, load_any, load_object
+from krm_function.config.document import ConfigDocument, is_config, load_any, load_object
 from krm_function.config.generate import Generate, rules_problem
 from krm_function.config.release_files import replacements
 from krm_function.contrast.manifest import ManifestError, decode
@@ -242,6 +242,9 @@ def configured(
     documents, findings = from_files_and_resources(
         options.config, inputs.resources, options.config_from, partial(read, "config")
     )
+    only_ours = all(is_config(resource.api_version) for resource in inputs.resources)
+    if inputs.resources and only_ours and not inputs.findings:
+        findings += (finding("CC0289"),)
     config, unmet = collect(_drop_repeats(documents))
     config = with_namespace(config, getattr(options, "namespace", None))
     if config is not None and hasattr(options, "reference_values"):

@@ -19,6 +19,7 @@ from krm_function.config.document import (
 from krm_function.config.generate import (
     GENERATE,
     KIND,
+    OPTIONAL,
     SHORT,
     Generate,
     parse_generate,
@@ -240,7 +241,7 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
     findings += problems
     if not by_kind["ContrastRelease"]:
         findings.append(finding("CC0903"))
-        if generate is not None and generate.workloads:
+        if generate is not None and set(generate.workloads) - {OPTIONAL}:
             selects = finding("CC0257", generate.ref, ("spec", "workloads"))
             findings += [located(selects, document) for document in by_kind["ContrastGenerate"][:1]]
     if generate is None or release is None or has_errors(findings):

@@ -463,7 +463,7 @@ def _list_field(name: str, items: Text, about: str) -> Record:
 VOLUMES = Record(
     {
         "splitSubPaths": Field(
-            Word(DIVIDE, Flag()),
+            Word((DIVIDE,), Flag()),
             "an emptyDir that is mounted by subPath only becomes one emptyDir for each subPath; with divideSizeLimit "
             "its sizeLimit is divided among them, else one is an error",
             default=False,
@@ -502,12 +502,13 @@ VOLUMES = Record(
 
 
 REQUIRED = "required"
+OPTIONAL = "optional"
 
 
 class WorkloadEntry(NamedTuple):
     """An entry that names workloads. namespace: "" for any. platform: "" for the bare placeholder.
 
-    plain: the reason to run outside of a VM, "" for confidential workloads.
+    plain: the reason to run outside of a VM, "" for confidential workloads. optional: the input may lack them.
     """
 
     kind: Annotated[str, Field(Text("a kind, such as Deployment", "[A-Z][A-Za-z0-9]*", 63), "of the object")]
@@ -529,6 +530,10 @@ class WorkloadEntry(NamedTuple):
             "why they are not confidential; in place of platform",
         ),
     ] = ""
+    optional: Annotated[
+        bool,
+        Field(Flag(), "the input may lack them, such as a hook of a chart, which Helm 3 passes to no post-renderer"),
+    ] = False
 
     @property
     def placeholder(self) -> str:
@@ -544,7 +549,7 @@ class WorkloadEntry(NamedTuple):
 
 
 Workloads = Sequence[WorkloadEntry | str]
-"""What `spec.workloads` holds: entries, and the word `required`."""
+"""The value of `spec.workloads`: entries, and the words `required` or `optional`."""
 
 
 def _check_workload(entry: dict[str, Any]) -> Problems:
@@ -674,9 +679,10 @@ class Generate(NamedTuple):
     workloads: Annotated[
         tuple[WorkloadEntry | str, ...],
         Field(
-            OneOrMany(Word(REQUIRED, ENTRY)),
+            OneOrMany(Word((REQUIRED, OPTIONAL), ENTRY)),
             "workloads that are confidential though their pods name no runtimeClassName, and those that are plain on "
-            "purpose; with the word required, alone or as an entry, every pod of the input is one or the other",
+            "purpose; with the word required, alone or as an entry, every pod of the input is one or the other; with "
+            "optional, an input may have pods none of which is confidential",
         ),
     ] = ()
     volumes: Annotated[
@@ -687,7 +693,7 @@ class Generate(NamedTuple):
     vcpus: Annotated[  # 0 for no rule
         int | Literal["gpus"],
         Field(
-            Record({"minimum": Field(Word(GPUS_OF_POD, Number(2, MAX_VCPUS)), MINIMUM, required=True)}, make=only),
+            Record({"minimum": Field(Word((GPUS_OF_POD,), Number(2, MAX_VCPUS)), MINIMUM, required=True)}, make=only),
             "how many vCPUs VMs have; without it as many as the cpu limits make",
         ),
     ] = 0
@@ -732,8 +738,17 @@ class Generate(NamedTuple):
         """Whether every pod of the input must be confidential, or named as plain."""
         return REQUIRED in self.workloads
 
+    @property
+    def requires_one(self) -> bool:
+        """Whether an input with pods must have a confidential one, unless entries name all of them as plain."""
+        return OPTIONAL not in self.workloads
+
 
 def _check_spec(spec: dict[str, Any]) -> Problems:
+    if isinstance(spec.get("workloads"), list) and {REQUIRED, OPTIONAL} <= {
+        entry for entry in spec["workloads"] if isinstance(entry, str)
+    }:
+        return ((("workloads",), f"has both {REQUIRED} and {OPTIONAL}; leave one of the two out"),)
     return kind_problems(spec.get("workloads"), [entry["kind"] for entry in spec.get("podTemplates") or ()])
 
 

@@ -167,7 +167,7 @@ def schema_of(spec: Spec) -> Schema:  # noqa: C901 (one case for each spec)
         case OneOrMany():
             return {"anyOf": [schema_of(spec.items), {"type": "array", "items": schema_of(spec.items)}]}
         case Word():
-            return {"anyOf": [{"const": spec.word}, schema_of(spec.spec)]}
+            return {"anyOf": [*({"const": word} for word in spec.words), schema_of(spec.spec)]}
         case OrNull():
             return _allow_null(schema_of(spec.spec))
         case ListOf():

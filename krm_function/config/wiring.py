@@ -262,9 +262,12 @@ metadata:
 spec:
   # What the bare placeholder contrast-cc stands for; the coordinator has it.
   {platform}
-  # Workloads that are confidential though their pods name no runtimeClassName, such as those of a chart of others.
-  # workloads:
+  # Every pod is confidential, or an entry names it: a pod without runtimeClassName that is confidential nevertheless,
+  # such as one of a chart of others, or a pod that is plain for a reason.
+  workloads:
+    - required
   #   - {{kind: Deployment, name: web}}
+  #   - {{kind: DaemonSet, name: exporter, plain: reads metrics of the host}}
   # Labels of the nodes that have a platform. They go into its RuntimeClass and are checked against every pod.
   # scheduling:
   #   metal-qemu-snp:

@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from krm_function.kubernetes.objects import dig, mapping, selects
-from krm_function.kubernetes.resource import Resource
+from krm_function.findings import Ref
+from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.objects import dig, mapping, maps, selects
+from krm_function.kubernetes.resource import ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
 
@@ -200,23 +202,139 @@ def asking(
                 return
 
 
-# --- The SidecarSets of OpenKruise in an input: which pods their webhook adds containers to
+# --- Objects of an input that change pods: when the cluster creates them, or later
 #
-# Rule: a set that may select a pod counts, whatever it adds; a selector of namespaces may select any. An empty selector
-# selects none, and a paused set adds nothing. Source: docs/facts/controllers.md#openkruise.
+# Rule: an object that names or selects a workload asks for the change; one that is about pods in general may make it.
+# An unreadable document is reported by the render. Sources: docs/facts/sidecar-injectors.md#objects-that-change-pods.
+#
+#     object                                                      its change                            answer
+#     SidecarSet that may select the pod, and is not paused       adds containers                       asks
+#     WorkloadSpread of the workload, with a patch                writes the patch into its pods        asks
+#     VerticalPodAutoscaler of a workload with CPU limits         writes other limits: another vCPU     asks
+#       the same, Off, RequestsOnly, or without cpu               count than was measured               no
+#     ServiceAccount of the pod with a role of AWS                adds variables and a volume           asks
+#     Rollout whose workloadRef is the workload                   makes the pods under its own name     asks
+#     MutatingAdmissionPolicy, MutatingPolicy,                    any                                   may
+#       MutatingWebhookConfiguration for pods
+#     Kyverno's Policy and ClusterPolicy that mutate pods         any                                   may
+#     Gatekeeper's Assign and its like, for pods                  any                                   may
 
 
-KIND = "SidecarSet"
-GROUP = "apps.kruise.io/"
+AWS_ROLE = "eks.amazonaws.com/role-arn"
+ROLLBACK = "deprecated.deployment.rollback.to"  # the controller of Deployments puts the named revision back
+ASKING = ("SidecarSet", "WorkloadSpread", "VerticalPodAutoscaler", "ServiceAccount", "Rollout")
+MUTATING = ("MutatingAdmissionPolicy", "MutatingPolicy", "MutatingWebhookConfiguration", "Policy", "ClusterPolicy")
+ASKING_OR_MUTATING = frozenset((*ASKING, *MUTATING))
+GATEKEEPER = "mutations.gatekeeper.sh/"
+CHANGING_GROUPS = (
+    *("v1", "admissionregistration.k8s.io/", "apps.kruise.io/", "argoproj.io/", "autoscaling.k8s.io/", "kyverno.io/"),
+    *("policies.kyverno.io/", GATEKEEPER),
+)
+POD_KINDS = {*KINDS, "*", "Pod/*", "*/*"}  # in a policy of Kyverno, which applies rules for pods to their controllers
 
 
-def sidecar_sets(resources: Iterable[Resource]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield name and spec of each that is not paused, without unreadable documents, which the render reports."""
-    for item in (item for resource in resources if KIND in resource.text for item in resource.objects):
-        spec = mapping(mapping(item.value).get("spec"))
-        paused = dig(spec, ("injectionStrategy", "paused")) is True
-        if item.ref.kind == KIND and item.ref.api_version.startswith(GROUP) and not paused:
-            yield item.ref.name, spec
+class Asking(NamedTuple):
+    """An object that asks for a change of a workload. by: the program that makes it."""
+
+    name: str
+    by: str
+    way_out: str
+
+
+def find_mutators(resources: Iterable[Resource]) -> list[ObjectAt]:
+    """Return the objects of an input that may change pods."""
+    return [
+        item
+        for resource in resources
+        if (resource.may_be(ASKING_OR_MUTATING) and (resource.kind != "ServiceAccount" or AWS_ROLE in resource.text))
+        or GATEKEEPER in resource.text
+        for item in resource.objects
+        if item.ref.api_version.startswith(CHANGING_GROUPS)
+    ]
+
+
+def asks_of(item: ObjectAt, workload: Workload) -> Asking | None:
+    """Return how an object asks for a change of the pods of a workload; None if it does not."""
+    spec, ref = mapping(mapping(item.value).get("spec")), item.ref
+    match ref.kind:
+        case "SidecarSet":
+            if dig(spec, ("injectionStrategy", "paused")) is not True and may_select(spec, workload):
+                return Asking(f"SidecarSet {ref.name}", "OpenKruise", "add labels that the SidecarSet does not select")
+        case "WorkloadSpread":
+            has_patch = any("patch" in subset for subset in maps(spec.get("subsets")))
+            if has_patch and _targets(ref, spec.get("targetRef"), workload):
+                way_out = "remove its patch; a workload of its own can have these fields in its template"
+                return Asking(f"WorkloadSpread {ref.name}", "OpenKruise", way_out)
+        case "VerticalPodAutoscaler":
+            if _targets(ref, spec.get("targetRef"), workload) and _changes_cpu_limits(spec, workload):
+                way_out = "set controlledValues: RequestsOnly, or updateMode: 'Off'"
+                return Asking(f"VerticalPodAutoscaler {ref.name}", "the autoscaler", way_out)
+        case "Rollout":
+            if _targets(ref, spec.get("workloadRef"), workload):
+                return Asking(f"Rollout {ref.name}", "Argo Rollouts", "move the pod template into the Rollout")
+        case "ServiceAccount":
+            uses = workload.pod_spec.get("serviceAccountName", "default") == ref.name
+            if uses and _in_namespace(ref, workload) and dig(item.value, ("metadata", "annotations", AWS_ROLE)):
+                way_out = f"remove {AWS_ROLE}, and write the variables and the token's volume into the pod template"
+                return Asking(f"ServiceAccount {ref.name}", "AWS's webhook", way_out)
+        case _:
+            pass
+    return None
+
+
+def may_change_pods(item: ObjectAt) -> bool:
+    """Tell whether an object is a policy or a webhook that may change pods in general."""
+    spec, ref = mapping(mapping(item.value).get("spec")), item.ref
+    if ref.api_version.startswith(GATEKEEPER):
+        kinds = [kind for entry in maps(spec.get("applyTo")) for kind in _texts(entry.get("kinds"))]
+        return not kinds or "Pod" in kinds or "*" in kinds
+    match ref.kind:
+        case "MutatingAdmissionPolicy" | "MutatingPolicy":
+            return _is_about_pods(mapping(spec.get("matchConstraints")).get("resourceRules"))
+        case "MutatingWebhookConfiguration":
+            webhooks = maps(mapping(item.value).get("webhooks"))
+            return any(_is_about_pods(webhook.get("rules")) for webhook in webhooks)
+        case "Policy" | "ClusterPolicy":
+            return any("mutate" in rule and _matches_pods(rule.get("match")) for rule in maps(spec.get("rules")))
+        case _:
+            return False
+
+
+def _texts(value: Any) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def _is_about_pods(rules: Any) -> bool:
+    resources = [name for rule in maps(rules) for name in _texts(rule.get("resources"))]
+    return any(name in ("pods", "*", "*/*") for name in resources)
+
+
+def _matches_pods(match: Any) -> bool:
+    filters = [match, *maps(dig(match, ("any",))), *maps(dig(match, ("all",)))]
+    kinds = [kind for entry in filters for kind in _texts(dig(entry, ("resources", "kinds")))]
+    return any(kind.rpartition("/")[2] in POD_KINDS or kind in POD_KINDS for kind in kinds)
+
+
+def _targets(ref: Ref, target: Any, workload: Workload) -> bool:
+    same = dig(target, ("kind",)) == workload.ref.kind and dig(target, ("name",)) == workload.ref.name
+    return same and _in_namespace(ref, workload)
+
+
+def _in_namespace(ref: Ref, workload: Workload) -> bool:
+    return not ref.namespace or not workload.ref.namespace or ref.namespace == workload.ref.namespace
+
+
+def _changes_cpu_limits(spec: Mapping[str, Any], workload: Workload) -> bool:
+    if dig(spec, ("updatePolicy", "updateMode")) == "Off":
+        return False
+    policies = {entry.get("containerName"): entry for entry in maps(dig(spec, ("resourcePolicy", "containerPolicies")))}
+    for container in workload.all_containers:
+        policy = policies.get(container.name, policies.get("*", {}))
+        has_limit = dig(container.container, ("resources", "limits", "cpu")) is not None
+        is_off = policy.get("mode") == "Off" or policy.get("controlledValues") == "RequestsOnly"
+        if has_limit and not is_off and "cpu" in (policy.get("controlledResources") or ("cpu",)):
+            return True
+    return False
 
 
 def may_select(spec: Mapping[str, Any], workload: Workload) -> bool:

@@ -48,6 +48,16 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "trainer.kubeflow.org": ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"),
 }
 
+# groups of the API server itself, whose kinds make no pods
+OF_KUBERNETES = frozenset(
+    f"{name}.k8s.io"
+    for name in (
+        *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
+        *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver", "internal.apiserver"),
+        *("networking", "node", "rbac.authorization", "resource", "scheduling", "storage", "storagemigration"),
+    )
+)
+
 EDITED = frozenset((*KINDS, "RuntimeClass"))  # a render writes to these, beside those of the catalogue
 UNDONE = EDITED.union(("PersistentVolumeClaim",))  # and, by a rule of `spec.volumes`, to these
 KINDS_BY_CONTENT = frozenset(("List", "RuntimeClass"))  # a render reads them to find out whether they concern it

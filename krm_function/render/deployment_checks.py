@@ -5,11 +5,20 @@ from typing import Any
 
 from krm_function.config.references import PREVIOUS_NAMES
 from krm_function.contrast.platforms import is_contrast_name
-from krm_function.contrast.sidecar_injectors import INJECTORS, WORDS, asking, may_ask, may_select, sidecar_sets
+from krm_function.contrast.sidecar_injectors import (
+    INJECTORS,
+    ROLLBACK,
+    WORDS,
+    asking,
+    asks_of,
+    find_mutators,
+    may_ask,
+    may_change_pods,
+)
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.image import parse_image
 from krm_function.kubernetes.objects import dig, mapping, maps
-from krm_function.kubernetes.resource import Resource, objects_of
+from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of
 from krm_function.kubernetes.workload import POD_ROLE, Workload, workloads_of
 from krm_function.text.errors import YamlError
 
@@ -189,19 +198,22 @@ def _list_names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Ite
 
 # --- Refuse a confidential pod that a known admission webhook of the cluster would change after it was sealed
 #
-# Rule: a label, an annotation or a variable of the pod, a label or annotation of a Namespace of the input, or a
-# SidecarSet of the input asks for the change (`contrast/sidecar_injectors.py`). A webhook that changes pods without
-# being asked cannot be seen here; the node refuses such a pod as well, so it never starts, and opens nothing.
-
-
-UNSELECTED = "labels that the SidecarSet does not select"
+# Rule: a label, an annotation or a variable of the pod, a label or annotation of a Namespace of the input, or another
+# object of the input asks for the change (`contrast/sidecar_injectors.py`). A webhook that changes pods without being
+# asked cannot be seen here; the node refuses such a pod as well, so it never starts, and opens nothing.
 
 
 def find_late_injections(resources: Sequence[Resource], workloads: Iterable[Workload]) -> tuple[Finding, ...]:
-    """Return CC0260 for each injector that would change one of these workloads and that the pod does not forbid."""
+    """Return CC0260 for each injector that would change one of these workloads and that the pod does not forbid.
+
+    And CC0292 for each policy and webhook of the input that may change pods.
+    """
     namespaces, workloads = _index_namespaces(resources), tuple(workloads)
-    findings = _check_sidecar_sets(resources, workloads)
+    findings = _check_mutators(find_mutators(resources), workloads) if workloads else []
     for workload in workloads:
+        if ROLLBACK in mapping(workload.at((*workload.root, "metadata", "annotations"))):
+            path = (*workload.root, "metadata", "annotations", ROLLBACK)
+            findings.append(workload.placed(finding("CC0293", workload.ref, path, annotation=ROLLBACK)))
         pod = mapping(workload.at(workload.metadata_path))
         variables = _list_variables(workload)
         if not namespaces and not may_ask(pod, variables):
@@ -220,16 +232,16 @@ def find_late_injections(resources: Sequence[Resource], workloads: Iterable[Work
     return tuple(findings)
 
 
-def _check_sidecar_sets(resources: Sequence[Resource], workloads: Iterable[Workload]) -> list[Finding]:
-    sets = list(sidecar_sets(resources))
+def _check_mutators(mutators: Sequence[ObjectAt], workloads: Iterable[Workload]) -> list[Finding]:
     findings = []
     for workload in workloads:
-        for name, spec in sets:
-            if may_select(spec, workload):
-                path, asked = workload.metadata_path, f"SidecarSet {name}"
-                problem = finding("CC0260", workload.ref, path, injector="OpenKruise", asked=asked, way_out=UNSELECTED)
-                findings.append(workload.placed(problem))
-    return findings
+        for change in filter(None, (asks_of(item, workload) for item in mutators)):
+            values: dict[str, Any] = {"injector": change.by, "asked": change.name, "way_out": change.way_out}
+            findings.append(workload.placed(finding("CC0260.object", workload.ref, workload.metadata_path, **values)))
+    changing = filter(may_change_pods, mutators)
+    return findings + [
+        item.placed(finding("CC0292", item.ref, (*item.root, "kind"), kind=item.ref.kind)) for item in changing
+    ]
 
 
 def _list_variables(workload: Workload) -> set[str]:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from krm_function.render.policies import Sealer
 
 
+LIMITING = ("Namespace", "LimitRange", "ResourceQuota", "List")
+
+
 # --- Prove the undo records of the input; the modules that this needs are imported only if there are any
 
 
@@ -105,6 +108,7 @@ def render(
         log.add(problems)
         for workload in sealed:
             log.add(workload.findings)
+        log.add(_check_namespaces(read, sealed))
         log.plan = (*sealed, *selected.skipped)
 
         if log.failed:
@@ -141,6 +145,14 @@ def _add_policies(
     from krm_function.render.policies import add_policies
 
     return add_policies(workloads, config, resources, sealer)
+
+
+def _check_namespaces(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
+    if not any(resource.may_be(LIMITING) for resource in resources):
+        return ()
+    from krm_function.contrast.namespace_admission import refusals
+
+    return refusals(resources, workloads)
 
 
 def _name_coordinator(findings: tuple[Finding, ...], resources: Sequence[Resource]) -> tuple[Finding, ...]:

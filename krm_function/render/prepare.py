@@ -33,7 +33,13 @@ from krm_function.render.stages import (
     list_passed_gpus,
     resolve_workload,
 )
-from krm_function.render.unsealed import check_only_coordinator, find_applied_configuration
+from krm_function.render.unsealed import (
+    NONE_CONFIDENTIAL,
+    check_none_confidential,
+    check_only_coordinator,
+    find_applied_configuration,
+    find_placeholders,
+)
 
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
@@ -87,9 +93,15 @@ def prepare(
         log.add(selected.findings)
         log.plan = selected.skipped
         log.add(_find_idle_rules(selected, config))
-        if has_errors(findings) or not (selected.workloads or selected.classes):
+        if has_errors(findings):
             log.stop()
-        log.add(check_only_coordinator(selected.workloads, [pod.ref for pod in selected.skipped if pod.is_plain]))
+        plain = [pod.ref for pod in selected.skipped if pod.is_plain]
+        if config and not selected.workloads and not log.failed and NONE_CONFIDENTIAL not in without:
+            log.add(check_none_confidential(plain, config.generate))
+        log.add(find_placeholders(resources))
+        if not (selected.workloads or selected.classes):
+            log.stop()
+        log.add(check_only_coordinator(selected.workloads, plain))
         log.add((*selected.stray, *find_duplicates(resources), *config_findings))
         if config is None:
             log.stop()

@@ -8,7 +8,7 @@ from krm_function.config.generate import Generate, WorkloadEntry, naming
 from krm_function.contrast.platforms import FIELD, Platform, is_contrast_name, parse_runtime_class
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, EDITED, KINDS
-from krm_function.kubernetes.objects import Controller, controller_of, dig, listed, objects, reference
+from krm_function.kubernetes.objects import HOOK, Controller, controller_of, dig, listed, mapping, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Copy, Edit, ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
@@ -18,6 +18,7 @@ from krm_function.render.copies import find_owners, index_controllers
 from krm_function.render.read import read_values
 from krm_function.render.unsealed import (
     UnknownPods,
+    find_foreign_pods,
     find_stray_annotations,
     find_unknown_pods,
     find_unsealed,
@@ -216,10 +217,10 @@ def find_contradiction(ref: Ref, generate: Generate) -> Finding | None:
 
 
 def find_idle_entries(refs: Sequence[Ref], generate: Generate) -> Iterator[Finding]:
-    """Yield CC0251 for each entry that names none of the objects of the input."""
+    """Yield CC0251 for each entry that names none of the objects of the input, and is not optional."""
     used = {index for ref in refs for index, _ in naming(generate.workloads, ref, generate.namespace)}
     for index, entry in enumerate(generate.workloads):
-        if not isinstance(entry, str) and index not in used:
+        if not isinstance(entry, str) and index not in used and not entry.optional:
             alike = [ref for ref in refs if _is_elsewhere(entry, ref)]
             code = "CC0251.namespace" if alike else "CC0251.none"
             namespace = alike[0].namespace or generate.namespace if alike else ""
@@ -231,12 +232,14 @@ def find_idle_entries(refs: Sequence[Ref], generate: Generate) -> Iterator[Findi
 
 def report_unnamed_pods(workload: Workload) -> Finding:
     """Make CC0255 for a pod template that is neither confidential nor named as plain."""
-    return workload.placed(report_unnamed(workload.ref)._replace(path=workload.spec_path))
+    is_hook = HOOK in mapping(dig(workload.object, ("metadata", "annotations")))
+    return workload.placed(report_unnamed(workload.ref, optional=is_hook)._replace(path=workload.spec_path))
 
 
-def report_unnamed(ref: Ref) -> Finding:
-    """Make CC0255 for an object."""
-    return finding("CC0255", ref, entry=f"{{kind: {ref.kind or 'KIND'}, name: {ref.name or 'NAME'}}}")
+def report_unnamed(ref: Ref, *, optional: bool = False) -> Finding:
+    """Make CC0255 for an object. optional: only some inputs have it."""
+    absent = ", optional: true" if optional else ""
+    return finding("CC0255", ref, entry=f"{{kind: {ref.kind or 'KIND'}, name: {ref.name or 'NAME'}{absent}}}")
 
 
 def _is_elsewhere(entry: WorkloadEntry, ref: Ref) -> bool:
@@ -354,8 +357,10 @@ def _check_unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding
         place = (*unknown.root, *(unknown.pod or ()), FIELD)
         problem = report_unsealed_class(unknown.ref, place, entry.placeholder, unknown.resource.kinds, unknown.root)
         yield unknown.resource.placed(problem)
-    elif generate.requires_all and unknown.pod is not None and entry is None:
-        yield unknown.resource.placed(report_unnamed(unknown.ref)._replace(path=(*unknown.root, "kind")))
+    elif generate.requires_all and entry is None and unknown.makes != "none":
+        naming_entry = f"{{kind: {unknown.ref.kind or 'KIND'}, name: {unknown.ref.name or 'NAME'}, plain: REASON}}"
+        place = (*unknown.root, "kind")
+        yield unknown.resource.placed(finding("CC0255.other", unknown.ref, place, entry=naming_entry))
 
 
 def _is_plain(copy: Workload, controllers: Mapping[Controller, Any], generate: Generate) -> bool:
@@ -403,6 +408,7 @@ def select_all(
         workloads = [workload for workload, copy in copied if not copy]
     else:
         findings += [workload.placed(problem) for workload in workloads for problem in _check_owner(workload)]
+    skipped += _list_foreign_pods(resources, config.generate if config else None)
     unsealable: tuple[Finding, ...] = ()
     if not has_errors(read_findings):  # otherwise this would repeat them
         handlers = [facts.handler for facts in config.release.platforms.values()] if config else []
@@ -415,6 +421,14 @@ def select_all(
         (*findings, *unsealable),
         find_stray_annotations(resources, workloads) if workloads else (),
     )
+
+
+def _list_foreign_pods(resources: Iterable[Resource], generate: Generate | None) -> Iterator[Workload]:
+    """Yield the pods of kinds that no render seals, as skipped workloads."""
+    for item in find_foreign_pods(resources):
+        reason = explain_plain(item.ref, generate) if generate else ""
+        reason = reason or f"the controller of a {item.ref.kind} creates its pods, which no render seals"
+        yield Workload({}, item.root, item.ref, (), item.resource, skipped=reason)
 
 
 def _find_copy_of(workload: Workload) -> Copy | None:

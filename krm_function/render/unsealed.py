@@ -17,7 +17,8 @@ from krm_function.contrast.platforms import (
 )
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.krm.group_version import plain_api_version
-from krm_function.kubernetes.kinds import CATALOGUED, KINDS
+from krm_function.kubernetes.custom_kinds import Makes, kind_makes
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS, OF_KUBERNETES
 from krm_function.kubernetes.objects import WITHOUT_PODS, controller_of, dig, listed, mapping, pod_specs, reference
 from krm_function.kubernetes.pod_kinds import PATH, SHIPPED, Kinds
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of, yaml_finding
@@ -54,15 +55,6 @@ CLASS_FIELDS = ("handler", "overhead", "scheduling")  # of a RuntimeClass; `chec
 TEXT_KINDS = ("ConfigMap", "Secret")
 SCHEMA = "apiextensions.k8s.io/"
 OWN_GROUP = "contrast-krm.dev/"
-# groups whose objects no entry of spec.podTemplates can be about: those of the API server, and configuration
-OF_KUBERNETES = frozenset(
-    f"{name}.k8s.io"
-    for name in (
-        *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
-        *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver", "internal.apiserver"),
-        *("networking", "node", "rbac.authorization", "resource", "scheduling", "storage", "storagemigration"),
-    )
-)
 OF_THE_INSTALLER = (PREFIX + "platform", POD_ROLE)  # the role counts if it is the coordinator's
 
 
@@ -241,12 +233,17 @@ def _holds_text(resource: Resource) -> bool:
 
 
 class UnknownPods(NamedTuple):
-    """An object with pods that no render edits. pod: the path of the first one, None if none is visible."""
+    """An object whose pods no render edits. pod: the path of the first one, None if it shows none."""
 
     resource: Resource
     root: Path
     ref: Ref
     pod: Path | None
+
+    @property
+    def makes(self) -> Makes:
+        """Whether it makes pods."""
+        return "pods" if self.pod is not None else kind_makes(self.ref.api_version, self.ref.kind)
 
 
 def find_unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | Finding]:
@@ -275,6 +272,20 @@ def find_unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | F
             pod = next(unlisted, None)
             if pod is not None or resource.kinds.of(ref) is None:
                 yield UnknownPods(parsed, root, ref, pod)
+
+
+def find_foreign_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods]:
+    """Yield the objects of other kinds that make pods: they list containers, or their kind is known for it."""
+    for item in find_unknown_pods(filter(_may_make_pods, resources)):
+        if isinstance(item, UnknownPods) and item.makes == "pods":
+            yield item
+
+
+def _may_make_pods(resource: Resource) -> bool:
+    """Tell by the header, without parsing."""
+    if not resource.certain or "ontainers" in resource.text:
+        return True
+    return kind_makes(resource.api_version, resource.kind) == "pods"
 
 
 # --- Placeholders in text: report those within a text from which another program makes an object
@@ -332,8 +343,11 @@ def _walk_texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 #
 # Rule: a pod is plain by default, which is not an error; but no user may believe that it is protected. `generate`,
 # `check` and `plan` name the plain pods, and an input whose only confidential pod is the coordinator is a warning: its
-# application is not confidential. Output without a confidential pod that is checked with the configuration of a render
-# is an error: a chart may have lost its runtimeClassName.
+# application is not confidential. With a configuration, pods none of which is confidential are an error, because a
+# chart may have lost its runtimeClassName, or never had one. `optional` in `spec.workloads` allows them.
+
+
+NONE_CONFIDENTIAL = "CC0291"
 
 
 def describe_plain(plain: Iterable[Ref]) -> str:
@@ -349,16 +363,16 @@ def check_only_coordinator(workloads: Sequence[Workload], plain: Sequence[Ref]) 
     return (finding("CC0242", names=_format_names(plain)),)
 
 
-def check_none_confidential(plain: Sequence[Ref], generate: Generate) -> tuple[Finding, ...]:
-    """Return CC0291 if no entry makes some of the pods plain on purpose. plain: all pods of the input."""
-    if not generate.workloads:
-        return (finding("CC0291", names=_format_names(plain)),) if plain else ()
+def check_none_confidential(plain: Iterable[Ref], generate: Generate) -> tuple[Finding, ...]:
+    """Return CC0291 unless all pods of an input without a confidential one are plain on purpose."""
+    if not generate.requires_one:
+        return ()
 
     def on_purpose(ref: Ref) -> bool:
         return any(entry.plain for _, entry in naming(generate.workloads, ref, generate.namespace))
 
-    unsaid = [ref for ref in plain if not on_purpose(ref)]
-    return (finding("CC0291", names=_format_names(unsaid)),) if unsaid else ()
+    undecided = [ref for ref in plain if not on_purpose(ref)]
+    return (finding(NONE_CONFIDENTIAL, names=_format_names(undecided)),) if undecided else ()
 
 
 def _format_names(plain: Iterable[Ref]) -> str:

@@ -21,6 +21,7 @@ MEANINGS: dict[PodState, str] = {
 }
 COUNTED: tuple[PodState, ...] = ("confidential", "plain", "blocked", "misplaced")
 HOW = "to make a pod confidential, write runtimeClassName: contrast-cc into its pod spec"
+UNKNOWN = "kinds whose controllers may create pods, which then run outside of a VM"
 GUARD = (
     "where contrast-krm guard is applied, the API server refuses plain pods there. That is for honest mistakes: it is "
     "the host's, which nobody has to trust, and it makes no pod confidential"
@@ -56,6 +57,9 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
     if assessment.of("plain"):
         yield ""
         yield HOW
+    if assessment.unknown:
+        yield ""
+        yield f"unknown: {UNKNOWN}: {on_one_line(', '.join(assessment.unknown))}"
     if assessment.guarded:
         yield ""
         yield f"guarded: {on_one_line(', '.join(assessment.guarded))}: {GUARD}"
@@ -77,6 +81,7 @@ def assessment_json(assessment: Assessment) -> str:
         "version": 1,
         "totals": {state: len(assessment.of(state)) for state in COUNTED},
         "pods": [_pod_data(pod) for pod in assessment.pods],
+        **({"unknownKinds": list(assessment.unknown)} if assessment.unknown else {}),
         **({"guardedNamespaces": list(assessment.guarded)} if assessment.guarded else {}),
     }
     return json.dumps(data, indent=2) + "\n"

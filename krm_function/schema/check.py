@@ -98,7 +98,7 @@ def expected(spec: Spec) -> str:
         case ListOf():
             return "a list"
         case Word():
-            return f"{spec.word} or {expected(spec.spec)}"
+            return f"{', '.join(spec.words)} or {expected(spec.spec)}"
         case _:
             return "a map"
 
@@ -190,7 +190,7 @@ def _one_or_many(spec: OneOrMany, value: Any) -> Faults:
 def _word(spec: Word, value: Any) -> Faults:
     if not isinstance(value, str):
         return faults(spec.spec, value)
-    return NONE if value == spec.word else _value(spec, f"must be {expected(spec)}")
+    return NONE if value in spec.words else _value(spec, f"must be {expected(spec)}")
 
 
 def _or_null(spec: OrNull, value: Any) -> Faults:
@@ -312,7 +312,7 @@ def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence f
         case "type", MapOf():
             return "write a map"
         case _, Word():
-            return f"write {fault.spec.word}, or the other form"
+            return f"write {' or '.join(fault.spec.words)}, or the other form"
         case "type", Record():
             return f"write a map of {', '.join(fault.spec.fields)}"
         case _:

@@ -108,9 +108,9 @@ class OneOrMany(NamedTuple):
 
 
 class Word(NamedTuple):
-    """One word, or a value of another kind instead."""
+    """One of a few words, or a value of another kind instead."""
 
-    word: str
+    words: tuple[str, ...]
     spec: "Spec"
 
 

@@ -119,7 +119,7 @@ def _reference(image: Any) -> str:
 
 def test_a_stream_of_nothing_but_such_an_output_is_an_error_without_the_entry() -> None:
     made = run(OUTPUT, to=WITHOUT)
-    assert codes(made) == ["CC0115"]
+    assert codes(made) == ["CC0291", "CC0115"]
 
 
 def test_another_platform_in_the_entry_moves_the_pods_of_an_output() -> None:

@@ -49,7 +49,7 @@ def fitting(spec: Spec) -> st.SearchStrategy[Any]:  # noqa: C901 (one case for e
         case OneOrMany():
             return fitting(spec.items) | st.lists(fitting(spec.items), max_size=MOST)
         case Word():
-            return st.just(spec.word) | fitting(spec.spec)
+            return st.sampled_from(spec.words) | fitting(spec.spec)
         case OrNull():
             return st.none() | fitting(spec.spec)
         case ListOf():

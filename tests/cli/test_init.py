@@ -121,7 +121,7 @@ def test_what_the_comments_of_a_new_file_say_can_be_taken_literally(here: Deploy
     start = lines.index("    # referenceValues:")
     lines[start : start + 3] = [line.replace("# ", "", 1) for line in lines[start : start + 3]]
     value = yaml.safe_load("\n".join(lines).replace("# platform:", "platform:"))
-    assert set(value["spec"]) == {"platform", "scheduling", "runtimeClasses", "manifest"}
+    assert set(value["spec"]) == {"platform", "scheduling", "runtimeClasses", "manifest", "workloads"}
     assert "MinimumTCB" in value["spec"]["manifest"]["referenceValues"]["snp"]
     release = yaml.safe_load(here.read("release.yaml"))
     _, findings = collect([ConfigDocument(value), ConfigDocument(release)])
@@ -136,7 +136,7 @@ def test_what_the_comments_of_a_new_file_say_can_be_taken_literally(here: Deploy
         (("kustomization.yaml", "Kustomization"), (), "more than one Kustomization: kustomization.yaml, Kustomization"),
         (("kustomization.yaml",), ("--platform", "metal-qemu-tdy"), "use metal-qemu-tdx"),
         (("kustomization.yaml",), ("--kustomize", "--kpt"), "not allowed with"),
-        (("kustomization.yaml",), ("nowhere",), "contrast-krm init config --files RESOURCES"),
+        (("kustomization.yaml",), ("nowhere",), "no such directory"),
         (("kustomization.yaml",), ("kustomization.yaml", "--kpt"), "no such directory"),
         (("kustomization.yaml",), ("config", "--files", "nowhere"), "nowhere"),
         (("kustomization.yaml",), ("config", "--files", "--kpt"), "not allowed with"),

@@ -43,6 +43,9 @@ def test_the_text_says_file_and_line_of_both(shop: Shop) -> None:
 
 def test_a_stream_of_which_nothing_is_contrasts_passes_through(shop: Shop) -> None:
     data = yaml.safe_dump_all([MAP, MAP, POD]).encode()
+    world = World()
+    world.spec["workloads"] = "optional"
+    shop.change(world)
     run = shop("post-render", "--config", "config.yaml", data=data)
     assert (run.code, run.stdout) == (0, data)
     assert shop("check", data=data).code == 0

@@ -1,6 +1,8 @@
 """One deployment, built as each host wants it and rendered by that host's real tool."""
 
+import functools
 import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +56,19 @@ def emitting() -> Deployment:
     shop = quickstart()
     text = shop.config["contrast.yaml"].replace("runtimeClasses: check", "runtimeClasses: emit")
     return shop._replace(config={**shop.config, "contrast.yaml": text})
+
+
+def shared() -> Deployment:
+    """The shop of examples/quickstart, whose configuration allows charts without confidential pods."""
+    shop = quickstart()
+    text = shop.config["contrast.yaml"].replace("\nspec:\n", "\nspec:\n  workloads: optional\n")
+    return shop._replace(config={**shop.config, "contrast.yaml": text})
+
+
+@functools.cache
+def shared_config() -> Path:
+    """The directory of that configuration, one for each process of the tests."""
+    return put(Path(tempfile.mkdtemp()), shared().config)
 
 
 def put(directory: Path, files: Mapping[str, str]) -> Path:

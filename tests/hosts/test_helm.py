@@ -6,7 +6,7 @@ from typing import Protocol
 import pytest
 
 from tests.hosts.documents import by_name, load, name_of, pod_templates
-from tests.hosts.hosts import CONFIG, POST_RENDER, Deployment, make_chart, quickstart, run_helm3, run_helm4
+from tests.hosts.hosts import CONFIG, POST_RENDER, Deployment, make_chart, quickstart, run_helm3, run_helm4, shared
 from tests.hosts.running import Machine, snapshot
 
 
@@ -85,7 +85,7 @@ def test_helm_3_sends_crds_in_front_and_they_stay_there(krm_machine: Machine, tm
 
 @pytest.mark.parametrize("host", RUN)
 def test_a_chart_without_anything_of_contrast_gets_nothing(krm_machine: Machine, tmp_path: Path, host: str) -> None:
-    ordinary = Deployment(quickstart("landing.yaml", "settings.yaml").resources, quickstart().config)
+    ordinary = Deployment(quickstart("landing.yaml", "settings.yaml").resources, shared().config)
     out = RUN[host](krm_machine, make_chart(krm_machine, tmp_path, ordinary)).ok()
     plain = krm_machine.run(["helm", "template", "shop", "chart"], tmp_path, helm=host).ok()
     assert by_name(out) == by_name(plain)

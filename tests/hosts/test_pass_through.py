@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.hosts import Deployment, make_chart, make_kpt, put, quickstart, run_helm3
-from tests.hosts.running import EXAMPLES, Machine, Ran, called, snapshot
+from tests.hosts.hosts import Deployment, make_chart, make_kpt, put, run_helm3, shared, shared_config
+from tests.hosts.running import Machine, Ran, called, snapshot
 
 DATA = Path(__file__).parent / "data"
 RECORDED = {path.stem: path.read_bytes() for path in sorted(DATA.glob("*.yaml"))}
 LISTS = {name: data for name, data in RECORDED.items() if b"kind: ResourceList" in data}
 STREAMS = {name: data for name, data in RECORDED.items() if name not in LISTS}
 DANGLING = "helm4-list"  # an alias without anchor: Helm cannot read it either (docs/facts/helm.md#helm-4-stream)
-CONFIGURATION = str(EXAMPLES / "quickstart" / "config")
-CONTRAST = (EXAMPLES / "quickstart" / "config" / "contrast.yaml").read_text()
+CONFIGURATION = str(shared_config())
+CONTRAST = shared().config["contrast.yaml"]
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n    - name: web\n      image: web\n"
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
@@ -157,7 +157,7 @@ def test_a_list_in_the_dress_of_another_system_leaves_as_it_came(name: str) -> N
     assert called(stdin=dress[name]) == (0, dress[name], "")
 
 
-ORDINARY = Deployment({"pod.yaml": "# kept\n" + POD, "map.yaml": MAP + "data: {a: 'x'}  # kept\n"}, quickstart().config)
+ORDINARY = Deployment({"pod.yaml": "# kept\n" + POD, "map.yaml": MAP + "data: {a: 'x'}  # kept\n"}, shared().config)
 
 
 def test_kpt_writes_what_it_would_write_without_us(

@@ -16,6 +16,7 @@ from krm_function.hosts.pass_through import _DEEP, passes_through
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.text.errors import LIMITS
+from tests.hosts.hosts import shared_config
 from tests.hosts.running import ROOT, called
 from tests.hosts.test_pass_through import ODD, POD, STREAMS
 
@@ -28,7 +29,7 @@ PLAIN = (
 )
 
 
-CONFIG = str(ROOT / "examples" / "quickstart" / "config")
+CONFIG = str(shared_config())
 Answer = tuple[int, bytes, str]
 
 

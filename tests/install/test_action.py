@@ -152,9 +152,13 @@ def workspace(directory: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Runner, Ran]:
-    """A runner on which the action ran once, from its installation on."""
+    """A runner on which the action ran once, from its installation on, in a checkout with modules of a stranger."""
     made = Runner(tmp_path_factory.mktemp("runner"))
-    workspace(made.directory)
+    checkout = workspace(made.directory)
+    for name in ("venv.py", "pip/__main__.py", "subprocess.py", "types.py", "logging.py"):
+        hostile = checkout / name
+        hostile.parent.mkdir(exist_ok=True)
+        hostile.write_text("raise SystemExit('a file of the checkout was run')\n")
     return made, made.run(QUICK)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from krm_function.check.check_output import check_output
 from krm_function.contrast.sidecar_injectors import ANY, INJECTORS, Injector, Key
-from tests.world import Json, an_object, codes, coordinator, good, run, stream, values
+from tests.world import Json, an_object, codes, coordinator, good, pod_spec, run, stream, values
 
 ROWS = [(one, key) for one in INJECTORS for key in one.pod]
 NAMESPACE_ROWS = [(one, key) for one in INJECTORS for key in one.namespace]
@@ -118,6 +118,12 @@ def test_a_sidecar_set_that_selects_the_pod_changes_it(spec: Json, wrong: bool) 
         assert [one.message.partition(" asks")[0] for one in found] == ["SidecarSet logging"] * wrong
 
 
+def test_the_annotation_that_rolls_a_deployment_back_is_refused() -> None:
+    subject = an_object()
+    subject["metadata"]["annotations"] = {"deprecated.deployment.rollback.to": "0"}
+    assert codes(run(coordinator(), subject)) == ["CC0293"]
+
+
 def test_a_plain_pod_may_have_a_sidecar() -> None:
     plain = an_object(name="plain", annotations={"linkerd.io/inject": "enabled"})
     del plain["spec"]["template"]["spec"]["runtimeClassName"]
@@ -128,3 +134,76 @@ def test_a_check_of_rendered_output_says_the_same() -> None:
     rendered = values(good(coordinator(), an_object()))
     asking = namespace({"labels": {"istio-injection": "enabled"}})
     assert "CC0260" in {one.code for one in check_output(stream(*rendered, asking)).findings}
+
+
+def other_object(api_version: str, kind: str, spec: Json, **more: Any) -> Json:
+    metadata = {"name": "it", **more.pop("metadata", {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec, **more}
+
+
+WEB = {"kind": "Deployment", "name": "web", "apiVersion": "apps/v1"}
+KRUISE, VPA, KYVERNO = "apps.kruise.io/v1alpha1", "autoscaling.k8s.io/v1", "kyverno.io/v1"
+ADMISSION, GATEKEEPER = "admissionregistration.k8s.io/v1", "mutations.gatekeeper.sh/v1"
+ON_PODS = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
+ON_SERVICES = {**ON_PODS, "resources": ["services"]}
+OF_PODS = {"any": [{"resources": {"kinds": ["Pod"]}}]}
+ROLE = {"annotations": {"eks.amazonaws.com/role-arn": "a"}}
+
+
+def spread(**subset: Any) -> Json:
+    return other_object(KRUISE, "WorkloadSpread", {"targetRef": WEB, "subsets": [subset]})
+
+
+def autoscaler(*policies: Json, target: Json = WEB, **more: Any) -> Json:
+    spec = {"targetRef": target, "resourcePolicy": {"containerPolicies": list(policies)}, **more}
+    return other_object(VPA, "VerticalPodAutoscaler", spec)
+
+
+def of_rules(api_version: str, kind: str, rule: Json) -> Json:
+    return other_object(
+        api_version, kind, {"matchConstraints": {"resourceRules": [rule]}}, webhooks=[{"rules": [rule]}]
+    )
+
+
+OBJECTS = [
+    (spread(patch={}), "CC0260"),
+    (spread(name="a"), ""),
+    (autoscaler(), "CC0260"),
+    (autoscaler(target={**WEB, "name": "db"}), ""),
+    (autoscaler(updatePolicy={"updateMode": "Off"}), ""),
+    (autoscaler({"containerName": "*", "controlledValues": "RequestsOnly"}), ""),
+    (autoscaler({"containerName": "*", "controlledResources": ["memory"]}), ""),
+    (autoscaler({"containerName": "*", "controlledResources": ["cpu"]}), "CC0260"),
+    (autoscaler({"containerName": "*", "mode": "Off"}, {"containerName": "web"}), "CC0260"),
+    (autoscaler() | {"metadata": {"name": "it", "namespace": "elsewhere"}}, ""),
+    (other_object("v1", "ServiceAccount", {}, metadata={"name": "web", **ROLE}), "CC0260"),
+    (other_object("v1", "ServiceAccount", {}, metadata={"name": "db", **ROLE}), ""),
+    (other_object("v1", "ServiceAccount", {}, metadata={"name": "web"}), ""),
+    *(
+        (of_rules(api_version, kind, rule), code)
+        for api_version, kind in (
+            (ADMISSION, "MutatingAdmissionPolicy"),
+            (ADMISSION, "MutatingWebhookConfiguration"),
+            ("policies.kyverno.io/v1", "MutatingPolicy"),
+        )
+        for rule, code in ((ON_PODS, "CC0292"), (ON_SERVICES, ""))
+    ),
+    (of_rules(ADMISSION, "ValidatingWebhookConfiguration", ON_PODS), ""),
+    (other_object("argoproj.io/v1alpha1", "Rollout", {"workloadRef": WEB}), "CC0260"),
+    (other_object("argoproj.io/v1alpha1", "Rollout", {"workloadRef": {**WEB, "name": "db"}}), ""),
+    (other_object(KYVERNO, "ClusterPolicy", {"rules": [{"mutate": {}, "match": OF_PODS}]}), "CC0292"),
+    (other_object(KYVERNO, "Policy", {"rules": [{"mutate": {}, "match": OF_PODS}]}), "CC0292"),
+    (other_object(KYVERNO, "ClusterPolicy", {"rules": [{"validate": {}, "match": OF_PODS}]}), ""),
+    (other_object(GATEKEEPER, "Assign", {"applyTo": [{"kinds": ["Pod"]}]}), "CC0292"),
+    (other_object(GATEKEEPER, "Assign", {"applyTo": [{"kinds": ["Service"]}]}), ""),
+    (other_object(GATEKEEPER, "AssignMetadata", {}), "CC0292"),
+]
+
+
+@pytest.mark.parametrize(("value", "code"), OBJECTS)
+def test_an_object_that_changes_pods_later_is_named(value: Json, code: str) -> None:
+    """docs/facts/sidecar-injectors.md#objects-that-change-pods."""
+    subject = an_object(spec=pod_spec(serviceAccountName="web"))
+    findings = [item for item in run(coordinator(), subject, value).findings if item.code in ("CC0260", "CC0292")]
+    assert [item.code for item in findings] == [code] * bool(code)
+    assert "CC0260" not in codes(run(coordinator(), value))

@@ -133,7 +133,7 @@ def test_text_and_descriptions_ask_for_nothing(name: str) -> None:
 def test_a_pod_that_only_mentions_contrast_stays_as_it_is(change: Callable[[Json], Any]) -> None:
     value = plain()
     change(value)
-    assert codes(run(value)) == []
+    assert codes(run(value)) == ["CC0291"]
     good(coordinator(), an_object(name="api"), value)
 
 

@@ -45,8 +45,7 @@ LINES = (
     Line(
         2,
         "an input without any Contrast workload is an error",
-        ("nothing_confidential::an_input_without_any_contrast_workload_is_an_error_of_the_check",),
-        ("a render refuses every input without a Contrast workload",),
+        ("nothing_confidential::pods_none_of_which_is_confidential_are_an_error_of_render_and_check",),
     ),
     Line(
         2,

@@ -3,9 +3,10 @@
 import copy
 
 import pytest
+import yaml
 
 from tests.cli.conftest import Shop
-from tests.failures.world import NOTE, World
+from tests.failures.world import CONFIG, NOTE, World
 from tests.mistakes.test_mistakes import said
 from tests.wording import wording
 
@@ -21,41 +22,66 @@ def plain() -> World:
     return world
 
 
-def checked(shop: Shop, world: World) -> list[str]:
-    """The codes of errors in the render of a deployment, checked with its configuration."""
+def rendered(shop: Shop, world: World) -> list[str]:
+    """The codes of errors in the render of a deployment."""
     shop.change(world)
-    made = shop.generate()
-    assert made.code == 0, made.stderr
-    run = shop("check", "--config", "config.yaml", "--format", "json", data=made.stdout)
+    run = shop.generate("--format", "json")
+    assert bool(run.code) == bool(run.errors)
+    return [error["code"] for error in run.errors]
+
+
+def checked(shop: Shop, world: World) -> list[str]:
+    """The messages of errors in a deployment that is checked with its configuration, without a render."""
+    shop.change(world)
+    documents = [document for name, document in world.documents.items() if name not in CONFIG]
+    run = shop("check", "--config", "config.yaml", "--format", "json", data=yaml.safe_dump_all(documents).encode())
     assert run.code == bool(run.errors)
-    for error in run.errors:
-        assert error["message"] == f"{ALL_PLAIN}Deployment/shop/web"
-    return [error["hint"] for error in run.errors]
+    return [error["message"] for error in run.errors]
 
 
-def test_an_input_without_any_contrast_workload_is_an_error_of_the_check(shop: Shop) -> None:
+def test_pods_none_of_which_is_confidential_are_an_error_of_render_and_check(shop: Shop) -> None:
     world = plain()
-    (hint,) = checked(shop, world)
-    assert "write runtimeClassName: contrast-cc into the pod spec" in hint
-    assert checked(shop, World()) == []
+    assert rendered(shop, world) == ["CC0291"]
+    assert checked(shop, world) == [f"{ALL_PLAIN}Deployment/shop/web"]
+    assert rendered(shop, World()) == []
 
 
 def test_pods_that_are_plain_on_purpose_are_named_so(shop: Shop) -> None:
     world = plain()
-    assert "list workloads that should be plain in spec.workloads, with the reason" in checked(shop, world)[0]
     world.spec["workloads"] = [{"kind": "Deployment", "name": "web", "plain": "public pages"}]
+    assert rendered(shop, world) == []
     assert checked(shop, world) == []
 
 
 def test_output_without_pods_passes(shop: Shop) -> None:
     world = plain()
     del world.documents["web"]
+    assert rendered(shop, world) == []
     assert checked(shop, world) == []
 
 
-def test_a_render_refuses_it_where_all_pods_have_to_be_named(shop: Shop) -> None:
+def test_optional_allows_an_input_without_confidential_pods(shop: Shop) -> None:
+    """For layers of a kustomization and charts that share a configuration."""
     world = plain()
-    assert said(shop, world) == (0, []), "a layer of a kustomization, a chart beside others"
+    world.spec["workloads"] = "optional"
+    assert rendered(shop, world) == []
+    assert checked(shop, world) == []
+    world.spec["workloads"] = ["optional", "required"]
+    assert rendered(shop, world) == ["CC0901"]
+
+
+def test_a_kind_that_is_known_to_make_pods_counts(shop: Shop) -> None:
+    world = plain()
+    web = world.documents["web"]
+    web.clear()
+    web |= {"apiVersion": "kafka.strimzi.io/v1", "kind": "Kafka", "metadata": {"name": "queue"}, "spec": {}}
+    assert rendered(shop, world) == ["CC0291"]
+    web |= {"kind": "KafkaTopic"}
+    assert rendered(shop, world) == []
+
+
+def test_required_wants_an_entry_for_each_pod(shop: Shop) -> None:
+    world = plain()
     world.spec["workloads"] = "required"
     code, (found,) = said(shop, world)
     assert (code, found["code"]) == (1, "CC0255")
@@ -86,3 +112,21 @@ def test_a_coordinator_that_is_none_is_named_as_what_it_is(form: str, shop: Shop
         assert "replace it with coordinator.yml of the release" in found["hint"]
         world.documents["coordinator"] = right
     assert said(shop, world) == (0, [])
+
+
+def test_an_optional_entry_names_an_object_that_not_every_input_has(shop: Shop) -> None:
+    """Helm 3 passes no hooks to a post-renderer, and `helm template` prints them: one configuration is for both."""
+    world = World()
+    hook = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "test", "image": "busybox"}]}}
+    metadata = {"name": "web-test", "namespace": "shop", "annotations": {"helm.sh/hook": "test"}}
+    world.documents["hook"] = {**hook, "metadata": metadata}
+    world.spec["workloads"] = ["required"]
+    code, (found,) = said(shop, world)
+    assert (code, found["code"]) == (1, "CC0255")
+    assert "{kind: Pod, name: web-test, optional: true}" in found["hint"]
+    world.spec["workloads"] = ["required", {"kind": "Pod", "name": "web-test", "plain": "a test", "optional": True}]
+    assert rendered(shop, world) == []
+    del world.documents["hook"]
+    assert rendered(shop, world) == []
+    del world.spec["workloads"][1]["optional"]
+    assert rendered(shop, world) == ["CC0251"]

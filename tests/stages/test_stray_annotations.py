@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.world import EGRESS, INGRESS, SKIP, a_list, again, an_object, config, coordinator, good, run
+from tests.world import EGRESS, INGRESS, SKIP, a_list, again, an_object, codes, config, coordinator, good, run
 
 EXPOSE = "contrast.edgeless.systems/expose-service"
 
@@ -57,7 +57,7 @@ def test_an_annotation_that_the_pods_have_as_well_is_one_for_all_objects() -> No
 
 def test_nothing_is_reported_where_there_is_no_contrast_workload() -> None:
     plain = an_object(spec={"containers": [{"name": "c", "image": "x"}]})
-    assert run(plain, other(**{INGRESS: ""})).findings == ()
+    assert codes(run(plain, other(**{INGRESS: ""}))) == ["CC0291"]
 
 
 def test_rendered_output_is_no_stray() -> None:

@@ -55,7 +55,7 @@ def test_a_custom_resource_of_another_class_passes_through() -> None:
 def test_a_class_that_gives_a_handler_another_name_is_refused() -> None:
     pod = an_object("Pod", spec=pod_spec(runtimeClassName="mine"))
     assert codes(run(CLASS | {"handler": HANDLER}, pod)) == ["CC1116"]
-    assert codes(run(CLASS | {"handler": "gvisor"}, pod)) == []
+    assert codes(run(CLASS | {"handler": "gvisor"}, pod)) == ["CC0291"]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from krm_function.cli.parser import (
     add_config,
     add_findings,
     add_namespace,
+    add_output_file,
     add_paths,
 )
 from krm_function.cli.render_inputs import configured
@@ -40,7 +41,7 @@ def add_arguments(parser: Parser) -> None:
     """Add inputs, outputs, and the options of `contrast generate`, which render_inputs.py applies."""
     add_paths(parser, "PATH")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
+    add_output_file(where, "write everything to this file")
     where.add_argument(
         "--in-place",
         action="store_true",

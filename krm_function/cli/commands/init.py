@@ -76,7 +76,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--require-all",
         action="store_true",
-        help="write `workloads: required`: every pod is confidential, or named as plain with a reason",
+        help="write `workloads: required` into an existing file, as into a new one: every pod is confidential, or "
+        "named as plain with a reason",
     )
     parser.add_argument("--dry-run", action="store_true", help="write nothing; print what would change as a diff")
     add_findings(parser)

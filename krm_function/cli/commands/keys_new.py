@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from krm_function.cli.messages import print_findings
 from krm_function.cli.next_steps import is_open_to_git
-from krm_function.cli.parser import Parser, add_findings
+from krm_function.cli.parser import Parser, add_findings, add_output_file
 from krm_function.cli.streams import write_out_first
 from krm_function.config.edit import with_owner_key
 from krm_function.contrast.owner_keys import KeyPair, new_seedshare_owner, new_workload_owner
@@ -31,13 +31,7 @@ def add_arguments(parser: Parser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--workload-owner", action="store_true", help="who may update the manifest: ECDSA, P-384")
     which.add_argument("--seedshare-owner", action="store_true", help="who may recover the coordinator: RSA, 4096 bits")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="",
-        help="file of the private key (default: workload-owner.pem or seedshare-owner.pem); - prints it",
-    )
+    add_output_file(parser, "file of the private key (default: workload-owner.pem or seedshare-owner.pem); - prints it")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--public", metavar="FILE", default="-", help="file of the public key (default: -, print it)")
     where.add_argument(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from krm_function.cli.lock_look_up import add_look_up, check_lock, look_up, look_up_flags
 from krm_function.cli.lock_task import WrittenLock, read_task, write_lock
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_paths
+from krm_function.cli.parser import Parser, add_config, add_findings, add_output_file, add_paths
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.text.errors import YamlError
@@ -21,12 +21,8 @@ WRITERS = ("write_kustomize", "write_values", "write_files")
 def add_arguments(parser: Parser) -> None:
     """Add inputs, the lock, the sources of images, limits, findings."""
     add_paths(parser, content="resources")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="",
-        help="the lock: a new file, or one whose entries and comments are kept (default: standard output)",
+    add_output_file(
+        parser, "the lock: a new file, or one whose entries and comments are kept (default: standard output)"
     )
     parser.add_argument("--prune", action="store_true", help="drop entries of images that the resources do not use")
     parser.add_argument(

@@ -14,7 +14,6 @@ from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, coloured, columns
 from krm_function.cli.render_inputs import render_inputs
 from krm_function.cli.streams import write_out
-from krm_function.contrast.namespace_admission import refusals
 from krm_function.contrast.node_labels import foreign_labels
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, finding, has_errors
@@ -96,7 +95,6 @@ def run(options: Namespace) -> int:
     placements, about = _place(rendered, node_list, classes)
     printed += about
     printed += _check_labels(rendered, node_list)
-    printed += _find_refusals(rendered, inputs)
     if node_list.server is not None:
         printed += live_cluster().planned_pods(rendered, inputs.resources, node_list.server)
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
@@ -161,10 +159,6 @@ def _check_labels(rendered: Rendered, node_list: KnownNodes) -> list[Finding]:
         if workload.platform
         for finding in foreign_labels(workload, PLATFORMS[workload.platform], node_list.nodes)
     ]
-
-
-def _find_refusals(rendered: Rendered, inputs: Inputs) -> tuple[Finding, ...]:
-    return refusals(inputs.resources, [workload for workload in rendered.plan if not workload.skipped])
 
 
 def format_and_file(values: Sequence[str]) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from krm_function.cli.configuration import as_configuration, from_resources
 from krm_function.cli.messages import print_findings
 from krm_function.cli.new_files import missing_schemas, write_all
-from krm_function.cli.parser import Parser, add_findings
+from krm_function.cli.parser import Parser, add_findings, add_output_file
 from krm_function.cli.streams import write_out
 from krm_function.config.json_schema import DIRECTORY, schema_file
 from krm_function.config.release import VERSION, Release, parse_release
@@ -47,13 +47,7 @@ LAST_VCPU = 220
 def add_arguments(parser: Parser) -> None:
     """Add files, output, values that the files lack, findings."""
     parser.add_argument("files", metavar="FILE", nargs="+", help="files of one release, in any order")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="",
-        help="write this file; an existing ContrastRelease is updated and keeps its comments",
-    )
+    add_output_file(parser, "write this file; an existing ContrastRelease is updated and keeps its comments")
     parser.add_argument(
         "--release", metavar="VERSION", default="", help="the release's version, if the images do not show it"
     )

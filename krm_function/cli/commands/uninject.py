@@ -14,7 +14,7 @@ from krm_function.cli.configuration import configured_kinds
 from krm_function.cli.inputs import InputFile, read_inputs
 from krm_function.cli.messages import print_findings
 from krm_function.cli.outputs import write_restored
-from krm_function.cli.parser import Parser, add_config, add_findings, add_paths
+from krm_function.cli.parser import Parser, add_config, add_findings, add_output_file, add_paths
 from krm_function.cli.streams import write_out
 from krm_function.contrast.owned import emitted_objects
 from krm_function.findings import Finding, finding, has_errors
@@ -40,7 +40,7 @@ def add_arguments(parser: Parser) -> None:
     """Add inputs, the namespace of the render, findings."""
     add_paths(parser, content="rendered output")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("-o", "--output", metavar="FILE", default="", help="write everything to this file")
+    add_output_file(where, "write everything to this file")
     where.add_argument(
         "--in-place",
         action="store_true",
