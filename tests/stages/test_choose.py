@@ -162,7 +162,7 @@ def test_two_entries_that_say_the_same_are_good() -> None:
         ("kata-cc-isolation", {}, ""),
     ],
 )
-def test_a_class_of_the_pods_own_must_say_what_its_entry_says(own: str, entry: dict[str, str], code: str) -> None:
+def test_a_class_of_the_pods_own_must_say_what_its_entry_says(own: str, entry: dict[str, Any], code: str) -> None:
     made = chosen(plain(runtimeClassName=own), entries=[WorkloadEntry("Deployment", "web", **entry)])
     assert said(made) == ([(code, "web")] if code else [])
     if code == "CC0253":
@@ -342,7 +342,7 @@ TWO = st.fixed_dictionaries(
 
 @given(st.lists(TWO, min_size=1, max_size=3), st.booleans())
 def test_a_named_workload_is_confidential_or_plain_by_its_entry_or_nothing_is_written(
-    found: list[dict[str, str]], strict: bool
+    found: list[dict[str, Any]], strict: bool
 ) -> None:
     entries = [WorkloadEntry("Deployment", **(one | ({"platform": ""} if one["plain"] else {}))) for one in found]
     made = chosen(plain(), plain(name="db"), entries=[*entries, *(["required"] if strict else [])])
