@@ -11,6 +11,7 @@ from krm_function.contrast.platforms import Platform, is_placeholder, parse_runt
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import dig, hook_of, mapping, maps, reference
+from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.pod_names import LONGEST_BASE
 from krm_function.kubernetes.resource import Resource
@@ -132,6 +133,8 @@ def check_workload(workload: Workload, references: References) -> Checked:
         sealed = read_policy_data(rego)
     except ValueError as problem:
         return Checked((unreadable(workload, problem),), "", platform)
+    if workload.made_by and (shape := type_findings(workload)):
+        return Checked(shape, digest(toml), platform)  # the additions of its controller need the right types
     profile = profile_of_rules(rego)
     changed = find_drift(workload, sealed, references, native=bool(profile))
     allowed = allowed_names(workload, sealed)

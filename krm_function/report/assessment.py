@@ -5,6 +5,7 @@ only ever gains fields.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,6 +41,7 @@ def assessment_text(assessment: Assessment, paint: Paint = plain) -> str:
 
 def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
     yield headline(assessment)
+    templates = Counter(pod.ref for pod in assessment.pods)
     for state, meaning in MEANINGS.items():
         pods = assessment.of(state)
         if pods:
@@ -47,7 +49,8 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
             yield f"{paint(state, 'error' if state in ('misplaced', 'blocked') else 'place')}: {meaning}"
         hints: dict[str, str] = {}
         for pod in pods:
-            yield f"  {_name_pod(pod, assessment)}"
+            place = f" {dotted(pod.place)}" if templates[pod.ref] > 1 else ""
+            yield f"  {on_one_line(address_of(pod.ref) + place)}"
             for problem in pod.findings:
                 field = dotted(problem.path)
                 yield f"    {problem.code} {on_one_line(f'{field}: {problem.message}' if field else problem.message)}"
@@ -63,12 +66,6 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
     if assessment.guarded:
         yield ""
         yield f"guarded: {on_one_line(', '.join(assessment.guarded))}: {GUARD}"
-
-
-def _name_pod(pod: AssessedPod, assessment: Assessment) -> str:
-    """Name a pod by its object, and by its place in it if the object has others."""
-    several = sum(other_pod.ref == pod.ref for other_pod in assessment.pods) > 1
-    return on_one_line(address_of(pod.ref) + (f" {dotted(pod.place)}" if several else ""))
 
 
 def assessment_json(assessment: Assessment) -> str:

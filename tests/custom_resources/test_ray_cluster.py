@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+import yaml
 
 from tests.custom_resources.objects import OPTIONS, Json, data_of, pod_name, ran, ray_cluster, rendered, variables
 
@@ -201,3 +202,19 @@ def test_round_trip_and_check(output: bytes) -> None:
     assert ran("generate", "-", *OPTIONS, stdin=output).ok() == output
     assert json.loads(ran("uninject", stdin=output).ok().split(b"\n---\n")[0]) == ray_cluster()
     assert ran("check", "-", *OPTIONS, stdin=output).code == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("env", ["x"]), ("env", {"a": 1}), ("env", [{"name": []}]), ("volumes", [{"name": []}]), ("containers", 3)],
+)
+def test_a_field_of_the_wrong_type_in_rendered_output_is_an_error_of_check(
+    field: str, value: object, output: bytes
+) -> None:
+    documents = [document for document in yaml.safe_load_all(output) if document]
+    (cluster,) = (document for document in documents if document["kind"] == "RayCluster")
+    pod = cluster["spec"]["headGroupSpec"]["template"]["spec"]
+    (pod["containers"][0] if field == "env" else pod)[field] = value
+    check = ran("check", stdin=yaml.safe_dump_all(documents).encode())
+    assert check.code == 1
+    assert "error CC0207" in check.err
