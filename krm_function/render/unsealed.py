@@ -277,7 +277,7 @@ def find_unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | F
 def find_foreign_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods]:
     """Yield the objects of other kinds that make pods: they list containers, or their kind is known for it."""
     for item in find_unknown_pods(filter(_may_make_pods, resources)):
-        if isinstance(item, UnknownPods) and item.makes == "pods":
+        if isinstance(item, UnknownPods) and item.ref.kind and item.makes == "pods":
             yield item
 
 
