@@ -25,7 +25,7 @@ STREAM_ONLY = re.compile(
     rb"\A[\xe3\xef]|\A\xff|(?m:^ *(?:---|\.\.\.|%))|\r|\xc2\x85|\xe2\x80[\xa8\xa9]|kind: ResourceList|\n\xef\xbb\xbf"
 )
 # that no other object names a namespace, and that a text has a placeholder
-OTHERS = re.compile(r"^warning CC0(?:211|285)[ :].*\n(?:  .*\n)*(?:more: .*\n)?", re.MULTILINE)
+OTHERS = re.compile(r"^warning CC0(?:211|285)[ :].*\n(?:  .*\n)*(?:(?:more|for the files): .*\n)*", re.MULTILINE)
 HEAD = b"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- "
 IDS = [place.name for place in PLACES]
 
