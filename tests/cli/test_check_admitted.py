@@ -162,7 +162,7 @@ def test_it_names_the_webhooks_that_are_asked_for_such_pods(check: Callable[...,
     objects["v1/mutatingwebhookconfigurations/istio-sidecar-injector"] = WEBHOOK
     objects["v1/namespaces/shop"] = SHOP
     ran = check(objects, admit=changed(sidecar))
-    asked = "for such pods it calls webhook sidecar.istio.io of istio-sidecar-injector\n"
+    asked = "such pods are subject to webhook sidecar.istio.io of istio-sidecar-injector\n"
     assert asked in ran.stderr
     ran = check(objects, admit=changed(cpu))
     assert "of istio-sidecar-injector, a LimitRange of the namespace\n" in ran.stderr
@@ -177,7 +177,7 @@ def test_a_policy_is_named_if_it_is_bound(check: Callable[..., Run]) -> None:
     binding = {"metadata": {"name": "b"}, "spec": {"policyName": "add-proxy"}}
     objects["v1/mutatingadmissionpolicybindings/b"] = binding
     ran = check(objects, admit=changed(variable))
-    assert "web: env; for such pods it calls MutatingAdmissionPolicy add-proxy\n" in ran.stderr
+    assert "web: env; such pods are subject to MutatingAdmissionPolicy add-proxy\n" in ran.stderr
 
 
 NO_RIGHT = 'pods is forbidden: User "x" cannot create resource "pods" in API group "" in the namespace "shop"'

@@ -108,7 +108,7 @@ def test_a_webhook_that_changes_the_pods_is_named_before_and_its_pods_afterwards
     applied: Shop, patch: Patch, field: str
 ) -> None:
     with webhook(applied, patch):
-        asked = f"for such pods it calls webhook {NAME} of {CONFIGURATION}"
+        asked = f"such pods are subject to webhook {NAME} of {CONFIGURATION}"
         for ran in (plan(applied), applied.check()):
             said = admitted(ran)
             assert ran.code == 1
@@ -171,7 +171,7 @@ def test_an_admission_policy_is_named(applied: Shop) -> None:
         until("the policy", lambda: _differs(applied))
         said = admitted(plan(applied))
         assert len(said) == 6
-        assert all("env; for such pods it calls MutatingAdmissionPolicy add-proxy" in line for line in said)
+        assert all("env; such pods are subject to MutatingAdmissionPolicy add-proxy" in line for line in said)
         assert admitted(applied.check()) == said
         restarted(applied)
     until("the end of the policy", lambda: not _differs(applied))
@@ -191,7 +191,7 @@ def test_a_limit_range_that_makes_other_vms_is_named(applied: Shop) -> None:
         until("the limit range", lambda: "limit-ranger" in json.dumps(dry_run(applied)))
         said = admitted(applied.check())
         assert said
-        assert all("vCPUs" in line and "it calls a LimitRange of the namespace" in line for line in said)
+        assert all("vCPUs" in line and "subject to a LimitRange of the namespace" in line for line in said)
         assert admitted(plan(applied)) == said
         restarted(applied)
     until("the end of the limit range", lambda: "limit-ranger" not in json.dumps(dry_run(applied)))
