@@ -19,7 +19,7 @@ from krm_function.contrast.gpus import wants_gpu
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.address import address_of, parse_address
-from krm_function.kubernetes.objects import HOOK, dig, fits, mapping, maps
+from krm_function.kubernetes.objects import dig, fits, hook_of, mapping, maps
 from krm_function.kubernetes.resource import Resource, with_kinds
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.chosen_programs import steered_by
@@ -383,7 +383,7 @@ def propose_entries(plain: Sequence[Workload], request: Request, platform: str) 
         whole = workload.ref._replace(part="")  # an entry names all templates of an object
         entry: dict[str, Any] = {"kind": workload.ref.kind, "name": workload.ref.name}
         entry |= {"namespace": workload.ref.namespace} if workload.ref.namespace else {}
-        entry |= {"optional": True} if HOOK in mapping(dig(workload.object, ("metadata", "annotations"))) else {}
+        entry |= {"optional": True} if hook_of(workload.object) else {}
         reason = next((reason for text, reason in request.plain.items() if selects(text, workload.ref)), "")
         if reason:
             entries[whole] = {**entry, "plain": reason}

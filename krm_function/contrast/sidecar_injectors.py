@@ -222,15 +222,18 @@ def asking(
 
 AWS_ROLE = "eks.amazonaws.com/role-arn"
 ROLLBACK = "deprecated.deployment.rollback.to"  # the controller of Deployments puts the named revision back
-ASKING = ("SidecarSet", "WorkloadSpread", "VerticalPodAutoscaler", "ServiceAccount", "Rollout")
-MUTATING = ("MutatingAdmissionPolicy", "MutatingPolicy", "MutatingWebhookConfiguration", "Policy", "ClusterPolicy")
-ASKING_OR_MUTATING = frozenset((*ASKING, *MUTATING))
+CHANGING_KINDS = frozenset(
+    (
+        *("ClusterPolicy", "MutatingAdmissionPolicy", "MutatingPolicy", "MutatingWebhookConfiguration", "Policy"),
+        *("Rollout", "ServiceAccount", "SidecarSet", "VerticalPodAutoscaler", "WorkloadSpread"),
+    )
+)
 GATEKEEPER = "mutations.gatekeeper.sh/"
 CHANGING_GROUPS = (
     *("v1", "admissionregistration.k8s.io/", "apps.kruise.io/", "argoproj.io/", "autoscaling.k8s.io/", "kyverno.io/"),
     *("policies.kyverno.io/", GATEKEEPER),
 )
-POD_KINDS = {*KINDS, "*", "Pod/*", "*/*"}  # in a policy of Kyverno, which applies rules for pods to their controllers
+POD_KINDS = {*KINDS, "*"}  # in a policy of Kyverno, which applies rules for pods to their controllers
 
 
 class Asking(NamedTuple):
@@ -246,7 +249,7 @@ def find_mutators(resources: Iterable[Resource]) -> list[ObjectAt]:
     return [
         item
         for resource in resources
-        if (resource.may_be(ASKING_OR_MUTATING) and (resource.kind != "ServiceAccount" or AWS_ROLE in resource.text))
+        if (resource.may_be(CHANGING_KINDS) and (resource.kind != "ServiceAccount" or AWS_ROLE in resource.text))
         or GATEKEEPER in resource.text
         for item in resource.objects
         if item.ref.api_version.startswith(CHANGING_GROUPS)
@@ -312,7 +315,7 @@ def _is_about_pods(rules: Any) -> bool:
 def _matches_pods(match: Any) -> bool:
     filters = [match, *maps(dig(match, ("any",))), *maps(dig(match, ("all",)))]
     kinds = [kind for entry in filters for kind in _texts(dig(entry, ("resources", "kinds")))]
-    return any(kind.rpartition("/")[2] in POD_KINDS or kind in POD_KINDS for kind in kinds)
+    return any(kind.rpartition("/")[2] in POD_KINDS for kind in kinds)
 
 
 def _targets(ref: Ref, target: Any, workload: Workload) -> bool:

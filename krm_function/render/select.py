@@ -8,7 +8,7 @@ from krm_function.config.generate import Generate, WorkloadEntry, naming
 from krm_function.contrast.platforms import FIELD, Platform, is_contrast_name, parse_runtime_class
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, EDITED, KINDS
-from krm_function.kubernetes.objects import HOOK, Controller, controller_of, dig, listed, mapping, objects, reference
+from krm_function.kubernetes.objects import Controller, controller_of, dig, hook_of, listed, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Copy, Edit, ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
@@ -232,14 +232,13 @@ def find_idle_entries(refs: Sequence[Ref], generate: Generate) -> Iterator[Findi
 
 def report_unnamed_pods(workload: Workload) -> Finding:
     """Make CC0255 for a pod template that is neither confidential nor named as plain."""
-    is_hook = HOOK in mapping(dig(workload.object, ("metadata", "annotations")))
-    return workload.placed(report_unnamed(workload.ref, optional=is_hook)._replace(path=workload.spec_path))
+    field = ", optional: true" if hook_of(workload.object) else ""  # Helm 3 sends no hooks
+    return workload.placed(report_unnamed(workload.ref, field=field)._replace(path=workload.spec_path))
 
 
-def report_unnamed(ref: Ref, *, optional: bool = False) -> Finding:
-    """Make CC0255 for an object. optional: only some inputs have it."""
-    absent = ", optional: true" if optional else ""
-    return finding("CC0255", ref, entry=f"{{kind: {ref.kind or 'KIND'}, name: {ref.name or 'NAME'}{absent}}}")
+def report_unnamed(ref: Ref, code: str = "CC0255", field: str = "") -> Finding:
+    """Make CC0255 or a variant for an object. field: one more of the entry in the hint, with a comma before it."""
+    return finding(code, ref, entry=f"{{kind: {ref.kind or 'KIND'}, name: {ref.name or 'NAME'}{field}}}")
 
 
 def _is_elsewhere(entry: WorkloadEntry, ref: Ref) -> bool:
@@ -358,9 +357,8 @@ def _check_unknown(unknown: UnknownPods, generate: Generate) -> Iterator[Finding
         problem = report_unsealed_class(unknown.ref, place, entry.placeholder, unknown.resource.kinds, unknown.root)
         yield unknown.resource.placed(problem)
     elif generate.requires_all and entry is None and unknown.makes != "none":
-        naming_entry = f"{{kind: {unknown.ref.kind or 'KIND'}, name: {unknown.ref.name or 'NAME'}, plain: REASON}}"
-        place = (*unknown.root, "kind")
-        yield unknown.resource.placed(finding("CC0255.other", unknown.ref, place, entry=naming_entry))
+        unnamed = report_unnamed(unknown.ref, "CC0255.other", ", plain: REASON")
+        yield unknown.resource.placed(unnamed._replace(path=(*unknown.root, "kind")))
 
 
 def _is_plain(copy: Workload, controllers: Mapping[Controller, Any], generate: Generate) -> bool:

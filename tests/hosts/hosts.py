@@ -39,6 +39,12 @@ class Deployment(NamedTuple):
         assert old in self.resources[file]
         return self._replace(resources={**self.resources, file: self.resources[file].replace(old, new)})
 
+    def configured(self, old: str, new: str) -> "Deployment":
+        """The deployment with one text replaced in its ContrastGenerate."""
+        assert old in self.config["contrast.yaml"]
+        text = self.config["contrast.yaml"].replace(old, new)
+        return self._replace(config={**self.config, "contrast.yaml": text})
+
 
 def _texts(directory: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted(directory.iterdir())}
@@ -53,16 +59,12 @@ def quickstart(*files: str) -> Deployment:
 
 def emitting() -> Deployment:
     """The shop of examples/quickstart, with its RuntimeClasses in the output."""
-    shop = quickstart()
-    text = shop.config["contrast.yaml"].replace("runtimeClasses: check", "runtimeClasses: emit")
-    return shop._replace(config={**shop.config, "contrast.yaml": text})
+    return quickstart().configured("runtimeClasses: check", "runtimeClasses: emit")
 
 
 def shared() -> Deployment:
     """The shop of examples/quickstart, whose configuration allows charts without confidential pods."""
-    shop = quickstart()
-    text = shop.config["contrast.yaml"].replace("\nspec:\n", "\nspec:\n  workloads: optional\n")
-    return shop._replace(config={**shop.config, "contrast.yaml": text})
+    return quickstart().configured("\nspec:\n", "\nspec:\n  workloads: optional\n")
 
 
 @functools.cache
