@@ -80,7 +80,7 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
     """Judge all Contrast workloads under a configuration. live: as for `render`."""
     log, read, injected = prepare(resources, config, live=live, without=(*OF_IMAGES, NONE_CONFIDENTIAL))
     if injected is None:
-        return Judged(findings=log.located(config), read=read, stopped=log.failed)
+        return Judged(findings=log.reported(config), read=read, stopped=log.failed)
     locked = config.images or {}
     containers = [entry.container for workload in injected.workloads for entry in workload.all_containers]
     images = {name: _find_facts(name, locked) for name in (str(container.get("image")) for container in containers)}
@@ -97,7 +97,7 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
         )
         for workload in workloads
     }
-    return Judged(tuple(workloads), injected.selected.workloads, errors, log.located(config), read, images)
+    return Judged(tuple(workloads), injected.selected.workloads, errors, log.reported(config), read, images)
 
 
 def _find_facts(name: str, locked: Mapping[str, ImageFacts]) -> ImageFacts:

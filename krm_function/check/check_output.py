@@ -574,8 +574,8 @@ def check_output(
         else:
             findings += compare_renders(resources, output, pods, manifests, config)
     policies = {*mapping((manifests.decoded or {}).get("Policies"))} - {pod.checked.digest for pod in pods}
-    beside = len(policies & set(elsewhere))
-    return Verdict(tuple(dict.fromkeys(findings)), len(pods), tuple(plain), beside)
+    reported = tuple(dict.fromkeys(map(config.reported, findings) if config else findings))
+    return Verdict(reported, len(pods), tuple(plain), len(policies & set(elsewhere)))
 
 
 def _report_missing_manifest(config: Config | None, *, as_function: bool) -> list[Finding]:

@@ -28,11 +28,16 @@ if TYPE_CHECKING:
 # in the environment (cli/command_line.py). A configuration cannot name files.
 
 
-def with_namespace(config: Config | None, namespace: str | None) -> Config | None:
-    """Set the namespace of a configuration to the command line's, if that has one."""
-    if config is None or not namespace:
+def overridden(
+    config: Config | None, namespace: str | None, *, strict: bool = False, hidden: bool = False
+) -> Config | None:
+    """Apply `--namespace` and `--warnings-as-errors` to a configuration. hidden: whether the host hides warnings."""
+    if config is None or not (namespace or strict or hidden):
         return config
-    return config._replace(generate=config.generate._replace(namespace=namespace))
+    generate = config.generate
+    warnings = "error" if strict else generate.warnings
+    generate = generate._replace(namespace=namespace or generate.namespace, warnings=warnings)
+    return config._replace(generate=generate, hidden=hidden)
 
 
 def from_files(

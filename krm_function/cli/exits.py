@@ -5,7 +5,7 @@
     an error finding CC09 (configuration)                                           2   USAGE
     an error finding CC10 (environment) or CC125 (registries), and none above       3   ENVIRONMENT
     any other error finding, and none above                                         1   FINDINGS
-    an error in a call of our Helm 4 plugin without options (post_renderer.py)      0   OK; Helm stops at the output
+    an error in a call of our Helm 4 plugin (main.py)                               0   OK; Helm stops at the output
     no error, but there are differences and `--exit-code` is given                      1   FINDINGS
     anything else                                                                   0   OK
 
@@ -22,6 +22,8 @@ Rule of this file: no other module turns an outcome into a code. Shells show dea
 """
 
 from __future__ import annotations
+
+import os
 
 TYPE_CHECKING = False  # importing typing takes longer than passing on a stream without Contrast
 if TYPE_CHECKING:
@@ -54,6 +56,14 @@ class Terminated(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+
+
+def is_called_by_helm_4() -> bool:
+    """Tell whether Helm 4 post-renders by our plugin: not by a wrapper, nor by a plugin that is a command.
+
+    HELM_BIN is set for commands of Helm that are plugins, not for post-renderers.
+    """
+    return os.environ.get("HELM_PLUGIN_NAME") == "contrast-krm" and "HELM_BIN" not in os.environ
 
 
 def exit_code(findings: Iterable[Finding], *, printed: bool = True) -> int:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.cli.configuration import from_files, from_resources, with_namespace
+from krm_function.cli.configuration import from_files, from_resources, overridden
 from krm_function.cli.exits import USAGE
 from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
@@ -40,10 +40,12 @@ def check_resources(
     documents: Sequence[ConfigDocument],
     options: ConfigDocument,
     namespace: str | None = None,
+    *,
+    strict: bool = False,
 ) -> "Verdict":
     """Check resources, and report problems of the configuration.
 
-    documents: the whole configuration with the options. namespace: from the command line, None without one.
+    documents: the whole configuration with the options. namespace, strict: of the command line, as for `run_function`.
 
     The resources are rendered again if the render's options are known: among the items, as in kpt, or beside
     `mode: check` in the function's own configuration.
@@ -58,7 +60,7 @@ def check_resources(
     problems = tuple(problem for problem in unmet if problem.code != NO_RELEASE)
     if has_errors(problems):
         return Verdict(problems)
-    verdict = check_output(resources, None, with_namespace(config, namespace), as_function=True)
+    verdict = check_output(resources, None, overridden(config, namespace, strict=strict), as_function=True)
     return verdict._replace(findings=(*problems, *verdict.findings))
 
 
@@ -104,10 +106,12 @@ def run_function(
     form: Form = TEXT,
     report: str = "",
     namespace: str | None = None,
+    *,
+    strict: bool = False,
 ) -> int:
     """Run as a KRM function, from standard input to standard output.
 
-    namespace: from the command line, None without one.
+    namespace: from the command line, None without one. strict: a warning that is not acknowledged is an error.
     """
     if sys.stdin and sys.stdin.isatty():
         sys.stderr.write(ON_A_TERMINAL)
@@ -139,14 +143,14 @@ def run_function(
     options, config_problems = _function_config(decoded.function_config)
     documents, findings = documents + options, findings + config_problems
     if options and wants_check(options[0]):
-        verdict = check_resources(decoded.resources, documents, options[0], namespace)
+        verdict = check_resources(decoded.resources, documents, options[0], namespace, strict=strict)
         all_findings = (*findings, *verdict.findings)
         write_out(encode_failure(decoded, krm_results(all_findings)))
         return print_verdict(
             verdict, findings, form, report, in_results=_shows_results(decoded.resources, all_findings)
         )
     config, problems = collect(documents)
-    config = with_namespace(config, namespace)
+    config = overridden(config, namespace, strict=strict)
     rendered = render(decoded.resources, config, findings + problems)
     if rendered.failed:
         write_out(encode_failure(decoded, krm_results(rendered.findings)))

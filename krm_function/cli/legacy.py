@@ -3,12 +3,13 @@
 Source: docs/facts/kustomize.md#legacy-plugin.
 
 Rule of this file: argument one is the configuration, standard input a stream of documents, standard output the same;
-further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`.
+further arguments (`argsOneLiner`, `argsFromFile`) are `--config FILE`. kustomize hides the warnings of a plugin that
+succeeds.
 """
 
 from collections.abc import Sequence
 
-from krm_function.cli.configuration import from_files_and_resources
+from krm_function.cli.configuration import from_files_and_resources, overridden
 from krm_function.cli.function import check_resources, print_verdict, wants_check
 from krm_function.cli.messages import IN_PIPE, print_findings
 from krm_function.cli.streams import read_in, write_out
@@ -34,7 +35,7 @@ def run_legacy(config_file: str, arguments: Sequence[str]) -> int:
             write_out(encode_stream(stream, [resource.text for resource in stream.resources]))
         return print_verdict(verdict, findings, IN_PIPE)
     config, unmet = collect(documents)
-    rendered = render(stream.resources, config, findings + unmet)
+    rendered = render(stream.resources, overridden(config, None, hidden=True), findings + unmet)
     if not rendered.failed:
         write_out(encode_stream(stream, rendered.texts, rendered.added))
     return print_findings(rendered.findings, IN_PIPE)

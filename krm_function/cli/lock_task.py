@@ -256,7 +256,7 @@ def _find_in_render(resources: Sequence[Resource], config: Config, *, refused_to
             used, problems = _find_uses(workload)
             uses += used
             log.add(problems)
-    return _make_needed(uses, log.located(config))
+    return _make_needed(uses, log.reported(config))
 
 
 def _find_unrendered(resources: Sequence[Resource]) -> Needed:

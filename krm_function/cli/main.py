@@ -17,7 +17,14 @@ import io
 import os
 import sys
 
-from krm_function.cli.exits import ENVIRONMENT, INTERNAL_ERROR, Terminated, exit_code_of_exception
+from krm_function.cli.exits import (
+    ENVIRONMENT,
+    INTERNAL_ERROR,
+    OK,
+    Terminated,
+    exit_code_of_exception,
+    is_called_by_helm_4,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from krm_function.cli.messages import Form
 
 ISSUES = "https://github.com/contrast-krm/contrast-krm/issues"
+HOW = "Helm passes an option as --post-renderer-args --config --post-renderer-args FILE; --report lists all findings"
 LEGACY_ENVIRONMENT = ("KUSTOMIZE_PLUGIN_CONFIG_STRING", "KUSTOMIZE_PLUGIN_CONFIG_ROOT")
 
 
@@ -38,15 +46,11 @@ def main() -> int:
     if os.name == "nt":  # no fcntl, no signals of a terminal, other rules for paths
         sys.stderr.write("contrast-krm: Windows is not supported; nothing was written\n  hint: run it in WSL\n")
         return ENVIRONMENT
+    arguments = sys.argv[1:]
     try:
-        return _call(sys.argv[1:])
-    except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 (no traceback may reach a user)
-        code = exit_code_of_exception(problem)
-        if code == INTERNAL_ERROR:
-            _print_internal_error(problem)
-        elif isinstance(problem, ImportError):
-            _print_unusable_import(problem)
-        return code
+        if arguments[:1] == ["post-render"] and is_called_by_helm_4():
+            return _call_for_helm_4(arguments)
+        return _guarded(arguments)
     finally:
         gc.freeze()  # the interpreter collects once more at exit, and would walk all objects of a render
 
@@ -56,6 +60,44 @@ def _call(arguments: list[str]) -> int:
         return _dispatch(arguments)
     except OSError as problem:
         return _print_file_problem(problem, None, "")
+
+
+def _guarded(arguments: list[str]) -> int:
+    try:
+        return _call(arguments)
+    except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 (no traceback may reach a user)
+        code = exit_code_of_exception(problem)
+        if code == INTERNAL_ERROR:
+            _print_internal_error(problem)
+        elif isinstance(problem, ImportError):
+            _print_unusable_import(problem)
+        return code
+
+
+def _call_for_helm_4(arguments: list[str]) -> int:
+    """Run the post-renderer so that Helm 4 shows its first error, and return 0, since Helm must read the output.
+
+    Helm 4 discards what its plugin writes to standard error. It shows the error of its YAML parser, which quotes a line
+    that begins like a separator but is not one (docs/facts/helm.md#helm-4-stream). A render that fails has printed
+    nothing, so such a line is the whole output: no reader accepts it.
+    """
+    stderr, sys.stderr = sys.stderr, io.StringIO()
+    try:
+        code = _guarded(arguments)
+        text = sys.stderr.getvalue()
+    finally:
+        sys.stderr = stderr
+    sys.stderr.write(text)
+    if code == OK:
+        return code
+    from krm_function.cli.streams import write_out
+    from krm_function.report.findings import on_one_line
+
+    problem, *rest = text.splitlines() or ["error"]
+    hint = next((line.strip() for line in rest[:1] if line.strip().startswith("hint:")), "")
+    line = on_one_line(f"contrast-krm: {problem} ({hint}{'; ' if hint else ''}{HOW})")
+    write_out(f"\n--- {line}\n".encode())  # Helm looks at separators only from the second document on
+    return OK
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -226,6 +226,15 @@ def add_namespace(parser: Parser) -> None:
     )
 
 
+def add_strict(parser: Parser) -> None:
+    """Add `--warnings-as-errors`."""
+    parser.add_argument(
+        "--warnings-as-errors",
+        action="store_true",
+        help="a warning that spec.acknowledged of the configuration does not list is an error",
+    )
+
+
 def add_findings(parser: Parser, *, variable: bool = True) -> None:
     """Add `--format`, `--report`, `--color`, `-v` and `-q`: how the findings are printed.
 

@@ -1,16 +1,11 @@
 """The Helm post-renderer: a stream of documents in, the rendered stream out."""
 
-import io
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import redirect_stderr
 from typing import TYPE_CHECKING
 
-from krm_function.cli.configuration import from_files, from_resources, with_namespace
-from krm_function.cli.exits import OK
+from krm_function.cli.configuration import from_files, from_resources, overridden
 from krm_function.cli.messages import TEXT, Form, print_findings
-from krm_function.cli.streams import write_out, write_pieces
+from krm_function.cli.streams import write_pieces
 from krm_function.config.collect import collect
 from krm_function.config.document import CONFIG_KINDS, GROUP, is_config
 from krm_function.config.generate import OPTIONAL
@@ -19,7 +14,6 @@ from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
 from krm_function.kubernetes.objects import HOOK, reference
 from krm_function.kubernetes.resource import HELM_SOURCE, Resource, stream_finding, yaml_finding
-from krm_function.report.findings import on_one_line
 from krm_function.text.errors import YamlError, decode
 
 if TYPE_CHECKING:
@@ -27,41 +21,6 @@ if TYPE_CHECKING:
     from krm_function.config.collect import Config
     from krm_function.config.document import ConfigDocument
     from krm_function.render.rendered import Rendered
-
-
-# --- Report why a render failed in a way that Helm 4 shows
-#
-# Helm 4 discards what its plugin writes to standard error. It shows the error of its YAML parser, which quotes a line
-# that begins like a separator but is not one (docs/facts/helm.md#helm-4-stream). So a render that failed, called by our
-# plugin without any option, prints such a line and nothing else: Helm stops with that text.
-#
-# Rule: only in a process that Helm 4 has started by our own plugin, where no program but Helm reads the output; and the
-# line is not YAML, so that every reader stops.
-
-
-PLUGIN = "contrast-krm"  # the name in helm_plugin/plugin.yaml
-HOW = "by Helm: --post-renderer-args --config --post-renderer-args FILE"
-ONLY_OTHER_PLUGINS = "HELM_BIN"  # set for commands of Helm that are plugins, not for post-renderers
-
-
-def is_called_by_our_plugin() -> bool:
-    """Tell whether Helm 4 post-renders by our plugin: not by a wrapper, nor by a plugin that is a command."""
-    return os.environ.get("HELM_PLUGIN_NAME") == PLUGIN and ONLY_OTHER_PLUGINS not in os.environ
-
-
-def run_for_helm(run: Callable[[], int]) -> int:
-    """Run a render that prints nothing when it fails; then print the line for Helm, and return 0: Helm reads it."""
-    with redirect_stderr(io.StringIO()) as stderr:
-        code = run()
-    text = stderr.getvalue()
-    sys.stderr.write(text)
-    if code == OK:
-        return code
-    finding, *rest = text.splitlines() or ["error"]
-    hint = next((line.strip() for line in rest[:1] if line.strip().startswith("hint:")), "")
-    line = f"{PLUGIN}: {finding} ({hint}; {HOW})" if hint else f"{PLUGIN}: {finding} ({HOW})"
-    write_out(f"\n--- {on_one_line(line)}\n".encode())  # Helm looks at separators only from the second document on
-    return OK
 
 
 # --- The Helm post-renderer: a stream of documents in, the rendered stream out
@@ -80,10 +39,14 @@ def post_render(
     report: str = "",
     namespace: str | None = None,
     attest: "Attest | None" = None,
+    *,
+    strict: bool = False,
 ) -> int:
     """Render a stream to standard output.
 
     namespace: from the command line, None without one; Helm passes none. attest: collects the statement of --attest.
+    strict: a warning that is not acknowledged is an error. Neither Helm shows the warnings of a post-renderer that ends
+    well, so without a report those of pods outside of a VM are errors too.
     """
     if not data:
         return print_findings([finding("CC0109.helm")], form, report)
@@ -92,7 +55,7 @@ def post_render(
     documents, findings = from_files(config_files, "", attest.reader("config") if attest else read_file)
     if config_files and passes_through(data) and _selects_nothing(documents, findings):
         same = (data,)
-        config = with_namespace(collect(documents)[0], namespace)
+        config = overridden(collect(documents)[0], namespace, strict=strict, hidden=not report)
         return _print(lambda: same, (), form, report, attest, config, b"")
 
     from helm_plugin.helm_stream import decode_helm, encode_helm
@@ -110,7 +73,7 @@ def post_render(
     del source
     from_stream, problems = from_resources(stream.resources)
     config, unmet = collect(documents + from_stream)
-    config = with_namespace(config, namespace)
+    config = overridden(config, namespace, strict=strict, hidden=not report)
     rendered = render(stream.resources, config, findings + problems + unmet)
     if rendered.failed:
         return print_findings((*rendered.findings, *_report_missing_hooks(stream.resources, rendered)), form, report)
@@ -121,7 +84,10 @@ def post_render(
     def pieces() -> Iterator[bytes]:
         return encode_helm(stream, texts, rendered.added)
 
-    findings = (*rendered.findings, *_check_release_size(rendered, pieces))
+    about_size = _check_release_size(rendered, pieces)
+    findings = (*rendered.findings, *(map(config.reported, about_size) if config else about_size))
+    if has_errors(findings):
+        return print_findings(findings, form, report)
     return _print(pieces, findings, form, report, attest, config, rendered.manifest)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from krm_function.cli.configuration import from_files_and_resources, with_namespace
+from krm_function.cli.configuration import from_files_and_resources, overridden
 from krm_function.cli.inputs import Inputs, Read, read_plainly
 from krm_function.config.collect import Config, collect
 from krm_function.config.document import ConfigDocument, is_config, load_any, load_object
@@ -246,7 +246,8 @@ def configured(
     if inputs.resources and only_ours and not inputs.findings:
         findings += (finding("CC0289"),)
     config, unmet = collect(_drop_repeats(documents))
-    config = with_namespace(config, getattr(options, "namespace", None))
+    strict = getattr(options, "warnings_as_errors", False)
+    config = overridden(config, getattr(options, "namespace", None), strict=strict)
     if config is not None and hasattr(options, "reference_values"):
         config, problems = apply_flags(config, options, read)
         findings += problems

@@ -4,8 +4,6 @@ Rule of this file: Helm calls it for every chart, and most charts have no Contra
 nothing that only a render needs.
 """
 
-import os
-
 from krm_function.cli.streams import read_in, write_out
 from krm_function.hosts.pass_through import passes_through
 
@@ -16,8 +14,6 @@ def run_unconfigured() -> int:
     if passes_through(data):
         write_out(data)
         return 0
-    from krm_function.cli.post_renderer import is_called_by_our_plugin, post_render, run_for_helm
+    from krm_function.cli.post_renderer import post_render
 
-    if "HELM_PLUGIN_NAME" in os.environ and is_called_by_our_plugin():
-        return run_for_helm(lambda: post_render(data))
     return post_render(data)

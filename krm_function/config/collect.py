@@ -38,23 +38,45 @@ from krm_function.schema.values import Flag, ListOf, MapOf, Number, OneOrMany, R
 # kind.
 
 
+ACKNOWLEDGED = "CC0294"  # the info that a warning becomes
+OUTSIDE = ("CC0242", "CC0285", "CC0292")  # warnings of pods outside of a VM, or changed after they are sealed
+
+
 class Config(NamedTuple):
     """The whole configuration of a render. images is None without an ImageLock.
 
-    places: by object, the function that adds the position to a finding about it; only for objects from files.
+    places: by object, the function that adds the position to a finding about it; only for objects from files. hidden:
+    the host shows a warning only if the call fails.
     """
 
     generate: Generate
     release: Release
     images: Mapping[str, ImageFacts] | None = None
     places: Mapping[Ref, Callable[[Finding], Finding]] = MappingProxyType({})
+    hidden: bool = False
 
-    def placed(self, problem: Finding) -> Finding:
-        """Add the file position to a finding about the configuration, if it has none."""
+    def reported(self, problem: Finding) -> Finding:
+        """Return a finding as it is reported; one about the configuration with its position in the file.
+
+        severity    acknowledged    spec.warnings                          reported as
+        warning     yes             either                                 CC0294, an info with the reason
+        warning     no              error; or hidden, and one of OUTSIDE   an error
+        otherwise                                                          it is
+        """
         place = (
             self.places.get(problem.ref) if problem.ref and not problem.line and problem.severity != "info" else None
         )
-        return place(problem) if place else problem
+        problem = place(problem) if place else problem
+        if problem.severity != "warning":
+            return problem
+        reason = next((entry.reason for entry in self.generate.acknowledged if entry.covers(problem)), "")
+        if reason:
+            accepted = finding(ACKNOWLEDGED, acknowledged=problem.code, message=problem.message, reason=reason)
+            return problem._replace(code=accepted.code, severity="info", message=accepted.message, hint="")
+        if self.generate.warnings == "report" and not (self.hidden and problem.code in OUTSIDE):
+            return problem
+        hint = f"{problem.hint}; or acknowledge {problem.code} in spec.acknowledged, with a reason"
+        return problem._replace(severity="error", hint=hint.removeprefix("; or "))
 
 
 # --- Read a ConfigMap's string map, which `kpt fn eval ... -- key=value` makes, as a ContrastGenerate

@@ -20,7 +20,7 @@ from krm_function.contrast.manifest import FieldProblem, canonical, decode
 from krm_function.contrast.measurement import MAX_VCPUS
 from krm_function.contrast.platforms import BARE, PLATFORMS, Platform, placeholder
 from krm_function.contrast.profiles import DEFAULT, PROFILES, ProfileName
-from krm_function.findings import Finding, Ref
+from krm_function.findings import Finding, Ref, row
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
 from krm_function.kubernetes.objects import (
     DNS_LABEL,
@@ -503,6 +503,9 @@ VOLUMES = Record(
 
 REQUIRED = "required"
 OPTIONAL = "optional"
+OBJECT_KIND = Text("a kind, such as Deployment", "[A-Z][A-Za-z0-9]*", 63)
+NAME = Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "web-*")  # as model.glob_pattern reads it
+REASON = Text("a reason, on one line", r"\S(?:[^\r\n]*\S)?", 300, "reads host metrics")
 
 
 class WorkloadEntry(NamedTuple):
@@ -511,24 +514,15 @@ class WorkloadEntry(NamedTuple):
     plain: the reason to run outside of a VM, "" for confidential workloads. optional: the input may lack them.
     """
 
-    kind: Annotated[str, Field(Text("a kind, such as Deployment", "[A-Z][A-Za-z0-9]*", 63), "of the object")]
-    name: Annotated[  # as model.glob_pattern reads it
-        str,
-        Field(
-            Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "web-*"),
-            "of the whole name; * stands for any text",
-        ),
-    ]
+    kind: Annotated[str, Field(OBJECT_KIND, "of the object")]
+    name: Annotated[str, Field(NAME, "of the whole name; * stands for any text")]
     namespace: Annotated[str, Field(NAMESPACE, "absent: any, none included")] = ""
     platform: Annotated[
         str, Field(Choice(tuple(PLATFORMS), fold=True), "absent: the bare placeholder contrast-cc, as pods write it")
     ] = ""
     plain: Annotated[
         str,
-        Field(
-            Text("a reason, on one line", r"\S(?:[^\r\n]*\S)?", 300, "reads host metrics"),
-            "why they are not confidential; in place of platform",
-        ),
+        Field(REASON, "why they are not confidential; in place of platform"),
     ] = ""
     optional: Annotated[
         bool,
@@ -593,6 +587,39 @@ def naming(workloads: Workloads, ref: Ref, namespace: str) -> list[tuple[int, Wo
         for index, entry in enumerate(workloads)
         if not isinstance(entry, str) and names(entry, ref, namespace)
     ]
+
+
+# --- `acknowledged` of ContrastGenerate: warnings that the reviewers accept
+#
+# Rule: only a warning can be acknowledged, by its code and object. Config.reported applies the entries.
+
+
+def _find_code_problem(code: str) -> str:
+    try:
+        severity = row(code).severity
+    except KeyError:
+        return "is no code of a finding"
+    return "" if severity == "warning" else f"is the code of an {severity}; only a warning can be acknowledged"
+
+
+class Acknowledged(NamedTuple):
+    """A warning that the reviewers accept. kind, name, namespace: of its object, "" for any."""
+
+    code: Annotated[str, Field(Text("a code, such as CC0843", r"CC\d{4}", 6, "CC0843", _find_code_problem))]
+    reason: Annotated[str, Field(REASON, "why it is acceptable")]
+    kind: Annotated[str, Field(OBJECT_KIND, "of the object; absent: any, none included")] = ""
+    name: Annotated[str, Field(NAME, "of the object, * for any text; absent: any")] = ""
+    namespace: Annotated[str, Field(NAMESPACE, "of the object; absent: any")] = ""
+
+    def covers(self, problem: Finding) -> bool:
+        """Tell whether a finding is this warning, about an object that the entry names."""
+        ref = problem.ref or Ref("", "", "", "")
+        return (
+            self.code == problem.code
+            and self.kind in ("", ref.kind)
+            and self.namespace in ("", ref.namespace)
+            and (not self.name or fits(self.name, ref.name))
+        )
 
 
 # --- ContrastGenerate: the options of a render
@@ -719,6 +746,14 @@ class Generate(NamedTuple):
     manifest: Annotated[ManifestOptions, Field(MANIFEST, "what goes into the manifest beside the policies")] = (
         ManifestOptions()
     )
+    warnings: Annotated[
+        Literal["report", "error"],
+        "error: a warning that is not acknowledged is an error, as with --warnings-as-errors",
+    ] = "report"
+    acknowledged: Annotated[
+        tuple[Acknowledged, ...],
+        Field(ListOf(table(Acknowledged)), "warnings that the reviewers accept; a plan shows them as CC0294"),
+    ] = ()
     mode: Annotated[Literal["render", "check"], "check changes nothing and says what is wrong with rendered output"] = (
         "render"
     )

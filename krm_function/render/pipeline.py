@@ -129,9 +129,10 @@ def render(
     seals = sealer is not None or (config is not None and config.generate.policy.engine != "none")
     log.add(find_unproven(written.resources, config, rendered=finished, seals=seals))
     version = "" if config is None else config.release.version
-    if not finished or log.failed:
-        return Rendered(tuple(resource.text for resource in resources), (), log.located(config), log.plan, b"", version)
-    return Rendered(written.texts, written.added, log.located(config), log.plan, manifest.data, version)
+    findings = log.reported(config)
+    if not finished or has_errors(findings):
+        return Rendered(tuple(resource.text for resource in resources), (), findings, log.plan, b"", version)
+    return Rendered(written.texts, written.added, findings, log.plan, manifest.data, version)
 
 
 def _add_policies(

@@ -55,9 +55,9 @@ class Log:
         if stop and has_errors(tuple(findings)):
             self.stop()
 
-    def located(self, config: Config | None) -> tuple[Finding, ...]:
-        """Return all findings; those about the configuration with their positions in its files."""
-        return tuple(map(config.placed, self.findings)) if config else self.findings
+    def reported(self, config: Config | None) -> tuple[Finding, ...]:
+        """Return all findings as the configuration has them reported."""
+        return tuple(map(config.reported, self.findings)) if config else self.findings
 
     def stop(self) -> NoReturn:
         """Leave the pipeline."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from krm_function.config.collect import ACKNOWLEDGED
 from krm_function.contrast.vm_size import memory_text
 from krm_function.findings import Finding, Ref, dotted
 from krm_function.kubernetes.nodes import Node, required_terms
@@ -271,7 +272,11 @@ def make_plan(
 
     nodes: None if unknown. placements: by position in `rendered.plan`. placing: findings of placing the pods.
     """
-    findings = [finding for finding in ordered([*rendered.findings, *placing]) if finding.severity != "info"]
+    findings = [
+        finding
+        for finding in ordered([*rendered.findings, *placing])
+        if finding.severity != "info" or finding.code == ACKNOWLEDGED
+    ]
     lines: list[PlanEntry] = []
     for index, workload in enumerate(rendered.plan):
         if not workload.skipped:

@@ -186,7 +186,7 @@ def test_every_option_of_generate_is_in_the_statement_or_known_not_to_change_the
     elsewhere = {
         *("help", "paths", "config"),  # the last two have fields of their own
         *("output", "attest"),  # places
-        *("format", "report", "color", "verbose", "quiet"),
+        *("format", "report", "color", "verbose", "quiet", "warnings_as_errors"),
     }
     (commands,) = (one for one in every_parser()._actions if hasattr(one, "choices") and one.choices)
     for name in ("generate", "post-render"):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from krm_function.check.check_output import Verdict, check_output, list_beside_summary
 from krm_function.check.output import ManifestFile
-from krm_function.cli.configuration import from_files_and_resources, with_namespace
+from krm_function.cli.configuration import from_files_and_resources, overridden
 from krm_function.cli.inputs import Inputs, ReadFile, output_of, read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, add_strict
 from krm_function.cli.sealed_policies import STRONGER_FINDING, weaker_findings
 from krm_function.cli.streams import write_out
 from krm_function.config.collect import Config, collect
@@ -62,6 +62,7 @@ def add_arguments(parser: Parser) -> None:
         action="store_true",
         help="also compare with the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
+    add_strict(parser)
     add_findings(parser)
 
 
@@ -112,7 +113,7 @@ def _read_config(options: Namespace, inputs: Inputs, read: ReadFile) -> tuple[Co
         return None, inputs.findings
     documents, findings = from_files_and_resources(options.config, inputs.resources, options.config_from, read)
     config, unmet = collect(documents)
-    return with_namespace(config, options.namespace), inputs.findings + findings + unmet
+    return overridden(config, options.namespace, strict=options.warnings_as_errors), inputs.findings + findings + unmet
 
 
 def _files_read(options: Namespace) -> "FilesRead | None":

@@ -6,7 +6,7 @@ Rule of this file: the function itself is in function.py, which a call without o
 from argparse import Namespace
 
 from krm_function.cli.function import run_function
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace
+from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_strict
 
 DESCRIPTION = "On an error the items are printed unchanged, with results."
 
@@ -15,9 +15,12 @@ def add_arguments(parser: Parser) -> None:
     """Add the configuration and the findings."""
     add_config(parser, variable=False)
     add_namespace(parser)
+    add_strict(parser)
     add_findings(parser, variable=False)
 
 
 def run(options: Namespace) -> int:
     """Render the ResourceList on standard input."""
-    return run_function(options.config, options.format, options.report, options.namespace)
+    return run_function(
+        options.config, options.format, options.report, options.namespace, strict=options.warnings_as_errors
+    )

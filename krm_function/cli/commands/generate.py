@@ -21,6 +21,7 @@ from krm_function.cli.parser import (
     add_namespace,
     add_output_file,
     add_paths,
+    add_strict,
 )
 from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out, write_out_first
@@ -49,6 +50,7 @@ def add_arguments(parser: Parser) -> None:
     )
     add_config(parser)
     add_namespace(parser)
+    add_strict(parser)
     add_attest(parser)
     add_findings(parser)
     like = parser.add_argument_group("as in `contrast generate`")
@@ -118,18 +120,20 @@ def run(options: Namespace) -> int:
         return print_findings(printed, options.format, options.report)
     vouching = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
     stream = b"" if options.in_place else one_stream(inputs, rendered)
+    about_size = too_large(len(stream))
+    printed += map(config.reported, about_size) if config else about_size
+    if has_errors(printed):
+        return print_findings(printed, options.format, options.report)
     if attest:
         files = _make_files(inputs, in_place) if options.in_place else {options.output: stream}
         vouching.append(attest.new_file(config, files, rendered.manifest))
     if options.in_place:
         sweep(source.file for source in inputs.sources)
         write_files([*itertools.starmap(NewFile, in_place.items()), *vouching])
+    elif options.output:
+        write_files([NewFile(options.output, stream), *vouching])
     else:
-        printed += too_large(len(stream))
-        if options.output:
-            write_files([NewFile(options.output, stream), *vouching])
-        else:
-            _print(stream, vouching)
+        _print(stream, vouching)
     seals = any(not planned.skipped for planned in rendered.plan)  # else the stream has no Contrast workload
     plain = describe_plain(planned.ref for planned in rendered.plan if planned.is_plain) if seals else ""
     return print_findings(printed, options.format, options.report, plain)

@@ -11,9 +11,19 @@ from functools import partial
 from krm_function.cli.cluster import KnownNodes, known_nodes, live_cluster
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, coloured, columns
-from krm_function.cli.render_inputs import render_inputs
+from krm_function.cli.parser import (
+    Parser,
+    add_config,
+    add_findings,
+    add_namespace,
+    add_paths,
+    add_strict,
+    coloured,
+    columns,
+)
+from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out
+from krm_function.config.collect import ACKNOWLEDGED
 from krm_function.contrast.node_labels import foreign_labels
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, finding, has_errors
@@ -21,6 +31,7 @@ from krm_function.hosts.files import find_files, same_file
 from krm_function.hosts.write_files import write_file
 from krm_function.kubernetes.placement import Placement, place
 from krm_function.kubernetes.runtime_classes import RuntimeClass
+from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
 from krm_function.report.findings import ansi
 from krm_function.report.plan import Plan, make_plan, plan_json
@@ -70,6 +81,7 @@ def add_arguments(parser: Parser) -> None:
     )
     add_config(parser)
     add_namespace(parser)
+    add_strict(parser)
     add_findings(parser)
 
 
@@ -90,20 +102,22 @@ def run(options: Namespace) -> int:
     node_list = known_nodes(options, inputs)
     if has_errors(node_list.findings):
         return print_findings(node_list.findings, options.format, options.report)
-    rendered = render_inputs(options, inputs, live=True)
+    config, findings = configured(options, inputs)
+    rendered = render(inputs.resources, config, findings, live=True)
     classes, printed = _read_classes(rendered, node_list, inputs)
     placements, about = _place(rendered, node_list, classes)
     printed += about
     printed += _check_labels(rendered, node_list)
     if node_list.server is not None:
         printed += live_cluster().planned_pods(rendered, inputs.resources, node_list.server)
+    printed = [config.reported(problem) for problem in printed] if config else printed
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _choose_writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
         write_file(file, text)
     else:
         write_out(text)
-    return print_findings([*rendered.findings, *printed], options.format, options.report)
+    return print_findings([*rendered.findings, *printed], options.format, options.report, shown_info=ACKNOWLEDGED)
 
 
 def _choose_writer(chosen: str, options: Namespace, *, file: str) -> Callable[[Plan], str]:

@@ -6,17 +6,21 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 from argparse import Namespace
 
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_attest, add_config, add_findings, add_namespace
+from krm_function.cli.parser import Parser, add_attest, add_config, add_findings, add_namespace, add_strict
 from krm_function.cli.post_renderer import post_render
 from krm_function.cli.streams import read_in
 
-DESCRIPTION = "On an error nothing is printed. Helm 4 hides standard error: use --report."
+DESCRIPTION = (
+    "On an error nothing is printed. Helm hides the warnings of a post-renderer: without --report, those of pods "
+    "outside of a VM are errors."
+)
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the configuration, the statement, the findings."""
     add_config(parser, variable=False)
     add_namespace(parser)
+    add_strict(parser)
     add_attest(parser)
     add_findings(parser, variable=False)
 
@@ -30,4 +34,7 @@ def run(options: Namespace) -> int:
         attest, misplaced = Attest(options, "post-render"), wrong_place(options)
         if misplaced:
             return print_findings(misplaced, options.format, options.report)
-    return post_render(read_in(), options.config, options.format, options.report, options.namespace, attest)
+    strict = options.warnings_as_errors
+    return post_render(
+        read_in(), options.config, options.format, options.report, options.namespace, attest, strict=strict
+    )
