@@ -1,7 +1,7 @@
 """Read files or standard input for the commands that work on documents, including rendered output."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from krm_function.cli.streams import read_in
@@ -10,7 +10,7 @@ from krm_function.findings import Finding, Ref, finding
 from krm_function.hosts.files import CHART, EmptyProblem, FoundFile, blank, find_files, read_file
 from krm_function.hosts.stream import Stream, cut_stream
 from krm_function.krm.result import NotAResourceListError
-from krm_function.kubernetes.objects import listed, objects, reference
+from krm_function.kubernetes.objects import dig, listed, maps, objects, reference
 from krm_function.kubernetes.resource import Resource, stream_finding, yaml_finding
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
@@ -109,16 +109,20 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         start = len(resources)
         resources += [resource._replace(file=file) for resource in decoded.resources]
         sources.append(InputFile(file, data, decoded, start, len(resources)))
-    findings += _report_kustomizations(resources)
+    findings += _report_unbuilt(resources)
+    if packages := _find_packages(yaml_files):
+        findings.append(finding("CC0122.kpt", names=listed(packages), first=packages[0]))
     return Inputs(tuple(sources), tuple(resources), tuple(findings))
 
 
-# --- Directories that kustomize or Helm has to build
+# --- Files that kustomize, Helm or kpt has to build
 #
 #     in the files                        with pods beside it    answer
 #     Chart.yaml beside templates/        either                 CC0121: the templates are no YAML yet
 #     a kustomization                     no                     CC0121: only the kustomization itself would be read
 #     a kustomization                     yes                    CC0122: a warning; the pods of the files are rendered
+#     a Kptfile with other functions      either                 CC0122
+#     no object at all, such as values    no                     CC0121
 
 
 def _find_charts(files: Iterable[FoundFile]) -> list[str]:
@@ -126,7 +130,7 @@ def _find_charts(files: Iterable[FoundFile]) -> list[str]:
     return [directory for directory in directories if os.path.isdir(os.path.join(directory, "templates"))]
 
 
-def _report_kustomizations(resources: Iterable[Resource]) -> list[Finding]:
+def _report_unbuilt(resources: Sequence[Resource]) -> Iterator[Finding]:
     directories: dict[str, None] = {}
     with_pods = False
     for resource in resources:
@@ -134,10 +138,34 @@ def _report_kustomizations(resources: Iterable[Resource]) -> list[Finding]:
             directories[os.path.dirname(resource.file) or "."] = None
         else:
             with_pods = with_pods or resource.may_have_pods
-    if not directories:
-        return []
-    names = list(directories)
-    return [finding("CC0122" if with_pods else "CC0121.kustomize", names=listed(names), first=names[0])]
+    if names := list(directories):
+        code = "CC0122.kustomize" if with_pods else "CC0121.kustomize"
+        yield finding(code, names=listed(names), first=names[0])
+    elif resources and all(resource.file for resource in resources) and not any(map(_may_be_object, resources)):
+        yield finding("CC0121.values", names=listed(list(dict.fromkeys(resource.file for resource in resources))))
+
+
+def _may_be_object(resource: Resource) -> bool:
+    """Tell whether a document may be a Kubernetes object, or is blank; the values of a chart are neither."""
+    lines = (line.strip() for line in resource.text.splitlines())
+    blank_text = all(not line or line.startswith(("#", "---")) for line in lines)
+    return bool(resource.kind or resource.api_version) or not resource.certain or blank_text
+
+
+def _find_packages(files: Iterable[FoundFile]) -> list[str]:
+    """Return the directories whose Kptfile changes objects by another function than this one."""
+    directories = dict.fromkeys((os.path.dirname(file.path) or ".", file.root) for file in files if file.root)
+    return [directory for directory, root in directories if _has_functions(os.path.join(directory, "Kptfile"), root)]
+
+
+def _has_functions(file: str, root: str) -> bool:
+    if not os.path.isfile(file):
+        return False
+    try:
+        mutators = maps(dig(parse(decode(read_file(file, root)).text).value, ("pipeline", "mutators")))
+    except YamlError:
+        return False
+    return any("contrast-krm" not in f"{function.get('exec')} {function.get('image')}" for function in mutators)
 
 
 def _is_kustomization(resource: Resource) -> bool:

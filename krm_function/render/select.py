@@ -425,7 +425,7 @@ def _list_foreign_pods(resources: Iterable[Resource], generate: Generate | None)
     """Yield the pods of kinds that no render seals, as skipped workloads."""
     for item in find_foreign_pods(resources):
         reason = explain_plain(item.ref, generate) if generate else ""
-        reason = reason or f"the controller of a {item.ref.kind} creates its pods, which no render seals"
+        reason = reason or f"a controller creates the pods of this {item.ref.kind}; no render seals them"
         yield Workload({}, item.root, item.ref, (), item.resource, skipped=reason)
 
 

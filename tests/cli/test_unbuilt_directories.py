@@ -51,3 +51,33 @@ def test_other_objects_with_such_a_kind_are_ordinary_input(shop: Shop) -> None:
     shop.write("flux/Chart.yaml", POD)
     run = shop("assess", "flux")
     assert (run.code, "CC012" in run.stderr) == (0, False)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_values_of_a_chart_are_no_input(command: tuple[str, ...], shop: Shop) -> None:
+    shop.write("values.yaml", "# of the chart\nimage: {tag: '1'}\n")
+    run = shop(*command, "values.yaml")
+    assert (run.code != 0, b"image" in run.stdout, "error CC0121" in run.stderr) == (True, False, True)
+
+
+def test_values_beside_objects_and_files_of_comments_are_left_alone(shop: Shop) -> None:
+    shop.write("mixed/values.yaml", "image: {tag: '1'}\n")
+    shop.write("mixed/web.yaml", POD)
+    shop.write("comments/empty.yaml", "---\n# nothing here\n")
+    for directory in ("mixed", "comments"):
+        run = shop("assess", directory)
+        assert (run.code, "CC012" in run.stderr) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("functions", "reported"),
+    [("[{exec: contrast-krm}]", False), ("[{image: set-namespace}, {exec: contrast-krm}]", True), ("no list", False)],
+)
+def test_functions_of_a_package_that_are_not_applied_are_named(functions: str, reported: bool, shop: Shop) -> None:
+    shop.write(
+        "package/Kptfile",
+        f"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {{name: shop}}\npipeline: {{mutators: {functions}}}\n",
+    )
+    shop.write("package/web.yaml", POD)
+    run = shop("assess", "package")
+    assert (run.code, "warning CC0122" in run.stderr) == (0, reported)
