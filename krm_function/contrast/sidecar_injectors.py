@@ -214,10 +214,13 @@ def asking(
 #       the same, Off, RequestsOnly, or without cpu               count than was measured               no
 #     ServiceAccount of the pod with a role of AWS                adds variables and a volume           asks
 #     Rollout whose workloadRef is the workload                   makes the pods under its own name     asks
+#     PodDefault, PodPreset that selects the pod                  adds variables, volumes, containers   asks
 #     MutatingAdmissionPolicy, MutatingPolicy,                    any                                   may
 #       MutatingWebhookConfiguration for pods
 #     Kyverno's Policy and ClusterPolicy that mutate pods         any                                   may
 #     Gatekeeper's Assign and its like, for pods                  any                                   may
+#
+# "For pods" includes the kinds with a pod template.
 
 
 AWS_ROLE = "eks.amazonaws.com/role-arn"
@@ -225,15 +228,18 @@ ROLLBACK = "deprecated.deployment.rollback.to"  # the controller of Deployments 
 CHANGING_KINDS = frozenset(
     (
         *("ClusterPolicy", "MutatingAdmissionPolicy", "MutatingPolicy", "MutatingWebhookConfiguration", "Policy"),
-        *("Rollout", "ServiceAccount", "SidecarSet", "VerticalPodAutoscaler", "WorkloadSpread"),
+        *("PodDefault", "PodPreset", "Rollout", "ServiceAccount", "SidecarSet", "VerticalPodAutoscaler"),
+        "WorkloadSpread",
     )
 )
 GATEKEEPER = "mutations.gatekeeper.sh/"
 CHANGING_GROUPS = (
     *("v1", "admissionregistration.k8s.io/", "apps.kruise.io/", "argoproj.io/", "autoscaling.k8s.io/", "kyverno.io/"),
-    *("policies.kyverno.io/", GATEKEEPER),
+    *("kubeflow.org/", "policies.kyverno.io/", "redhatcop.redhat.io/", GATEKEEPER),
 )
-POD_KINDS = {*KINDS, "*"}  # in a policy of Kyverno, which applies rules for pods to their controllers
+POD_KINDS = {*KINDS, "*"}
+POD_GROUPS = {*(version.rpartition("/")[0] for version, *_ in KINDS.values()), "*"}
+POD_RESOURCES = {*(f"{kind.lower()}s" for kind in KINDS), "*", "*/*"}
 
 
 class Asking(NamedTuple):
@@ -275,6 +281,8 @@ def asks_of(item: ObjectAt, workload: Workload) -> Asking | None:
         case "Rollout":
             if _targets(ref, spec.get("workloadRef"), workload):
                 return Asking(f"Rollout {ref.name}", "Argo Rollouts", "move the pod template into the Rollout")
+        case "PodDefault" | "PodPreset" if _presets(spec, ref, workload):
+            return Asking(f"{ref.kind} {ref.name}", "its webhook", f"remove the labels that the {ref.kind} selects")
         case "ServiceAccount":
             uses = workload.pod_spec.get("serviceAccountName", "default") == ref.name
             if uses and _in_namespace(ref, workload) and dig(item.value, ("metadata", "annotations", AWS_ROLE)):
@@ -290,7 +298,7 @@ def may_change_pods(item: ObjectAt) -> bool:
     spec, ref = mapping(mapping(item.value).get("spec")), item.ref
     if ref.api_version.startswith(GATEKEEPER):
         kinds = [kind for entry in maps(spec.get("applyTo")) for kind in _texts(entry.get("kinds"))]
-        return not kinds or "Pod" in kinds or "*" in kinds
+        return not kinds or not POD_KINDS.isdisjoint(kinds)
     match ref.kind:
         case "MutatingAdmissionPolicy" | "MutatingPolicy":
             return _is_about_pods(mapping(spec.get("matchConstraints")).get("resourceRules"))
@@ -308,8 +316,11 @@ def _texts(value: Any) -> list[str]:
 
 
 def _is_about_pods(rules: Any) -> bool:
-    resources = [name for rule in maps(rules) for name in _texts(rule.get("resources"))]
-    return any(name in ("pods", "*", "*/*") for name in resources)
+    return any(
+        not POD_RESOURCES.isdisjoint(_texts(rule.get("resources")))
+        and not POD_GROUPS.isdisjoint(_texts(rule.get("apiGroups")) or POD_GROUPS)
+        for rule in maps(rules)
+    )
 
 
 def _matches_pods(match: Any) -> bool:
@@ -325,6 +336,11 @@ def _targets(ref: Ref, target: Any, workload: Workload) -> bool:
 
 def _in_namespace(ref: Ref, workload: Workload) -> bool:
     return not ref.namespace or not workload.ref.namespace or ref.namespace == workload.ref.namespace
+
+
+def _presets(spec: Mapping[str, Any], ref: Ref, workload: Workload) -> bool:
+    adds = spec.keys() - {"desc", "selector", "tolerations"}
+    return bool(adds) and _in_namespace(ref, workload) and selects(mapping(spec.get("selector")), workload.labels)
 
 
 def _changes_cpu_limits(spec: Mapping[str, Any], workload: Workload) -> bool:

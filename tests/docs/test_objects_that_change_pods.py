@@ -28,6 +28,7 @@ CODES = {"CC0260", "CC0292", "CC0293", "CC0317"}
 MUTATES = {"rules": [{"mutate": {}, "match": OF_PODS}]}
 OF_PODS_ALONE = {"applyTo": [{"groups": [""], "versions": ["v1"], "kinds": ["Pod"]}]}
 LIMITS = {"limits": [{"type": "Container", "default": {"cpu": "2"}}]}
+PRESETS = (("kubeflow.org/v1alpha1", "PodDefault"), ("redhatcop.redhat.io/v1alpha1", "PodPreset"))
 IN_SHOP = {"metadata": {"namespace": "shop"}}
 
 OBJECTS: dict[str, list[Json]] = {
@@ -44,6 +45,14 @@ OBJECTS: dict[str, list[Json]] = {
     ],
     "Rollout (Argo) whose `workloadRef` is the workload": [
         other_object("argoproj.io/v1alpha1", "Rollout", {"workloadRef": WEB})
+    ],
+    "PodDefault (Kubeflow) or PodPreset (redhatcop.redhat.io) that selects the pod": [
+        other_object(version, kind, {"env": [{"name": "A", "value": "b"}], "selector": selector})
+        for version, kind in PRESETS
+        for selector in (OWN, {})
+    ],
+    "PodDefault that adds only tolerations": [
+        other_object(*PRESETS[0], {"desc": "of GPUs", "selector": OWN, "tolerations": [{"operator": "Exists"}]})
     ],
     "the Deployment itself, with the annotation `deprecated.deployment.rollback.to`": [],
     "MutatingAdmissionPolicy, MutatingWebhookConfiguration for pods": [

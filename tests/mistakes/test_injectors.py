@@ -146,6 +146,8 @@ KRUISE, VPA, KYVERNO = "apps.kruise.io/v1alpha1", "autoscaling.k8s.io/v1", "kyve
 ADMISSION, GATEKEEPER = "admissionregistration.k8s.io/v1", "mutations.gatekeeper.sh/v1"
 ON_PODS = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
 ON_SERVICES = {**ON_PODS, "resources": ["services"]}
+ON_DEPLOYMENTS = {**ON_PODS, "apiGroups": ["apps"], "resources": ["deployments"]}
+ON_OTHER_JOBS = {**ON_PODS, "apiGroups": ["batch.volcano.sh"], "resources": ["jobs"]}
 OF_PODS = {"any": [{"resources": {"kinds": ["Pod"]}}]}
 ROLE = {"annotations": {"eks.amazonaws.com/role-arn": "a"}}
 
@@ -157,6 +159,10 @@ def spread(**subset: Any) -> Json:
 def autoscaler(*policies: Json, target: Json = WEB, **more: Any) -> Json:
     spec = {"targetRef": target, "resourcePolicy": {"containerPolicies": list(policies)}, **more}
     return other_object(VPA, "VerticalPodAutoscaler", spec)
+
+
+def pod_default(selector: Json) -> Json:
+    return other_object("kubeflow.org/v1alpha1", "PodDefault", {"selector": selector, "volumes": []})
 
 
 def of_rules(api_version: str, kind: str, rule: Json) -> Json:
@@ -186,15 +192,19 @@ OBJECTS = [
             (ADMISSION, "MutatingWebhookConfiguration"),
             ("policies.kyverno.io/v1", "MutatingPolicy"),
         )
-        for rule, code in ((ON_PODS, "CC0292"), (ON_SERVICES, ""))
+        for rule, code in ((ON_PODS, "CC0292"), (ON_DEPLOYMENTS, "CC0292"), (ON_SERVICES, ""), (ON_OTHER_JOBS, ""))
     ),
     (of_rules(ADMISSION, "ValidatingWebhookConfiguration", ON_PODS), ""),
+    (pod_default(OWN), "CC0260"),
+    (pod_default({"matchLabels": {"app": "other"}}), ""),
+    (pod_default(OWN) | {"metadata": {"name": "it", "namespace": "elsewhere"}}, ""),
     (other_object("argoproj.io/v1alpha1", "Rollout", {"workloadRef": WEB}), "CC0260"),
     (other_object("argoproj.io/v1alpha1", "Rollout", {"workloadRef": {**WEB, "name": "db"}}), ""),
     (other_object(KYVERNO, "ClusterPolicy", {"rules": [{"mutate": {}, "match": OF_PODS}]}), "CC0292"),
     (other_object(KYVERNO, "Policy", {"rules": [{"mutate": {}, "match": OF_PODS}]}), "CC0292"),
     (other_object(KYVERNO, "ClusterPolicy", {"rules": [{"validate": {}, "match": OF_PODS}]}), ""),
     (other_object(GATEKEEPER, "Assign", {"applyTo": [{"kinds": ["Pod"]}]}), "CC0292"),
+    (other_object(GATEKEEPER, "Assign", {"applyTo": [{"kinds": ["Deployment"]}]}), "CC0292"),
     (other_object(GATEKEEPER, "Assign", {"applyTo": [{"kinds": ["Service"]}]}), ""),
     (other_object(GATEKEEPER, "AssignMetadata", {}), "CC0292"),
 ]
