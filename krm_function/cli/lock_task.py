@@ -1,12 +1,8 @@
 """The images that `lock` has to look up, the file that it writes, and the places that it pins."""
 
-import errno
-import fcntl
 import os
-import time
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -23,7 +19,7 @@ from krm_function.contrast.vm_size import is_sized
 from krm_function.findings import Cause, Finding, Path, finding, has_errors
 from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.hosts.write_files import NewFile, is_stream, write_files
+from krm_function.hosts.write_files import NewFile, Turn, in_turn, is_stream, write_files
 from krm_function.kubernetes.image import Image, is_contrast_image, other_tags, parse_image, printable_reference
 from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
@@ -47,58 +43,6 @@ from krm_function.schema.check import nearest
 from krm_function.schema.table import EMPTY
 from krm_function.text.errors import YamlError, decode, encode
 from krm_function.text.parse import parse
-
-# --- Make several runs of `lock` write into a directory one after the other
-#
-# Rule: flock locks the directory itself while a run reads and writes. So no lock file can be left over, and the lock
-# ends with the process, however that ends. The wait is bounded. If a file system has no such locks, the run continues
-# without one and reports a finding.
-
-
-LONGEST_WAIT = 60.0  # seconds; another run holds the lock for less than one
-PAUSE = 0.05  # seconds between two tries
-TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
-
-
-class DirectoryLock(NamedTuple):
-    """waited: seconds. timed_out: another run still has the lock. unguarded: why there is no lock, "" if there is."""
-
-    waited: float = 0
-    timed_out: bool = False
-    unguarded: str = ""
-
-
-@contextmanager
-def locked(directory: str) -> Iterator[DirectoryLock]:
-    """Wait for the lock of a directory, and hold it for the block."""
-    descriptor = -1
-    try:
-        try:
-            descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            lock = _wait_for_lock(descriptor)
-        except OSError as problem:
-            lock = DirectoryLock(unguarded=(problem.strerror or "no locks").lower())
-        yield lock
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
-
-
-def _wait_for_lock(descriptor: int) -> DirectoryLock:
-    start = time.monotonic()
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
-            if problem.errno not in TAKEN:
-                raise
-        else:
-            return DirectoryLock(time.monotonic() - start)
-        waited = time.monotonic() - start
-        if waited > LONGEST_WAIT:
-            return DirectoryLock(waited, timed_out=True)
-        time.sleep(PAUSE)
-
 
 # --- Read and update the file that `lock` writes
 #
@@ -168,7 +112,7 @@ def write_lock(
         write_files([NewFile(file.path, new_lock(entries).encode("utf-8")), *further])
         return WrittenLock()
     old_names = _list_references(file)
-    with locked(os.path.dirname(file.path) or ".") as lock:
+    with in_turn(file.path) as lock:
         if lock.timed_out:
             return WrittenLock(waited=lock.waited, findings=(_report_timeout(file.path, lock),))
         now, findings = open_lock(file.path)
@@ -195,7 +139,7 @@ def _make_changes(file: LockFile, entries: Mapping[str, Mapping[str, Any]], drop
     return [NewFile(file.path, data)] if data != old else []
 
 
-def _report_timeout(path: str, lock: DirectoryLock) -> Finding:
+def _report_timeout(path: str, lock: Turn) -> Finding:
     return finding("CC1212", file=path, lock=path, seconds=f"{lock.waited:.0f}")
 
 

@@ -1,6 +1,5 @@
 """The files that `init` writes: those that a directory lacks, and the orchestrator's own with the function in it."""
 
-import itertools
 import os
 import re
 from argparse import Namespace
@@ -85,7 +84,9 @@ def _parse_versions(text: str) -> dict[str, int] | None:
 
 
 def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
-    """Return the copies that a directory lacks: path -> bytes."""
+    """Return the copies that a directory lacks: path -> bytes. Raises FileProblem for a link to another directory."""
+    if os.path.islink(os.path.join(directory, DIRECTORY)):
+        raise FileProblem(os.path.join(directory, DIRECTORY), "it is a link", writing=True)
     copies: dict[str, bytes] = {}
     for kind in kinds:
         path, text = os.path.join(directory, schema_file(kind)), schema_text(kind).encode()
@@ -94,10 +95,10 @@ def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
     return copies
 
 
-def write_all(files: Mapping[str, bytes], new: str = "") -> None:
+def write_all(files: Mapping[str, bytes], new: str = "", old: Mapping[str, bytes] = NOTHING) -> None:
     """Write all files, in this order. new: a directory to make; the directories of the copies are always made.
 
-    Raises FileProblem, and leaves nothing.
+    old: the bytes that files must still have. Raises FileProblem, and leaves nothing.
     """
     directories = sorted({os.path.dirname(path) for path in files} - {""}, key=len)
     missing = [
@@ -108,7 +109,7 @@ def write_all(files: Mapping[str, bytes], new: str = "") -> None:
         for directory in missing:
             _make_directory(directory)
             created.append(directory)
-        write_files(itertools.starmap(NewFile, files.items()))
+        write_files(NewFile(path, data, old=old.get(path)) for path, data in files.items())
     except BaseException:
         for directory in reversed(created):
             with suppress(OSError):  # it has files, or was not made
@@ -195,9 +196,10 @@ def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, 
 
 
 class Wiring(NamedTuple):
-    """files: path -> bytes, to be written in this order. changes: one line each, for people."""
+    """files: path -> bytes, to be written in this order. old: as they were. changes: one line each, for people."""
 
     files: Mapping[str, bytes]
+    old: Mapping[str, bytes]
     changes: Sequence[str]
     state: State
     findings: Sequence[Finding]
@@ -206,6 +208,7 @@ class Wiring(NamedTuple):
 def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiring:
     """Return everything that a directory lacks. Raises YamlError."""
     files: dict[str, bytes] = {}
+    old = {os.path.join(directory, target.name): target.data} if target.data else {}
     changes: list[str] = []
     findings: list[Finding] = []
     text = decode(target.data).text
@@ -229,6 +232,7 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
         try:
             wired_as = _choose_function(target.host, choices, config_files.generate in listed(value, "transformers"))
             original = read_file(generate, directory) if new is None else new
+            old |= {generate: original} if new is None else {}
             data, added = _complete_generate(original, wired_as, choices)
         except ValueError as problem:
             findings.append(finding("CC1311.content", file=generate, error=str(problem)))
@@ -252,7 +256,7 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
     )
     resources = resource_files(directory, target.host, target.chart, wired.text)
     state = State(directory, target.host, config_files, generate_text, release_text, lock_text, resources, target.chart)
-    return Wiring(files, changes, state, findings)
+    return Wiring(files, old, changes, state, findings)
 
 
 def _wire(directory: str, target: TargetFile, text: str, files: Files) -> Wired:

@@ -3,14 +3,15 @@
 import errno
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from functools import partial
 from stat import S_ISCHR, S_ISDIR, S_ISREG
 from types import FrameType
 
-from krm_function.hosts.files import FileProblem
+from krm_function.hosts.files import FileProblem, read_file
 from krm_function.record import NamedTuple
 
 # --- Defer SIGINT, SIGTERM and SIGHUP while files are written
@@ -224,12 +225,16 @@ def _remove(path: str) -> None:
 
 
 class NewFile(NamedTuple):
-    """A file to write. new: it must not exist yet, and the umask does not change its mode."""
+    """A file to write. new: it must not exist yet, and the umask does not change its mode.
+
+    old: the bytes that were read, which it must still have.
+    """
 
     path: str
     data: bytes
     mode: int = 0o644
     new: bool = False
+    old: bytes | None = None
 
 
 class Staged(NamedTuple):
@@ -378,6 +383,79 @@ def unwritable(file: NewFile, problem: OSError, remaining: Sequence[str] = ()) -
     return FileProblem(file.path, reason, writing=True)
 
 
+# --- Make several runs write into a directory one after the other
+#
+# Rule: flock locks the directory itself while a run reads and writes. So no lock file can be left over, and the lock
+# ends with the process, however that ends. The wait is bounded. If a file system has no such locks, the run continues
+# without one. A file with `old` bytes is written only if it still has these when its turn comes.
+
+
+LONGEST_WAIT = 60.0  # seconds; another run holds the lock for less than one
+PAUSE = 0.05  # seconds between two tries
+TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
+HELD: set[tuple[int, int]] = set()  # the directories whose turn this process has
+
+
+class Turn(NamedTuple):
+    """waited: seconds. timed_out: another run still has the lock. unguarded: why there is no lock, "" if there is."""
+
+    waited: float = 0
+    timed_out: bool = False
+    unguarded: str = ""
+
+
+class Changed(FileProblem):
+    """A file that another program has changed since it was read; nothing was written."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "another program changed it meanwhile; run the command again", writing=True)
+
+
+@contextmanager
+def in_turn(path: str) -> Iterator[Turn]:
+    """Wait for the lock of a file's directory, and hold it for the block; a block in a block has it already."""
+    descriptor, place = -1, (-1, -1)
+    try:
+        turn = Turn()
+        try:
+            descriptor = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            status = os.fstat(descriptor)
+            if (status.st_dev, status.st_ino) not in HELD:
+                turn = _wait_for_lock(descriptor)
+                place = (status.st_dev, status.st_ino)
+                HELD.add(place)
+        except OSError as problem:
+            turn = Turn(unguarded=(problem.strerror or "no locks").lower())
+        yield turn
+    finally:
+        HELD.discard(place)
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _wait_for_lock(descriptor: int) -> Turn:
+    start = time.monotonic()
+    while True:
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+        except OSError as problem:
+            if problem.errno not in TAKEN:
+                raise
+        else:
+            return Turn(time.monotonic() - start)
+        waited = time.monotonic() - start
+        if waited > LONGEST_WAIT:
+            return Turn(waited, timed_out=True)
+        time.sleep(PAUSE)
+
+
+def _must_be_unchanged(file: NewFile, turn: Turn) -> None:
+    if turn.timed_out:
+        raise FileProblem(file.path, "another run still writes into its directory", writing=True)
+    if read_file(file.path) != file.old:
+        raise Changed(file.path)
+
+
 # --- Write several files as one: first each complete beside its target, then each renamed into its place
 #
 # Rule: a target has its old bytes or all of its new ones, and nothing is written through a symbolic link.
@@ -454,6 +532,13 @@ def _rename_all(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
 
     Raises FileProblem, and BrokenPipeError for a stream without a reader.
     """
+    with ExitStack() as turns:
+        for file in (staged_file.file for staged_file in ready if staged_file.file.old is not None):
+            _must_be_unchanged(file, turns.enter_context(in_turn(file.path)))
+        _rename_in_turn(ready, streams)
+
+
+def _rename_in_turn(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None:
     for file in streams:
         try:
             write_stream(file.path, file.data)

@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
-from tests.failures.running import Run
+from tests.failures.running import EXECUTABLE, Run
 from tests.failures.world import REGISTRY, World, canaries
 from tests.hosts.running import ROOT
 from tests.wording import wording
@@ -210,15 +212,51 @@ def test_an_end_of_the_answers_chooses_nothing(shop: Shop) -> None:
     assert (shop.directory / CONFIG).read_bytes() == before
 
 
-def on_a_terminal(arguments: list[str], directory: Path, answers: list[str]) -> str:
-    """Call the program on a terminal of its own, and type the answers."""
+def test_runs_at_once_keep_the_decisions_of_each(shop: Shop) -> None:
+    names = [f"docs-{number}" for number in range(6)]
+    world = application()
+    for name in names:
+        world[name] = {**world["docs"], "metadata": {"name": name, "namespace": "shop"}}
+    shop.change(world)
+    call = [str(EXECUTABLE), "adopt", "deployment", "--config", CONFIG, "--no-lock", "--yes-to", "externalSources"]
+    runs = [
+        subprocess.Popen(
+            [*call, "--plain", f"Deployment/{name}=public"], cwd=shop.directory, stdout=subprocess.DEVNULL
+        )
+        for name in names
+    ]
+    assert {run.wait() for run in runs} <= {0, 1}
+    assert {entry["name"] for entry in options(shop)["workloads"]} == set(names)
+
+
+def test_what_a_colleague_writes_while_a_question_is_open_stays(shop: Shop) -> None:
+    shop.change(application())
+    theirs = (shop.directory / CONFIG).read_bytes() + b"# theirs\n"
+
+    def write() -> None:
+        (shop.directory / CONFIG).write_bytes(theirs)
+
+    arguments = ["adopt", "deployment", "--config", CONFIG, "--no-lock"]
+    printed = on_a_terminal(arguments, shop.directory, ["p", "public pages", "y"], write)
+    assert "CC1002" in printed
+    assert (shop.directory / CONFIG).read_bytes() == theirs
+
+
+def on_a_terminal(
+    arguments: list[str], directory: Path, answers: list[str], meanwhile: Callable[[], None] | None = None
+) -> str:
+    """Call the program on a terminal of its own, and type the answers. meanwhile: called at the first question."""
     pid, terminal = pty.fork()
     if not pid:
         os.chdir(directory)
         program = str(ROOT / ".venv/bin/contrast-krm")
         os.execv(program, [program, *arguments])  # noqa: S606
-    os.write(terminal, "".join(f"{answer}\n" for answer in answers).encode())
     said = b""
+    if meanwhile:
+        while b"?" not in said:
+            said += os.read(terminal, 4096)
+        meanwhile()
+    os.write(terminal, "".join(f"{answer}\n" for answer in answers).encode())
     try:
         while part := os.read(terminal, 4096):
             said += part

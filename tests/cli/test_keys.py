@@ -136,6 +136,15 @@ def test_keys_are_added_to_a_configuration_one_after_the_other(tmp_path: Path, c
     assert len(manifest["seedshareOwnerKeys"]) == 1
 
 
+def test_keys_that_are_added_at_once_are_all_there(tmp_path: Path) -> None:
+    file = tmp_path / "contrast.yaml"
+    file.write_text(GENERATE)
+    call = [str(EXECUTABLE), "keys", "new", "--workload-owner", "--add-to", "contrast.yaml", "-o"]
+    runs = [subprocess.Popen([*call, str(number)], cwd=tmp_path, stderr=subprocess.DEVNULL) for number in range(5)]
+    assert {run.wait() for run in runs} == {0}
+    assert len(yaml.safe_load(file.read_text())["spec"]["manifest"]["workloadOwnerKeys"]) == 5
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

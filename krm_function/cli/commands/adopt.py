@@ -27,7 +27,7 @@ from krm_function.config.image_lock import KIND as LOCK
 from krm_function.config.image_lock import parse_image_lock
 from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.hosts.files import read_file
-from krm_function.hosts.write_files import NewFile, write_files
+from krm_function.hosts.write_files import Changed, NewFile, write_files
 from krm_function.kubernetes.address import address_of
 from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import Resource
@@ -94,14 +94,23 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Adopt an application. Raises FileProblem."""
+    """Adopt an application; again, if another run has changed the configuration meanwhile. Raises FileProblem."""
+    asks = options.yes_to is None and not options.dry_run and "-" not in options.paths and _has_terminal()
+    while True:
+        try:
+            return _run_once(options, asks=asks)
+        except Changed:
+            if asks or "-" in options.paths:  # the answers were about other content, or the input is gone
+                raise
+
+
+def _run_once(options: Namespace, *, asks: bool) -> int:
     sources, limits, wrong_flags = look_up_flags(options)
     inputs = read_inputs(options.paths)
     config, problems = configured(options.config, inputs.resources, options.config_from)
     findings = [*wrong_flags, *inputs.findings, *problems]
     if config is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    asks = options.yes_to is None and not options.dry_run and "-" not in options.paths and _has_terminal()
     seen: set[str] = set()
     request, adoption = _adopt(_make_request(options), config, inputs.resources, seen if asks else None)
     images = None
@@ -141,11 +150,12 @@ NEW_LOCK = "images.yaml"
 
 
 class Configured(NamedTuple):
-    """A configuration. generate: its ContrastGenerate, in a file. documents: all documents."""
+    """A configuration. generate: its ContrastGenerate, in a file. documents: all documents. old: that file's bytes."""
 
     config: Config
     generate: ConfigDocument
     documents: tuple[ConfigDocument, ...]
+    old: bytes
 
     @property
     def lock(self) -> str:
@@ -160,17 +170,21 @@ class Configured(NamedTuple):
         return replace_spec(self.config, self.generate, spec)
 
     def changed(self, spec: dict[str, Any]) -> list[NewFile]:
-        """Return the file of the ContrastGenerate with this spec; none if equal. Raises FileProblem, YamlError."""
-        old = read_file(self.generate.file)
-        data = generate_with_spec(old, spec)
-        return [NewFile(self.generate.file, data)] if data != old else []
+        """Return the file of the ContrastGenerate with this spec; none if equal. Raises YamlError."""
+        data = generate_with_spec(self.old, spec)
+        return [NewFile(self.generate.file, data, old=self.old)] if data != self.old else []
 
 
 def configured(
     paths: Sequence[str], resources: Sequence[Resource], variable: str
 ) -> tuple[Configured | None, tuple[Finding, ...]]:
     """Read the configuration. Parameters as for `from_files_and_resources`."""
-    documents, findings = from_files_and_resources(paths, resources, variable)
+    old: dict[str, bytes] = {}
+
+    def read(path: str, root: str = "") -> bytes:
+        return old.setdefault(path, read_file(path, root))
+
+    documents, findings = from_files_and_resources(paths, resources, variable, read)
     config, problems = collect(documents)
     findings += problems
     if has_errors(findings) or config is None:
@@ -180,7 +194,7 @@ def configured(
     if len(files) != 1:
         code = "CC0909.generates" if files else "CC0909.no-generate"
         return None, (*findings, finding(code, option="--config"))
-    return Configured(config, generates[0], tuple(documents)), findings
+    return Configured(config, generates[0], tuple(documents), read(generates[0].file)), findings
 
 
 def _is_kind(document: ConfigDocument, kind: str) -> bool:

@@ -21,7 +21,7 @@ from krm_function.config.wiring import Function
 from krm_function.contrast.platforms import PLATFORMS, find_platform
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
-from krm_function.hosts.write_files import sweep
+from krm_function.hosts.write_files import in_turn, sweep
 from krm_function.kubernetes.image import parse_image
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.report.findings import on_one_line
@@ -85,6 +85,11 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Wire a directory. Raises FileProblem."""
+    with in_turn(os.path.join(options.directory, "")):
+        return _run_in_turn(options)
+
+
+def _run_in_turn(options: Namespace) -> int:
     directory = options.directory
     if os.path.lexists(directory) and not os.path.isdir(directory):
         raise FileProblem(directory, "no such directory")
@@ -115,7 +120,7 @@ def run(options: Namespace) -> int:
     else:
         names = os.listdir(directory) if os.path.isdir(directory) else []
         sweep(os.path.join(directory, name) for name in (*names, *map(schema_file, CONFIG_KINDS)))
-        write_all(wired.files, "" if os.path.isdir(directory) else directory.rstrip("/"))
+        write_all(wired.files, "" if os.path.isdir(directory) else directory.rstrip("/"), wired.old)
     return print_findings(findings, options.format, options.report, text)
 
 

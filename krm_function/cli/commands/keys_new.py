@@ -15,7 +15,7 @@ from krm_function.config.edit import with_owner_key
 from krm_function.contrast.owner_keys import KeyPair, new_seedshare_owner, new_workload_owner
 from krm_function.findings import Finding, finding
 from krm_function.hosts.files import FileProblem, read_file
-from krm_function.hosts.write_files import NewFile, staged, sweep, write_files
+from krm_function.hosts.write_files import NewFile, in_turn, staged, sweep, write_files
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.report.findings import on_one_line
 from krm_function.text.errors import YamlError
@@ -57,8 +57,9 @@ def run(options: Namespace) -> int:
             return print_findings([finding("CC1002.key", file=path, option=option)], options.format, options.report)
     pair = new_seedshare_owner() if owner == "seedshare" else new_workload_owner()
     if options.add_to:
-        data = with_owner_key(read_file(options.add_to), field, pair.public)
-        _write(pair, private, NewFile(options.add_to, data))
+        with in_turn(options.add_to):
+            old = read_file(options.add_to)
+            _write(pair, private, NewFile(options.add_to, with_owner_key(old, field, pair.public), old=old))
     elif public:
         _write(pair, private, NewFile(public, _format_public_half(pair.public, as_yaml=options.yaml), PUBLIC, new=True))
     else:

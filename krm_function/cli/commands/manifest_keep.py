@@ -11,7 +11,7 @@ from krm_function.cli.parser import Parser, add_findings, add_paths
 from krm_function.config.edit import with_kept_base, without_keep
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
-from krm_function.hosts.write_files import write_file
+from krm_function.hosts.write_files import NewFile, write_files
 from krm_function.report.findings import on_one_line
 
 DESCRIPTION = (
@@ -48,6 +48,6 @@ def run(options: Namespace) -> int:
     except ValueError as problem:
         refusal = finding("CC0909.add-to", option="--in", file=options.into, error=str(problem))
         return print_findings((*findings, refusal), options.format, options.report)
-    write_file(options.into, changed)
+    write_files([NewFile(options.into, changed, old=data)])
     done = "spec.manifest.keep is gone from" if options.end else "spec.manifest.base and keep: previous are in"
     return print_findings(findings, options.format, options.report, f"{on_one_line(f'{done} {options.into}')}\n")
