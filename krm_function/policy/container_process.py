@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from krm_function.config.references import References, Undecodable
-from krm_function.findings import Cause, Finding, Path, finding
+from krm_function.findings import Cause, Finding, Path, finding, has_errors
 from krm_function.kubernetes.workload import INITDATA
 from krm_function.policy.expansion import (
     CONTROLLED,
@@ -23,6 +23,7 @@ from krm_function.policy.expansion import (
     matchable_variable,
     token_marker,
     without_markers,
+    without_own_tokens,
 )
 from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, is_bookkeeping, problem
 from krm_function.record import NamedTuple
@@ -345,6 +346,8 @@ def process(
         env.append("TERM=xterm")
     env.append("HOSTNAME=" + token_marker("host-name"))
     args = _expand_arguments(container, image, pod_env.values, pod, at, findings, room)
+    if not has_errors(findings):  # at the last, whatever road a text came
+        has_no_tokens(map(without_own_tokens, [*args, *env, *pod_env.pairs]), pod, at, findings)
     args += [text for text in extra["Args"] if text not in args]
     if not args:
         findings.append(problem(pod, (*at, "image"), "CC0604.command"))

@@ -134,6 +134,11 @@ def without_markers(text: str) -> str:
     return re.sub(_MARKER, lambda match: f"$({match[1]})", text) if "\0" in text else text
 
 
+def without_own_tokens(text: str) -> str:
+    """Return what is not ours of a variable or argument: no markers, and no pattern, whose texts are escaped."""
+    return re.sub(_MARKER, "?", text.partition(token_marker(PATTERN))[0]) if "\0" in text else text
+
+
 def expand(text: str, variables: Mapping[str, str]) -> str:
     """Expand `$(NAME)` as the kubelet does: unknown names stay, `$$` is a dollar.
 

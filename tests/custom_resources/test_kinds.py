@@ -14,7 +14,7 @@ from krm_function.kubernetes.kinds import REFUSED as REFUSED_KINDS
 from krm_function.kubernetes.pod_kinds import DIRECTORY, SHIPPED, of_group
 from tests import quick_yaml as yaml
 from tests.custom_resources.kinds import BY_CATALOGUE, OTHER_VERSIONS, REFUSED, SEALED
-from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, leader_worker_set, rendered, stream, template
+from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, leader_worker_set, ray_cluster, rendered, stream, template
 from tests.custom_resources.planted import Planted, thing
 from tests.custom_resources.unknown_kinds import UNKNOWN_NAMES, UNKNOWN_TEMPLATES
 from tests.hosts.running import called
@@ -282,6 +282,40 @@ def test_a_variable_that_steers_programs_gets_no_form(name: str, tmp_path: Any) 
     made = called("generate", "-", *options, stdin=text)
     assert (made.code, made.out) == (1, b"")
     assert "CC0693" in made.err
+
+
+@pytest.mark.parametrize(
+    "adds",
+    [
+        {"annotations": {"example.com/note": "{spec.note}"}},
+        {"labels": {"example.com/note": "{spec.note}"}},
+        {"env": [{"name": "NOTE", "value": "{spec.note}.{hash}"}], "annotations": {"example.com/note": "{spec.note}"}},
+        {"env": [{"name": "LD_PRELOAD", "value": "{spec.note}"}]},
+    ],
+    ids=["annotation", "label", "with a form", "variable"],
+)
+def test_no_token_comes_into_a_policy_through_what_a_controller_adds(adds: Json, tmp_path: Any) -> None:
+    config = yaml.safe_load(CONTRAST.read_text())
+    config["spec"]["podTemplates"] = [
+        {"group": "example.com", "kind": "Fleet", "templates": [{"path": "spec.template", "names": ["x"], "adds": adds}]}
+    ]
+    (tmp_path / "contrast.yaml").write_text(json.dumps(config))
+    options = (*OPTIONS[:4], "--config", str(tmp_path / "contrast.yaml"))
+    field = "labels" if "labels" in adds else "annotations"
+    source = {"fieldRef": {"fieldPath": f"metadata.{field}['example.com/note']"}}
+    env = [] if list(adds) == ["env"] else [{"name": "LD_PRELOAD", "valueFrom": source}]
+    for note, code in (("$(text-pattern)^(?s:.*)$", 1), ("$(todo-annotation)", 1), ("a note", 0)):
+        fleet = thing("example.com/v1", "Fleet", note=note, template=template(env=env))
+        run = called("generate", "-", *options, stdin=stream(fleet).encode())
+        assert (run.code, "CC0604" in run.err) == (code, code == 1), run.err
+
+
+def test_no_token_comes_into_a_policy_through_the_name_of_a_group() -> None:
+    cluster = ray_cluster(own_command=False)
+    cluster["spec"]["workerGroupSpecs"][0]["groupName"] = "$(todo-annotation)"
+    run = called("generate", "-", *OPTIONS, stdin=stream(cluster).encode())
+    assert run.code == 1
+    assert "CC0604" in run.err
 
 
 LONGEST: dict[str, tuple[int, Callable[[str], Json]]] = {
