@@ -1,6 +1,7 @@
 """Check each workload of rendered output: sealed, unchanged since, admitted by the cluster."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from krm_function.check.drift import find_drift
@@ -80,8 +81,10 @@ def place_in_owner(pod: Any, workload: Workload) -> Workload:
     pod: or the template of an object that a controller made, with metadata and spec.
     """
     template, path = without_controlled(mapping(pod), workload), workload.template
-    if path:
+    if path and isinstance(dig(workload.object, path[:-1]), dict):
         edited = apply(workload.object, [Change(path, "set", template)])
+    elif path:  # of an owner without a template
+        edited = {**workload.object, **reduce(lambda value, name: {str(name): value}, reversed(path), template)}
     else:
         names = {key: workload.pod_metadata[key] for key in ("name", "namespace") if key in workload.pod_metadata}
         edited = {**workload.object, **template, "metadata": {**template["metadata"], **names}}

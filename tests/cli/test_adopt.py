@@ -220,9 +220,7 @@ def test_runs_at_once_keep_the_decisions_of_each(shop: Shop) -> None:
     shop.change(world)
     call = [str(EXECUTABLE), "adopt", "deployment", "--config", CONFIG, "--no-lock", "--yes-to", "externalSources"]
     runs = [
-        subprocess.Popen(
-            [*call, "--plain", f"Deployment/{name}=public"], cwd=shop.directory, stdout=subprocess.DEVNULL
-        )
+        subprocess.Popen([*call, "--plain", f"Deployment/{name}=public"], cwd=shop.directory, stdout=subprocess.DEVNULL)
         for name in names
     ]
     assert {run.wait() for run in runs} <= {0, 1}

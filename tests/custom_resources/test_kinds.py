@@ -14,7 +14,16 @@ from krm_function.kubernetes.kinds import REFUSED as REFUSED_KINDS
 from krm_function.kubernetes.pod_kinds import DIRECTORY, SHIPPED, of_group
 from tests import quick_yaml as yaml
 from tests.custom_resources.kinds import BY_CATALOGUE, OTHER_VERSIONS, REFUSED, SEALED
-from tests.custom_resources.objects import CONTRAST, OPTIONS, Json, leader_worker_set, ray_cluster, rendered, stream, template
+from tests.custom_resources.objects import (
+    CONTRAST,
+    OPTIONS,
+    Json,
+    leader_worker_set,
+    ray_cluster,
+    rendered,
+    stream,
+    template,
+)
 from tests.custom_resources.planted import Planted, thing
 from tests.custom_resources.unknown_kinds import UNKNOWN_NAMES, UNKNOWN_TEMPLATES
 from tests.hosts.running import called
@@ -297,7 +306,11 @@ def test_a_variable_that_steers_programs_gets_no_form(name: str, tmp_path: Any) 
 def test_no_token_comes_into_a_policy_through_what_a_controller_adds(adds: Json, tmp_path: Any) -> None:
     config = yaml.safe_load(CONTRAST.read_text())
     config["spec"]["podTemplates"] = [
-        {"group": "example.com", "kind": "Fleet", "templates": [{"path": "spec.template", "names": ["x"], "adds": adds}]}
+        {
+            "group": "example.com",
+            "kind": "Fleet",
+            "templates": [{"path": "spec.template", "names": ["x"], "adds": adds}],
+        }
     ]
     (tmp_path / "contrast.yaml").write_text(json.dumps(config))
     options = (*OPTIONS[:4], "--config", str(tmp_path / "contrast.yaml"))

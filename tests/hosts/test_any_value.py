@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from krm_function.text.writer import dump
+from tests.custom_resources.kinds import SEALED
+from tests.custom_resources.objects import CONTRAST, OPTIONS, stream
+from tests.diagnosis.objects import NAME, deployment, manifest, pod, replica_set, status
 from tests.hosts.documents import load
 from tests.hosts.running import EXAMPLES, Ran, called
 
@@ -19,6 +22,8 @@ ODD: tuple[Any, ...] = (
     *("contrast-cc", "contrast-cc-metal-qemu-snp", "@sha256:" + "a" * 64, [], {}, [None], [{}], [[]], {"name": "x"}),
 )
 ENDS = (0, 1, 2)
+UNREADABLE = 3
+LOG = Path(__file__).parents[1] / "replay/data/refused.jsonl"
 FRESH = Random(os.environ.get("PROPERTY_SEED", "0")).sample(range(1 << 30, 1 << 31), 40)  # noqa: S311 (not for secrets)
 SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in FRESH)]
 
@@ -75,6 +80,13 @@ def ends_well(ran: Ran) -> bool:
     return not ran.code
 
 
+def ends(*arguments: str, stdin: bytes = b"") -> None:
+    """Call a command whose findings are also in its output."""
+    ran = called(*arguments, stdin=stdin)
+    assert ran.code in (*ENDS, UNREADABLE), ran.err
+    assert "internal error" not in ran.err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_of_an_input(seed: int, tmp_path: Path) -> None:
@@ -110,3 +122,53 @@ def test_of_an_output(seed: int, tmp_path: Path) -> None:
     ends_well(called("uninject", stdin=data))
     ends_well(called("manifest", stdin=data))
     ends_well(called("post-render", *options, stdin=data))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_of_a_custom_resource(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)  # noqa: S311 (the same every time)
+    planted = SEALED[seed % len(SEALED)]
+    given = stream(planted.value).encode()
+    (tmp_path / "config.yaml").write_bytes(CONTRAST.read_bytes())
+    options = (*OPTIONS[:4], "--config", str(tmp_path / "config.yaml"))
+    data = changed(random, given)
+    ends_well(called("plan", "-", *OPTIONS, stdin=data))
+    ends_well(called("generate", "-", *OPTIONS, stdin=data))
+    ends("assess", "-", stdin=data)
+    ends("adopt", "-", *options, "--no-lock", "--yes-to", "externalSources", stdin=data)
+    data = changed(random, called("generate", "-", *OPTIONS, stdin=given).ok())
+    (tmp_path / "output.yaml").write_bytes(data)
+    ends_well(called("check", "-", stdin=data))
+    ends_well(called("check", "-", *OPTIONS, stdin=data))
+    ends("guard", "--sealed", str(tmp_path / "output.yaml"), *OPTIONS)
+    ends("assess", "-", stdin=data)
+    for address in planted.sealed:
+        ends("policy", "show", address, stdin=data)
+        ends("why", address.partition("#")[0], stdin=data)
+
+
+WAITING = {"waiting": {"web": ["CreateContainerError", '"CreateContainerRequest is blocked by policy: "']}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_of_the_objects_of_a_cluster_and_the_files_of_a_release(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)  # noqa: S311 (the same every time)
+    objects = written([status(pod(), WAITING), replica_set(), deployment(), manifest()])
+    for address in ("deploy/web", f"pod/{NAME}"):
+        ends("why", address, stdin=changed(random, objects))
+    (tmp_path / "to.yaml").write_bytes(changed(random, (EXAMPLES / "quickstart/config/release.yaml").read_bytes()))
+    config, data = str(EXAMPLES / "quickstart/config"), changed(random, read("quickstart", "resources"))
+    ends("upgrade", "--config", config, "--to", str(tmp_path / "to.yaml"), stdin=data)
+    ends("release", "import", str(tmp_path / "to.yaml"))
+    ends("policy", "replay", "Deployment/shop/web", "--log", str(LOG), stdin=changed(random, objects))
+
+
+@pytest.mark.parametrize("spec", [None, [], "x", {"template": []}, {"template": {"spec": None}}], ids=repr)
+def test_a_workload_without_a_template_is_told_by_why(spec: Any) -> None:
+    owner = {**deployment(), "spec": spec}
+    if spec is None:
+        del owner["spec"]
+    for address in ("deploy/web", f"pod/{NAME}"):
+        ends("why", address, stdin=written([status(pod(), WAITING), replica_set(), owner]))
