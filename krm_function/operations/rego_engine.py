@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
@@ -26,6 +27,7 @@ from krm_function.record import NamedTuple
 Kind = Literal["opa", "regorus"]
 KINDS: tuple[Kind, ...] = ("opa", "regorus")
 SECONDS = 60  # for one evaluation; those of the tests take less than one
+ALL_SECONDS = 300  # for all of a command
 OUTPUT_LIMIT = 64 << 20
 COLUMNS = 1024  # of a line that regorus loads; its command line has no option for more
 PASSED_ON = ("HOME", "PATH", "TMPDIR")  # of the environment; a wrapper script may need them
@@ -45,6 +47,10 @@ WITHOUT_DOT = frozenset(
 FAMILIES = frozenset(
     ("array", "base64", "base64url", "bits", "internal", "json", "numbers", "object", "regex", "strings", "units")
 )
+
+
+class OutOfTime(Exception):
+    """All evaluations together take too long: no further request has a verdict."""
 
 
 class Engine(NamedTuple):
@@ -97,6 +103,7 @@ class _Evaluation:
         self._engine, self._directory = engine, directory
         self._files: list[str] = []
         self._options: list[str] = []
+        self._end = time.monotonic() + ALL_SECONDS
 
     def load(self, policy: str, data: Any) -> None:
         """Write the policy. Raises Unanswered for an OPA that does not list its builtins."""
@@ -136,6 +143,9 @@ class _Evaluation:
         return path
 
     def _run(self, arguments: list[str]) -> bytes:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise OutOfTime
         output = os.path.join(self._directory, "output")
         with open(output, "wb+") as out, open(os.path.join(self._directory, "log"), "wb+") as log:
             try:
@@ -146,7 +156,7 @@ class _Evaluation:
                     stderr=log,
                     cwd=self._directory,
                     env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
-                    timeout=SECONDS,
+                    timeout=min(SECONDS, left),
                     check=False,
                 )
             except subprocess.TimeoutExpired:

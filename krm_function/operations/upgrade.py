@@ -1,6 +1,7 @@
 """An upgrade from the present Contrast release to another one, as a plan of waves."""
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
@@ -392,7 +393,8 @@ def _coordinator(change: Change, places: Places, hosts: Mapping[HostName, Host],
     if change.coordinator is None:
         task = "that of the deployment that has it: upgrade it there first"
         return Wave("coordinator", task, dict.fromkeys(hosts, ()), ())
-    ready = f"kubectl rollout status statefulset/{change.coordinator.name} --namespace {places.namespace}"
+    stateful_set = shlex.quote(f"statefulset/{change.coordinator.name}")
+    ready = f"kubectl rollout status {stateful_set} --namespace {places.namespace}"
     commands: dict[HostName, Sequence[str]] = {}
     notes: dict[HostName, str] = {}
     for name, host in hosts.items():
@@ -462,7 +464,7 @@ def _fill(text: str, change: Change, places: Places, out: str = "") -> str:
         version=change.new,
         out=out,
         arguments=" ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in places.configured),
-        coordinator=f"{coordinator.namespace or places.namespace}/{coordinator.name}" if coordinator else "",
+        coordinator=shlex.quote(f"{coordinator.namespace or 'default'}/{coordinator.name}") if coordinator else "",
     )
 
 

@@ -56,6 +56,17 @@ def here(tmp_path: Path, call: Zygote) -> Deployment:
     return Deployment(tmp_path, call)
 
 
+def test_schemas_are_not_written_through_a_link(here: Deployment) -> None:
+    here.write("over/kustomization.yaml", "resources: []\n")
+    (here.directory / "elsewhere").mkdir()
+    (here.directory / "over/.contrast-krm").symlink_to("../elsewhere")
+    run = here.init("over")
+    assert run.code == 3
+    assert "CC1002" in run.stderr
+    assert not list((here.directory / "elsewhere").iterdir())
+    assert not (here.directory / "over/contrast.yaml").exists()
+
+
 def without(text: str, *lines: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if line.strip() not in lines)
 

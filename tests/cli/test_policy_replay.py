@@ -13,6 +13,7 @@ from krm_function.policy.initdata import Initdata, annotation, encode_toml
 from tests import quick_yaml as yaml
 from tests.cli.conftest import Shop
 from tests.failures.running import Run, listing
+from tests.hosts.running import called
 from tests.policy.test_contrast_node import _pod
 from tests.real_tools import needing
 from tests.replay.logs import CANARY, DATA, agent, life, line, of_another_pod, refused, rego
@@ -254,6 +255,14 @@ def test_an_engine_that_hangs_or_floods_is_ended(shop: Shop, tmp_path: Path, mon
         with rego_engine.rego_engine(f"{tmp_path}/regorus", "package agent_policy\n", {}) as (ask, _, (wrong,)):
             assert ask is None
             assert said in wrong.message
+
+
+def test_all_evaluations_together_have_a_limit(shop: Shop, rendered: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rego_engine, "ALL_SECONDS", 0)
+    pod = str(shop.directory / shop.write("pod.yaml", rendered))
+    run = called("policy", "replay", POD, pod, "--log", str(DATA / "refused.jsonl"), "--engine", tool("opa-cli"))
+    assert (run.code, run.out) == (3, b"")
+    assert wording("CC1006.slow", seconds=300) in run.err
 
 
 def test_opa_has_no_builtin_that_leaves_the_machine() -> None:

@@ -118,6 +118,16 @@ def test_a_file_without_a_release_is_an_error(shop: Path, text: str, code: str) 
     assert code in ran.err
 
 
+def test_a_name_of_the_input_is_quoted_in_every_command(shop: Path) -> None:
+    file = shop / "resources/coordinator.yaml"
+    file.write_text(re.sub(r"(name|app\.kubernetes\.io/name): coordinator\b", r"\1: x;touch pwned", file.read_text()))
+    waves = json.loads(plan(shop, "-o", "json").out)["waves"]
+    commands = [text for wave in waves for texts in wave["commands"].values() for text in texts]
+    assert any("'" in text and "pwned" in text for text in commands)
+    for text in commands:
+        assert not any(";touch" in word for word in re.sub(r"'[^']*'", "", text).split()), text
+
+
 def test_without_a_coordinator_its_wave_is_another_deployments(shop: Path) -> None:
     (shop / "resources/coordinator.yaml").unlink()
     ran = plan(shop, "-o", "json", "--host", "kubectl")

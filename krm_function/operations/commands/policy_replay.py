@@ -23,7 +23,7 @@ from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.kubernetes.workload import Workload
-from krm_function.operations.rego_engine import rego_engine
+from krm_function.operations.rego_engine import ALL_SECONDS, OutOfTime, rego_engine
 from krm_function.operations.replay import Replay, Sealed, explain, name_of, replay, replay_json, replay_text
 from krm_function.operations.replay_log import LONGEST, Denial, Log, Pod, Replayed, Sorted, meant, pods_of, read_log
 from krm_function.policy.initdata import POLICY, decode_toml, digest, read_policy_data, rules_of, unreadable
@@ -76,12 +76,16 @@ def run(options: Namespace) -> int:
     replayed: list[Replayed] = []
     engine = ""
     if pods:
-        with rego_engine(options.engine, rego, sealed.data) as (ask, engine, problems):
-            if ask is None:
-                return print_findings((*findings, *problems), options.format, options.report)
-            for pod in pods:
-                judged = replay(pod.requests, ask, partial(explain, sealed, ask))
-                replayed.append(Replayed(pod, tuple(judged)))
+        try:
+            with rego_engine(options.engine, rego, sealed.data) as (ask, engine, problems):
+                if ask is None:
+                    return print_findings((*findings, *problems), options.format, options.report)
+                for pod in pods:
+                    judged = replay(pod.requests, ask, partial(explain, sealed, ask))
+                    replayed.append(Replayed(pod, tuple(judged)))
+        except OutOfTime:
+            slow = finding("CC1006.slow", seconds=ALL_SECONDS)
+            return print_findings((*findings, slow), options.format, options.report)
     outcome = Replay(
         workload.ref,
         digest(toml, initdata.algorithm),

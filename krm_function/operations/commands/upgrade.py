@@ -242,10 +242,12 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
         release=shlex.quote(files.get("ContrastRelease") or "release.yaml"),
         lock=shlex.quote(files.get("ImageLock") or "images.yaml"),
         next_release=shlex.quote(options.to),
-        namespace=shlex.quote(change.coordinator.namespace if change.coordinator else (spaces or [""])[0]) or "default",
+        namespace=shlex.quote(
+            (change.coordinator.namespace if change.coordinator else (spaces or [""])[0]) or "default"
+        ),
         directory=shlex.quote(directory_with((*KUSTOMIZATIONS, KPTFILE), directories)) if directories else "OVERLAY",
         chart=shlex.quote(directory_with((CHART,), directories) or "CHART"),
-        label=_find_label(inputs, holder[0]) if holder else "",
+        label=shlex.quote(label) if holder and (label := _find_label(inputs, holder[0])) else "",
         earlier=shlex.quote(options.before) if options.before else "earlier-release.yaml",
         emits=config.generate.runtime_classes == "emit",
     )
