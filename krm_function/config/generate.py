@@ -157,10 +157,13 @@ REFERENCE_VALUES = Record(
 )
 
 
+SAN = Text("a DNS name, IP address or URI, and not *, which every workload has", r"\**[!-)+-~][!-~]*", 2048)
+
+
 class WorkloadPolicy(NamedTuple):
     """The operator's additions to one workload's manifest entry."""
 
-    sans: Annotated[tuple[str, ...], Field(ListOf(Text("a DNS name, IP address or URI", "[!-~]+", 2048)))] = ()
+    sans: Annotated[tuple[str, ...], Field(ListOf(SAN))] = ()
 
 
 class Coordinator(NamedTuple):

@@ -61,13 +61,17 @@ class Identity(NamedTuple):
 
 
 class BaseEntry(NamedTuple):
-    """One entry of the base manifest. owner: the proven workload of this render, None for another."""
+    """One entry of the base manifest. owner: the proven workload of this render, None for another.
+
+    has_wildcard: whether its names had `*`, which `names` lacks.
+    """
 
     digest: str
     names: tuple[str, ...] = ()
     secret: str = ""
     role: str = ""
     owner: Ref | None = None
+    has_wildcard: bool = False
 
     @property
     def own_name(self) -> str:
@@ -128,9 +132,10 @@ def base_entries(base: Mapping[str, Any] | None) -> tuple[BaseEntry, ...]:
         entry = mapping(value)
         sans = entry.get("SANs")
         names = [str(name) for name in sans] if isinstance(sans, list) else []
+        has_wildcard = "*" in names[1:]
         names = [*names[:1], *(name for name in names[1:] if name != "*")]
         secret, role = (str(entry.get(field) or "") for field in ("WorkloadSecretID", "Role"))
-        entries.append(BaseEntry(str(digest), tuple(names), secret, role))
+        entries.append(BaseEntry(str(digest), tuple(names), secret, role, has_wildcard=has_wildcard))
     return tuple(entries)
 
 

@@ -222,7 +222,8 @@ def check_names(
     ambiguous = list(_find_ambiguous_names(identities, config))
     bare = {problem.path[-1] for problem in ambiguous}
     claims = _check_own_names([workload for workload in workloads if workload.ref.name not in bare], identities, config)
-    return (*claims, *ambiguous, *(_find_absent_keys(identities, config, skipped) if complete else ()))
+    absent = _find_absent_keys(identities, config, skipped) if complete else ()
+    return (*claims, *ambiguous, *_find_wildcards_of_base(identities, config), *absent)
 
 
 def _check_own_names(workloads: Sequence[Workload], identities: Identities, config: Config) -> Iterator[Finding]:
@@ -274,6 +275,13 @@ def _find_ambiguous_names(identities: Identities, config: Config) -> Iterator[Fi
             path = ("spec", "manifest", "policies", name)
             owners, keys = listed([*workload_keys, *entries]), " or ".join(workload_keys[:5])
             yield finding("CC0721", config.generate.ref, path, name=name, owners=owners, keys=keys)
+
+
+def _find_wildcards_of_base(identities: Identities, config: Config) -> Iterator[Finding]:
+    """Yield CC0727 if entries of the base that stay have the name `*`; an entry that is replaced loses it."""
+    names = [str(entry) for entry in identities.kept if entry.has_wildcard]
+    if names:
+        yield finding("CC0727", config.generate.ref, ("spec", "manifest", "base"), names=listed(names))
 
 
 def _find_absent_keys(identities: Identities, config: Config, skipped: Mapping[Ref, str]) -> Iterator[Finding]:

@@ -186,6 +186,11 @@ def names_for_one_of_two_workloads(world: World) -> None:
     world["twin"] = world.text("web").replace("kind: Deployment", "kind: DaemonSet")
 
 
+@cases("CC0901", "contrast spec.manifest.policies.web.sans[0]", "not *, which every workload has", exit=2)
+def the_name_of_every_workload(world: World) -> None:
+    world.spec["manifest"]["policies"] = {"web": {"sans": ["*"]}}
+
+
 @cases("CC0722", "web metadata.name", "web would be in the certificate", hint="Deployment/other/web: {}}")
 def two_workloads_with_one_name(world: World) -> None:
     world.spec["manifest"]["policies"] = {"Deployment/shop/web": {}}

@@ -80,3 +80,11 @@ def test_a_name_is_anothers_if_a_client_may_take_it_for_it(first: str, second: s
         names = Names()
         names.add(one, "holder")
         assert names.holders(other) == (["holder"] if same else [])
+
+
+@pytest.mark.parametrize("owner, kept", [("old", True), ("web", False)])
+def test_the_name_of_every_workload_is_told_where_the_base_keeps_it(owner: str, kept: bool) -> None:
+    entry = {"SANs": [owner, "*"], "WorkloadSecretID": f"apps/v1/Deployment/shop/{owner}"}
+    to = config(manifest=ManifestOptions(base={"Policies": {"ab" * 32: entry}}))
+    told_at = [("CC0727", ("spec", "manifest", "base"))] if kept else []
+    assert [(one.code, one.path) for one in found(an_object(), to=to)] == told_at
