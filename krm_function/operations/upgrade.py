@@ -298,12 +298,11 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
             Gate("contrast-krm diff --policy deployed.yaml rendered.yaml", "0 weaker"),
         ),
     )
-    runtimes = [
-        f"runtime-{platform.name.removesuffix('-gpu')}.yml"
+    files = [
+        f"runtime-{platform.name}.yml"
         for platform in change.platforms
-        if platform.old != platform.new
+        if platform.old != platform.new and platform.name in PLATFORMS
     ]
-    files = [name for name in dict.fromkeys(runtimes) if name[8:-4] in PLATFORMS]
     installed = [
         command
         for name in files

@@ -23,7 +23,7 @@ from krm_function.contrast.manifest_merge import divided, merge, merged_referenc
 from krm_function.contrast.owner_keys import KeyProblem, seedshare_owner, workload_owner
 from krm_function.contrast.platforms import PLATFORMS, Platform
 from krm_function.findings import Finding, Ref, finding, has_errors
-from krm_function.kubernetes.objects import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, listed, mapping, maps
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import EMITTED, INITDATA, LOCAL_CONFIG, POD_ROLE, Workload
 from krm_function.record import NamedTuple
@@ -193,14 +193,14 @@ def make_manifest(
     """Make the manifest of all workloads of this render, merged with the base. identities: those of all workloads."""
     options = config.generate.manifest
     if not _has_coordinator(config, sealed):
-        findings = () if options.emit == "none" else (finding(NO_COORDINATOR),)
+        findings = _find_unsealed(config, sealed) if options.emit == "none" else (finding(NO_COORDINATOR),)
         return MadeManifest(findings=findings)
     policies, problems = _make_policies(sealed, identities)
     keys, key_problems = _convert_owner_keys(config)
     if problems or key_problems:
         unsealed_only = all(findings.code == "CC0711" for findings in problems) and not key_problems
         return (
-            MadeManifest()
+            MadeManifest(findings=_find_unsealed(config, sealed))
             if options.emit == "none" and unsealed_only
             else MadeManifest(findings=problems + key_problems)
         )
@@ -254,6 +254,13 @@ def check_manifest(config: Config, sealed: Sequence[Workload], identities: Ident
         return () if config.generate.manifest.emit == "none" else (finding(NO_COORDINATOR),)
     _, problems = _make_policies([workload for workload in sealed if workload.digest], identities)
     return (*problems, *_convert_owner_keys(config)[1])
+
+
+def _find_unsealed(config: Config, sealed: Sequence[Workload]) -> tuple[Finding, ...]:
+    """Return CC0716 for the workloads that leave this render without a policy, none of which is in a manifest."""
+    unsealed = [f"{workload.ref.kind} {workload.ref}" for workload in sealed if not workload.digest]
+    path = ("spec", "policy", "engine")
+    return (finding("CC0716", config.generate.ref, path, workloads=listed(unsealed)),) if unsealed else ()
 
 
 def _has_coordinator(config: Config, sealed: Sequence[Workload]) -> bool:

@@ -93,10 +93,15 @@ def plan_html(plan: Plan) -> str:
 
 
 def headline(plan: Plan) -> str:
-    """Count the workloads: `4 protected, 1 plain, 0 blocked`. The render fails for blocked ones."""
+    """Count the workloads: `4 protected, 1 plain, 0 blocked`. The render fails for blocked ones.
+
+    With `policy.engine: none`, also those that get no policy: `0 protected, 4 without a policy, 1 plain, 0 blocked`.
+    """
     blocked = sum(line.broken for line in plan.lines)
     plain = sum(workload.is_plain for workload in plan.skipped)
-    return f"{len(plan.lines) - blocked} protected, {plain} plain, {blocked} blocked"
+    unsealed = 0 if plan.failed else sum(not line.workload.digest and not line.broken for line in plan.lines)
+    without = f"{unsealed} without a policy, " if unsealed else ""
+    return f"{len(plan.lines) - blocked - unsealed} protected, {without}{plain} plain, {blocked} blocked"
 
 
 def result(plan: Plan) -> str:

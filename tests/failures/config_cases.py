@@ -31,7 +31,7 @@ def two_sets_of_options(world: World) -> None:
     world["second"] = world.text("options").replace("name: contrast\n", "name: second\n")
 
 
-@cases("CC0906", "", hint="set policy.engine: none", exit=2)
+@cases("CC0906", "", hint="create one with contrast-krm lock", exit=2)
 def no_image_lock(world: World) -> None:
     del world.documents["lock"]
 

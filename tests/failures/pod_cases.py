@@ -302,7 +302,7 @@ def a_sub_path(world: World) -> None:
     world.mount("data", {"emptyDir": {}}, subPath="below")
 
 
-@cases("CC0601", f"{SPEC}.volumes[0].emptyDir.mode", hint="policy.engine: none")
+@cases("CC0601", f"{SPEC}.volumes[0].emptyDir.mode", hint="remove the field")
 def the_mode_of_a_volume(world: World) -> None:
     world.mount("data", {"emptyDir": {"mode": 0o700}})
 

@@ -248,11 +248,16 @@ def test_the_policy_of_the_page_allows_its_style_sheet_by_digest_and_nothing_els
     ],
 )
 def test_the_headline_says_what_matters(lines: list[Workload], nodes: list[Node] | None, headline: str) -> None:
-    text = plan_html(plan_of(lines, nodes))
+    text = plan_html(plan_of([line._replace(digest="a" * 64) for line in lines], nodes))
     counts = f"{len(lines)} protected, 0 plain, 0 blocked"
     assert f"<h1>{counts}</h1>" in text
     assert f"<title>{counts} · contrast-krm plan</title>" in text
     assert f'<p class="result">{headline}</p>' in text
+
+
+def test_a_workload_without_a_policy_is_not_counted_as_protected() -> None:
+    text = plan_html(plan_of([planned(digest="a" * 64), planned("db")], None))
+    assert "<h1>1 protected, 1 without a policy, 0 plain, 0 blocked</h1>" in text
 
 
 def test_a_render_that_fails_as_a_whole_says_so() -> None:

@@ -183,9 +183,10 @@ def test_a_workload_without_initdata_is_an_error() -> None:
     assert result.findings[0].path[-2:] == ("annotations", INITDATA)
 
 
-def test_a_workload_without_initdata_is_none_if_no_manifest_is_asked_for() -> None:
-    result = made(COORDINATOR, sealed(an_object(), ""), to=told(emit="none"))
-    assert result == MadeManifest()
+@pytest.mark.parametrize("beside", [(), (COORDINATOR,)])
+def test_a_workload_without_initdata_is_a_warning_if_no_manifest_is_asked_for(beside: Any) -> None:
+    result = made(*beside, sealed(an_object(), ""), to=told(emit="none"))
+    assert ([finding.code for finding in result.findings], errors(result), result.data) == (["CC0716"], [], b"")
 
 
 def test_not_asking_for_a_manifest_excuses_nothing_else() -> None:
