@@ -143,8 +143,8 @@ class _Evaluation:
         return path
 
     def _run(self, arguments: list[str]) -> bytes:
-        left = self._end - time.monotonic()
-        if left <= 0:
+        remaining = self._end - time.monotonic()
+        if remaining <= 0:
             raise OutOfTime
         output = os.path.join(self._directory, "output")
         with open(output, "wb+") as out, open(os.path.join(self._directory, "log"), "wb+") as log:
@@ -156,7 +156,7 @@ class _Evaluation:
                     stderr=log,
                     cwd=self._directory,
                     env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
-                    timeout=min(SECONDS, left),
+                    timeout=min(SECONDS, remaining),
                     check=False,
                 )
             except subprocess.TimeoutExpired:
