@@ -87,8 +87,22 @@ def coordinator(version: str = VERSION) -> str:
     return read(COORDINATOR).replace(f"{CONTRAST}/coordinator:latest", pinned("coordinator", version))
 
 
+def version_text(version: str = VERSION, suffix: str = SUFFIX) -> str:
+    """Return what `contrast --version` prints, in the form of docs/facts/contrast.md#version-text."""
+    images = [pinned(name, version) for name in RELEASED]
+    lines = [f"contrast version {version}", "", "container image versions:", *(f"    {image}" for image in images)]
+    for name in PLATFORMS:
+        lines += ["", f"reference values for {marker(name)} platform:"]
+        lines += [f"    runtime handler:      contrast-cc-{name}-{suffix}"]
+        for entry in platform(name)["referenceValues"].get("snp", ()):
+            lines += [f"    - launch digest:      {entry['TrustedMeasurement']}", "      default SNP TCB:"]
+            lines += [f"          {number:<16}(no default)" for number in ("bootloader:", "tee:", "snp:", "microcode:")]
+        lines += ["    genpolicy version:    3.15.0"]
+    return "\n".join(lines) + "\n"
+
+
 def replacements(version: str = VERSION) -> str:
-    """Return the image-replacements file."""
+    """Return an image-replacements file."""
     lines = [f"{CONTRAST}/{name}:latest = {pinned(name, version)}" for name in RELEASED]
     return "# images of this release\n\n" + "\n".join(lines) + "\n"
 
@@ -138,10 +152,10 @@ def by_handler(*names: str, suffix: str = SUFFIX) -> dict[str, Any]:
 
 
 def files(*names: str) -> dict[str, str]:
-    """All files of the release, by name."""
+    """All that a user of the release has, by name; version.txt is the output of `contrast --version`."""
     chosen = names or PLATFORMS
     made = {f"runtime-{name}.yml": runtime(name) for name in chosen}
     made["coordinator.yml"] = coordinator()
-    made["image-replacements.txt"] = replacements()
+    made["version.txt"] = version_text()
     made["manifest.json"] = json.dumps(manifest(*chosen), indent=2) + "\n"
     return made

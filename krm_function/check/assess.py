@@ -42,7 +42,7 @@ from krm_function.text.errors import YamlError
 
 
 ANY_PLATFORM = "metal-qemu-snp"  # the meaning of the bare placeholder; every other platform has the same rules
-OF_IMAGES = ("CC0502", "CC0813", "CC0507", "CC0423")  # pinned, in the lock, of this release, with all sizes
+OF_IMAGES = ("CC0502", "CC0511", "CC0813", "CC0507", "CC0423")  # pinned, in the lock, of this release, with all sizes
 ANY_IMAGE = ImageFacts("", {"User": "65532:65532", "Entrypoint": ["/program"], "WorkingDir": "/"}, "", "")
 ANY_RELEASE = Release(
     "any",

@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol, cast
 from krm_function import __version__
 from krm_function.cli.commands import GROUPS, SUMMARIES, module_of
 from krm_function.cli.exits import OK, USAGE, Terminated
-from krm_function.cli.parser import FORMATS, Parser, form_of
+from krm_function.cli.parser import FORMATS, OPTIONS_ELSEWHERE, Parser, form_of
 from krm_function.cli.streams import write_out
 
 # --- Options that come from the environment if the command line does not set them
@@ -115,7 +115,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         parser, words = _program([command] if command else FIRST_WORDS), arguments
         if len(arguments) > 1 and arguments[0].startswith("-") and arguments[0] not in OF_THE_PROGRAM:
             option = arguments[0].partition("=")[0]
-            parser.refuse(f"{option} is before the command", f"write the command first: {PROGRAM} COMMAND {option} ...")
+            first = OPTIONS_ELSEWHERE.get(option) or f"write the command first: {PROGRAM} COMMAND {option} ..."
+            parser.refuse(f"{option} is before the command", first)
     options, unknown = parser.parse_known_args(words)
     if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
         options.paths += unknown  # argparse takes no files after an option once it has taken a first word

@@ -9,6 +9,7 @@ from typing import Any
 from krm_function.cli.existing_files import data_of, has_coordinator, plain_workloads, text_of, values_of
 from krm_function.config.document import API_VERSION
 from krm_function.config.wiring import Files, Function, HostName, function_of
+from krm_function.contrast.injected import INITIALIZER_IMAGE
 from krm_function.contrast.platforms import BARE, PLATFORMS
 from krm_function.hosts.files import CHART, SUFFIXES, FileProblem, FoundFile, read_file
 from krm_function.kubernetes.objects import dig, listed, mapping, maps
@@ -154,6 +155,7 @@ def _plugin_home() -> str:
 
 PRIVATE_KEYS = "*-owner.pem"
 IGNORES_KEYS = {PRIVATE_KEYS, "*.pem"}
+IMPORT = "contrast --version | contrast-krm release import - runtime-*.yml coordinator.yml manifest.json"
 TCB = "BootloaderVersion=B,TEEVersion=T,SNPVersion=S,MicrocodeVersion=M"
 
 
@@ -189,15 +191,14 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
     if not any(map(has_coordinator, state.resources)):
         why = "add the coordinator, coordinator.yml of the Contrast release, to your resources"
         yield why, _coordinator(state, place)
-    if not any(dig(value, ("spec", "platforms")) for value in values_of(state.release)):
-        sources = "runtime-*.yml coordinator.yml image-replacements.txt manifest.json"
+    imported = [mapping(value.get("spec")) for value in values_of(state.release)]
+    if not any(spec.get("platforms") and INITIALIZER_IMAGE in mapping(spec.get("images")) for spec in imported):
         yield (
-            "copy the files of the Contrast release to this directory, and import them",
-            f"contrast-krm release import {sources} -o {place.release}",
+            "copy the files of the release and a new manifest.json of `contrast generate` here, and import them",
+            f"{IMPORT} -o {place.release}",
         )
     if not any(dig(value, ("spec", "platform")) for value in options):
-        imported = [dig(value, ("spec", "platforms")) for value in values_of(state.release)]
-        first, *rest = [name for platforms in imported for name in mapping(platforms)] or PLATFORMS
+        first, *rest = [name for spec in imported for name in mapping(spec.get("platforms"))] or PLATFORMS
         why = "choose the platform of the bare placeholder contrast-cc: " + ", or ".join(["this one", *rest])
         yield why, f"{place.again} --platform {first}"
     yield from _keys(options, place)

@@ -7,7 +7,8 @@ from typing import Any
 from krm_function.config.document import is_config, load_object
 from krm_function.config.release import VERSION
 from krm_function.contrast import manifest
-from krm_function.contrast.manifest import ManifestError, decode
+from krm_function.contrast.injected import INITIALIZER, INITIALIZER_IMAGE, SERVICE_MESH, SERVICE_MESH_IMAGE
+from krm_function.contrast.manifest import PRODUCTS, ManifestError, decode
 from krm_function.contrast.platforms import (
     PLATFORMS,
     Platform,
@@ -15,8 +16,9 @@ from krm_function.contrast.platforms import (
     parse_runtime_class,
 )
 from krm_function.findings import Finding, Path, finding
-from krm_function.kubernetes.image import CONTRAST, Image, parse_image
-from krm_function.kubernetes.objects import dig, mapping, maps, objects, reference
+from krm_function.kubernetes.image import CONTRAST, Image, is_pinned, parse_image
+from krm_function.kubernetes.kinds import template_paths
+from krm_function.kubernetes.objects import dig, listed, mapping, maps, objects, reference
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.kubernetes.workload import POD_ROLE
 from krm_function.record import NamedTuple
@@ -51,13 +53,18 @@ MEASURED = {
 
 
 class Fact(NamedTuple):
-    """One fact. weak: it depends on more than the release, so any other source is preferred."""
+    """One fact. weak: it depends on more than the release, so any other source is preferred.
+
+    listed: of a platform that the file only lists among all of the release, so it counts if another file has that
+    platform.
+    """
 
     path: Path
     value: Any
     file: str
     line: int = 0
     weak: bool = False
+    listed: bool = False
 
     @property
     def field(self) -> str:
@@ -85,13 +92,16 @@ def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ..
     return tuple(Fact(("version",), tag, file, line) for tag in dict.fromkeys(tags) if re.fullmatch(VERSION, tag))
 
 
-# --- coordinator.yml: the image of the coordinator, and the release by its tag
+# --- Containers of Contrast in resources: their images, and the release by the tags
 #
-# Rule: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file.
+# The coordinator is in coordinator.yml; `contrast generate` writes the others into the user's resources.
+#
+# Rule: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file, #initializer, #service-mesh.
 
 
 COORDINATOR = "coordinator"
 IMAGE = f"{CONTRAST}/{COORDINATOR}:latest"  # the name in coordinator.yml before a release
+INJECTED = {INITIALIZER: INITIALIZER_IMAGE, SERVICE_MESH: SERVICE_MESH_IMAGE}
 
 
 def is_coordinator(value: dict[str, Any]) -> bool:
@@ -101,16 +111,19 @@ def is_coordinator(value: dict[str, Any]) -> bool:
     return value.get("kind") == "StatefulSet" and COORDINATOR in roles
 
 
-def coordinator_facts(value: dict[str, Any], file: str, line: int) -> Facts:
-    """Return the facts of the StatefulSet."""
-    containers = maps(dig(value, ("spec", "template", "spec", "containers")))
-    images = [entry.get("image") for entry in containers if entry.get("name") == COORDINATOR]
-    facts = list(version_facts(images, file, line))
-    for image in images:
-        parsed = parse_image(image) if isinstance(image, str) else ""
-        if isinstance(parsed, Image) and parsed.pinned:
-            facts.append(Fact(("images", IMAGE), image, file, line))
-    return Facts(tuple(facts))
+def container_facts(value: dict[str, Any], file: str, line: int) -> Facts | None:
+    """Return the facts of Contrast's containers in an object with pod templates; None if it has no such container."""
+    lists = {"initContainers": INJECTED, "containers": {COORDINATOR: IMAGE} if is_coordinator(value) else {}}
+    images = [
+        (names[str(entry["name"])], str(entry.get("image")))
+        for template in template_paths(str(value.get("kind")), value)
+        for part, names in lists.items()
+        for entry in maps(dig(value, (*template, "spec", part)))
+        if str(entry.get("name")) in names
+    ]
+    facts = [Fact(("images", name), image, file, line) for name, image in images if is_pinned(image)]
+    versions = version_facts([image for _, image in images], file, line)
+    return Facts((*versions, *facts)) if images else None
 
 
 # --- Measurements: the reference values of a manifest.json, or of Contrast's CLI
@@ -274,6 +287,63 @@ def replacement_facts(text: str, file: str) -> Facts:
     return Facts((*facts, *versions), tuple(findings))
 
 
+# --- The text of `contrast --version`: version, images, and of each platform the handler and the launch digests
+#
+# Source: docs/facts/contrast.md#version-text, which has no line of TDX and none that names a product.
+#
+#     line                                                is
+#     contrast version v1.25.0                            the version
+#     container image versions:                           the beginning of the images
+#       REGISTRY/NAME:TAG@DIGEST                          what replaces ghcr.io/edgelesssys/contrast/NAME:latest
+#     reference values for Metal-QEMU-SNP platform:       the beginning of a platform
+#       runtime handler: contrast-cc-metal-qemu-snp-1a    its handler
+#       - launch digest: 96 hex digits                    TrustedMeasurement, if the same entry names its product;
+#         any label: Milan, or Genoa                      otherwise nothing, and CC1307 asks for a manifest.json
+#       genpolicy version, default SNP TCB and its four   not a fact of the release
+#     any other                                           CC1305
+
+
+VERSION_TEXT = "contrast version "
+SECTION = re.compile(r"container image versions:|reference values for (\S+) platform:")
+NO_FACTS = {"default SNP TCB", "bootloader", "tee", "snp", "microcode", "genpolicy version"}
+
+
+def version_text_facts(text: str, file: str) -> Facts:
+    """Return the facts of the text; one finding names the lines that are not known."""
+    facts: list[Fact] = []
+    unknown: list[str] = []
+    images, platform = False, None
+    digest = product = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        section = SECTION.fullmatch(line.rstrip())
+        if section:
+            images, platform = section[1] is None, MARKERS.get(section[1] or "")
+        if words.startswith("- ") or section:
+            digest = product = ""
+        label, _, value = map(str.strip, words.removeprefix("- ").partition(":"))
+        place: Path = ("platforms", platform.name) if platform else ()
+        parsed = parse_image(words) if images else ""
+        if number == 1 and re.fullmatch(VERSION_TEXT + VERSION, words):
+            facts.append(Fact(("version",), words.removeprefix(VERSION_TEXT), file, 1))
+        elif isinstance(parsed, Image) and parsed.pinned:
+            image = f"{CONTRAST}/{parsed.repository.rpartition('/')[2]}:latest"
+            facts.append(Fact(("images", image), words, file, number))
+        elif platform and label == "runtime handler" and parse_runtime_class(value) == platform:
+            facts.append(Fact((*place, "handler"), value, file, number, listed=True))
+        elif platform and label == "launch digest" and not digest and re.fullmatch("[0-9a-f]{96}", value):
+            digest = value
+        elif platform and value in PRODUCTS and not product:
+            product = value
+        elif words and not (platform and label in NO_FACTS) and (not section or not (images or platform)):
+            unknown.append(str(number))
+        if digest and product and platform:
+            facts.append(Fact((*place, "snp", product, "TrustedMeasurement"), digest, file, number, listed=True))
+            digest = ""
+    findings = [finding("CC1305.version", file=file, what=f"lines {listed(unknown)}")] if unknown else []
+    return Facts(tuple(facts), tuple(findings))
+
+
 # --- runtime-<platform>.yml: the handler and the overhead of a platform, and the release by its node installer
 #
 # Rule: a RuntimeClass and its handler have the same name, because pods name the class and nodes the handler.
@@ -326,6 +396,8 @@ def _read_installer(value: dict[str, Any], file: str, line: int) -> Facts | None
 #     JSON object whose every key is a runtime handler          the CLI's reference values
 #     YAML with a RuntimeClass                                  runtime-<platform>.yml
 #     YAML with a coordinator StatefulSet                       coordinator.yml
+#     YAML with an injected container                           resources that `contrast generate` changed
+#     text that begins with `contrast version `                 the output of `contrast --version`
 #     lines `image = replacement`                               an image-replacements file
 
 
@@ -340,6 +412,8 @@ def facts_of(data: bytes, file: str, vcpus: int = 0) -> Facts:
         return Facts(findings=(yaml_finding(problem, file),))
     if text.lstrip(BLANK).startswith("{"):
         return _read_json(data, text, file, vcpus)
+    if text.startswith(VERSION_TEXT):
+        return version_text_facts(text, file)
     if looks_like_replacements(text):
         return replacement_facts(text, file)
     return _read_yaml(text, file)
@@ -385,9 +459,8 @@ def _read_object(value: dict[str, object], file: str, line: int) -> Facts | None
     kind = value.get("kind")
     if kind == "ContrastRelease" and is_config(str(value.get("apiVersion", ""))):
         return _report_unknown("CC1304.release", file, line)
-    if kind in {"RuntimeClass", "DaemonSet"}:
-        return runtime_facts(value, file, line)
-    return coordinator_facts(value, file, line) if is_coordinator(value) else None
+    runtime = runtime_facts(value, file, line) if kind in {"RuntimeClass", "DaemonSet"} else None
+    return runtime or container_facts(value, file, line)
 
 
 def _report_unknown(code: str, file: str, line: int = 0, error: str = "") -> Facts:

@@ -25,14 +25,12 @@ from krm_function.text.writer import dump
 
 # --- Warn about facts that a release lacks, and name their sources
 #
-# Rule: warnings only. A render fails without a fact that it needs, so a release may have one platform of several.
-
-
-NEEDED_IMAGES = (INITIALIZER_IMAGE, SERVICE_MESH_IMAGE)
+# Rule: a warning, because a release may have one platform of several and no pod may use the mesh; but an error for the
+# initializer, without which no workload can be rendered.
 
 
 def missing(release: Release) -> tuple[Finding, ...]:
-    """Return warnings about missing facts that a render may need."""
+    """Return findings about missing facts: warnings about those that a render may need."""
     return tuple(_find_missing(release))
 
 
@@ -47,9 +45,10 @@ def _find_missing(release: Release) -> Iterator[Finding]:
             if not entry.get("APEIP"):
                 yield finding("CC1307.apeip", platform=name, product=entry["ProductName"])
         yield from _check_rtmr0(platform, bool(facts.rtmr0_by_vcpu))
-    for image in NEEDED_IMAGES:
-        if image not in release.images:
-            yield finding("CC1307.image", image=image)
+    if INITIALIZER_IMAGE not in release.images:
+        yield finding("CC0511", images=INITIALIZER_IMAGE)
+    if SERVICE_MESH_IMAGE not in release.images:
+        yield finding("CC1307.image", image=SERVICE_MESH_IMAGE)
 
 
 def _check_rtmr0(platform: Platform, has_rtmr0: bool) -> Iterator[Finding]:
@@ -90,6 +89,9 @@ class Combined(NamedTuple):
 def combine(stated: Iterable[Fact], existing: Iterable[Fact] = (), version: str = "") -> Combined:
     """Combine the facts of the files and of the existing release. version: from the command line, or ""."""
     findings: list[Finding] = []
+    stated, existing = tuple(stated), tuple(existing)
+    described = {fact.path[1] for fact in (*stated, *existing) if fact.path[0] == "platforms" and not fact.listed}
+    stated = [fact for fact in stated if not fact.listed or fact.path[1] in described]
     of_call = [Fact(("version",), version, ON_THE_COMMAND_LINE)] if version else []
     new = _merge_files([*of_call, *stated], findings)
     old = {fact.path: fact for fact in existing if fact.path != POLICY_PROFILE}

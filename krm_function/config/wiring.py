@@ -292,7 +292,7 @@ spec:
     name: contrast-manifest{emit}
 """
 RELEASE = """# The facts of one Contrast release. There are none yet; `contrast-krm release import` puts them here:
-#   contrast-krm release import runtime-*.yml coordinator.yml image-replacements.txt manifest.json -o {file}
+#   contrast --version | contrast-krm release import - runtime-*.yml coordinator.yml manifest.json -o {file}
 # Whoever can change this file decides what the deployment accepts: review it, and take its sources over a channel that
 # you trust.
 apiVersion: contrast-krm.dev/v1alpha1

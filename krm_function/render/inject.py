@@ -8,7 +8,7 @@ and pinned images, never the initializer or the mesh. Users and groups that the 
 not apply to the injected ones, which state the users of their images: policy/users.py.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from krm_function.config.generate import Generate
@@ -37,7 +37,7 @@ from krm_function.contrast.injected import (
 )
 from krm_function.contrast.profiles import states_users
 from krm_function.findings import Cause, Finding, finding, has_errors
-from krm_function.kubernetes.objects import mapping, maps
+from krm_function.kubernetes.objects import listed, mapping, maps
 from krm_function.kubernetes.quantity import nano
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import (
@@ -127,6 +127,17 @@ def inject(
         pinned.add(PVC_HOLDER)
     _replace_images(injection.draft, release, pinned)
     return Outcome(tuple(injection.draft.edits), tuple(injection.findings))
+
+
+def find_missing_images(workloads: Iterable[Workload], options: Generate, release: Release) -> tuple[Finding, ...]:
+    """Return CC0511 if the release lacks an image that is injected into one of these workloads."""
+    plans = [_plan_injection(workload, options) for workload in workloads]
+    injected = {
+        INITIALIZER_IMAGE: any(plan.initializer or plan.store for plan in plans),
+        SERVICE_MESH_IMAGE: any(plan.mesh for plan in plans),
+    }
+    missing = [image for image, is_injected in injected.items() if is_injected and image not in release.images]
+    return (finding("CC0511", release.ref, ("spec", "images"), images=listed(missing)),) if missing else ()
 
 
 def _plan_injection(workload: Workload, options: Generate) -> InjectionPlan:

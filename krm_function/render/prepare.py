@@ -19,6 +19,7 @@ from krm_function.render.deployment_checks import (
     find_late_injections,
     find_renamed_references,
 )
+from krm_function.render.inject import find_missing_images
 from krm_function.render.make_manifest import read_base_of_input
 from krm_function.render.read import ReadResources, read
 from krm_function.render.rendered import Log, Stop
@@ -42,6 +43,7 @@ from krm_function.render.unsealed import (
 )
 
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
+MISSING_IMAGES = "CC0511"
 NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
 
 
@@ -119,6 +121,9 @@ def prepare(
         coordinator = next((workload.ref for workload in identified if workload.is_chosen), None)
         log.add(check_coordinator_service(resources, coordinator, namespace))
         rewritten, claims = _apply_rules(identified, resources, config)
+        readable = [workload for workload in rewritten if not is_unreadable(workload)]
+        if MISSING_IMAGES not in without:
+            log.add(find_missing_images(readable, config.generate, config.release), stop=True)
         gpus = list_passed_gpus(config)
         injected = [inject_containers(workload, config, namespace, gpus, without) for workload in rewritten]
         workloads = _check_claim_modes(injected, resources, config, [edits.ref for _, edits in claims])

@@ -49,6 +49,8 @@ def test_the_version_is_that_of_the_package() -> None:
         (["generate", "--confg=x"], "unknown argument --confg", "did you mean --config?"),
         (["generate", "--skip-initialiser"], "unknown argument --skip-initialiser", "did you mean --skip-initializer?"),
         (["--versoin"], "unknown argument --versoin", "did you mean --version?"),
+        (["generate", "--calculate-pod-memory"], "unknown argument", "set memory: calculate in the ContrastGenerate"),
+        (["--log-level", "debug", "generate"], "--log-level is before the command", "use -v for more"),
         (["plan", "-o", "yaml"], "--output yaml is not known", "use one of text, json"),
         (["check", "--format", "jsn"], "--format jsn is not known", "did you mean json?"),
         (["generate", "--config"], "--config: expected one argument", "see contrast-krm generate --help"),

@@ -191,6 +191,11 @@ def the_name_of_every_workload(world: World) -> None:
     world.spec["manifest"]["policies"] = {"web": {"sans": ["*"]}}
 
 
+@cases("CC0511", "v1.25.0 spec.images", "initializer:latest", hint="contrast --version | contrast-krm release import -")
+def a_release_without_the_initializer(world: World) -> None:
+    del world["release"]["spec"]["images"]["ghcr.io/edgelesssys/contrast/initializer:latest"]
+
+
 @cases("CC0722", "web metadata.name", "web would be in the certificate", hint="Deployment/other/web: {}}")
 def two_workloads_with_one_name(world: World) -> None:
     world.spec["manifest"]["policies"] = {"Deployment/shop/web": {}}

@@ -6,6 +6,7 @@ the letters B, T, S and M; no step may fail. The registry is a real one with TLS
 
 import os
 import re
+import shlex
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,7 @@ def release_files(site: Site) -> dict[str, str]:
     """The files of a release whose images have been mirrored."""
     files = assets.files(assets.SNP)
     pins = {assets.pinned(name): site.images[name] for name in RELEASED}
+    files[".version.txt"] = files.pop("version.txt")  # not a file that a user has
     return {name: replaced(text, pins) for name, text in files.items()}
 
 
@@ -102,6 +104,8 @@ class Session(NamedTuple):
     def attempt(self, command: str) -> Ran:
         """Run a command, which may fail or warn."""
         plugins = {"HELM_PLUGINS": str(self.directory / "no-plugins")} if self.helm == "helm3" else {}
+        version = shlex.quote(str(self.directory / ".version.txt"))
+        command = f"contrast() {{ cat {version}; }}\n{command}"  # Contrast's program
         return self.machine.run(
             ["bash", "-c", command], self.directory, helm=self.helm, env={**self.site.variables, **plugins}
         )

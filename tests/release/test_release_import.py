@@ -161,7 +161,7 @@ NEXT = {"suffix": "0badcafe", "version": "v1.26.0"}
 def of_the_next_release(*names: str, measurements: bool = True) -> dict[str, str]:
     files = {f"runtime-{name}.yml": assets.runtime(name, **NEXT) for name in names}
     files |= {"coordinator.yml": assets.coordinator(NEXT["version"])}
-    files |= {"image-replacements.txt": assets.replacements(NEXT["version"])}
+    files |= {"version.txt": assets.version_text(**NEXT)}
     if measurements:
         text = json.dumps(assets.manifest(*names))
         for entry in assets.manifest(*names)["ReferenceValues"].values():
@@ -195,7 +195,6 @@ def test_nothing_of_the_old_release_is_left_over(imported: Import, tmp_path: Pat
     }
     assert left == {
         "platforms.metal-qemu-snp.referenceValues",
-        "platforms.metal-qemu-tdx.handler",
         "platforms.metal-qemu-tdx.overhead",
         "platforms.metal-qemu-tdx.referenceValues",
     }
@@ -282,6 +281,7 @@ def test_a_profile_of_another_version_is_replaced_without_a_word_of_contradictio
 
 
 def other_handler(files: dict[str, str]) -> None:
+    with_replacements(files)
     files["runtime-metal-qemu-tdx.yml"] = assets.runtime(assets.TDX, "0badcafe")
 
 
@@ -306,7 +306,14 @@ def other_measurement(files: dict[str, str]) -> None:
     files["again.json"] = files["manifest.json"].replace("46fd2db82b2d", "000000000000")
 
 
+def with_replacements(files: dict[str, str]) -> None:
+    """The images in the form of `contrast generate --image-replacements` instead of `contrast --version`."""
+    del files["version.txt"]
+    files["image-replacements.txt"] = assets.replacements()
+
+
 def no_version(files: dict[str, str]) -> None:
+    with_replacements(files)
     for name, text in files.items():
         files[name] = text.replace(":v1.25.0@", "@")
 
@@ -316,10 +323,12 @@ def bad_measurement(files: dict[str, str]) -> None:
 
 
 def not_pinned(files: dict[str, str]) -> None:
+    with_replacements(files)
     files["image-replacements.txt"] += "ghcr.io/edgelesssys/contrast/debugshell:latest = registry.example.com/x:1\n"
 
 
 def other_line(files: dict[str, str]) -> None:
+    with_replacements(files)
     image, _, pinned = files["image-replacements.txt"].splitlines()[-1].partition(" = ")
     files["image-replacements.txt"] += f"{image} = {pinned[:-4]}0000\n"
 
@@ -427,6 +436,7 @@ def test_insecure_and_unknown_platforms_are_left_out_and_told(imported: Import) 
 
 def test_reference_values_of_a_platform_without_handler_are_left_out(imported: Import) -> None:
     files = assets.files(assets.SNP)
+    with_replacements(files)
     files["manifest.json"] = json.dumps(assets.manifest(assets.SNP, assets.TDX))
     run = imported(files)
     assert (run.code, codes(run)) == (0, ["CC1305"])
@@ -460,3 +470,67 @@ def test_standard_output_names_no_schema(imported: Import, tmp_path: Path) -> No
     run = imported(assets.files(assets.SNP))
     assert b"$schema" not in run.stdout
     assert not (tmp_path / ".contrast-krm").exists()
+
+
+# --- what a user has: the output of `contrast --version`, and resources that `contrast generate` changed
+
+
+def test_the_version_text_on_standard_input_completes_the_files_of_a_release(call: Zygote, tmp_path: Path) -> None:
+    files = assets.files(assets.SNP)
+    text = files.pop("version.txt").encode()
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    run = call("release", "import", "-", *files, directory=tmp_path, data=text)
+    assert (run.code, codes(run)) == (0, [])
+    assert list(spec(run.stdout)["platforms"]) == [assets.SNP], "the other platforms are only listed"
+    assert spec(run.stdout)["images"] == yaml.safe_load(example_release())["spec"]["images"]
+
+
+def test_the_version_text_gives_handlers_and_the_digests_that_name_a_product(imported: Import) -> None:
+    files = assets.files(assets.SNP)
+    del files["runtime-metal-qemu-snp.yml"]
+    digest = json.loads(files["manifest.json"])["ReferenceValues"]["snp"][0]["TrustedMeasurement"]
+    line = f"    - launch digest:      {digest}\n"
+    files["version.txt"] = files["version.txt"].replace(line, f"{line}      product:   Milan\n")
+    run = imported(files)
+    assert (run.code, codes(run)) == (0, [])
+    assert spec(run.stdout)["platforms"][assets.SNP]["handler"] == f"contrast-cc-metal-qemu-snp-{SUFFIX}"
+    files["version.txt"] = files["version.txt"].replace(digest, "0" * 96)
+    assert codes(imported(files)) == ["CC1301"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    rtmr[1]:     00",
+        "reference values for Metal-QEMU-Insecure platform:",
+        "    runtime handler: contrast-cc-metal-qemu-snp-1a2b3c4d",  # of another platform
+        "something",
+    ],
+)
+def test_a_line_of_the_version_text_that_is_not_known_is_named(line: str, imported: Import) -> None:
+    files = assets.files(assets.SNP)
+    files["version.txt"] += f"{line}\n"
+    run = imported(files)
+    assert (run.code, codes(run)) == (0, ["CC1305"])
+    assert f"lines {len(files['version.txt'].splitlines())}: " in run.stderr
+
+
+def test_resources_with_injected_containers_have_the_images(imported: Import) -> None:
+    files = assets.files(assets.SNP)
+    del files["version.txt"]
+    names = {"contrast-initializer": "initializer", "contrast-service-mesh": "service-mesh-proxy"}
+    containers = [{"name": name, "image": assets.pinned(image)} for name, image in names.items()]
+    web = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"}}
+    web["spec"] = {"template": {"spec": {"initContainers": containers}}}
+    run = imported({**files, "web.yaml": yaml.plain(web)})
+    assert (run.code, codes(run)) == (0, [])
+    assert set(spec(run.stdout)["images"].values()) == set(map(assets.pinned, (*names.values(), "coordinator")))
+
+
+def test_a_release_without_the_initializer_is_an_error(imported: Import, tmp_path: Path) -> None:
+    files = assets.files(assets.SNP)
+    del files["version.txt"]
+    run = imported(files, "-o", "release.yaml")
+    assert (run.code, codes(run)) == (1, ["CC0511", "CC1307"])
+    assert not (tmp_path / "release.yaml").exists()

@@ -94,7 +94,7 @@ def test_runs_of_numbers_are_ranges(call: Zygote) -> None:
         ("referenceValues", "the reference values of platform metal-qemu-snp"),
         ("APEIP", "APEIP of platform metal-qemu-snp, Milan"),
         ("rtmr0ByVCPU", wording("CC1307.rtmr0", platform="metal-qemu-tdx")),
-        ("initializer", "the pinned image for ghcr.io/edgelesssys/contrast/initializer:latest"),
+        ("mesh", "the pinned image for ghcr.io/edgelesssys/contrast/service-mesh-proxy:latest"),
     ],
 )
 def test_what_is_missing_is_a_warning(field: str, said: str, call: Zygote) -> None:
@@ -108,7 +108,7 @@ def test_what_is_missing_is_a_warning(field: str, said: str, call: Zygote) -> No
         case "rtmr0ByVCPU":
             del platforms["metal-qemu-tdx"][field]
         case _:
-            del images["ghcr.io/edgelesssys/contrast/initializer:latest"]
+            del images["ghcr.io/edgelesssys/contrast/service-mesh-proxy:latest"]
     run = call("release", "show", data=json.dumps(value).encode())
     assert run.code == 0
     assert f"warning CC1307: {wording('CC1307', problem=said)}" in run.stderr

@@ -12,7 +12,7 @@ from krm_function.cli.configuration import as_configuration, from_resources
 from krm_function.cli.messages import print_findings
 from krm_function.cli.new_files import missing_schemas, write_all
 from krm_function.cli.parser import Parser, add_findings, add_output_file
-from krm_function.cli.streams import write_out
+from krm_function.cli.streams import read_in, write_out
 from krm_function.config.json_schema import DIRECTORY, schema_file
 from krm_function.config.release import VERSION, Release, parse_release
 from krm_function.config.release_files import Fact, facts_of
@@ -38,15 +38,16 @@ from krm_function.report.findings import on_one_line
 from krm_function.text.errors import YamlError
 
 DESCRIPTION = (
-    "Takes runtime-*.yml, coordinator.yml, an image-replacements file, a manifest.json of `contrast generate`, the "
-    "CLI's reference values, and an older ContrastRelease. Prints the result, unless -o is given."
+    "Takes the output of `contrast --version`, runtime-*.yml, coordinator.yml, a manifest.json of `contrast generate`, "
+    "resources that it changed, image replacements, and the CLI's reference values. Prints the result, unless -o is "
+    "given."
 )
 LAST_VCPU = 220
 
 
 def add_arguments(parser: Parser) -> None:
     """Add files, output, values that the files lack, findings."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help="files of one release, in any order")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="files of one release, in any order, or -")
     add_output_file(parser, "write this file; an existing ContrastRelease is updated and keeps its comments")
     parser.add_argument(
         "--release", metavar="VERSION", default="", help="the release's version, if the images do not show it"
@@ -68,7 +69,7 @@ def run(options: Namespace) -> int:
     findings += problems
     imported: list[Fact] = []
     for file in options.files:
-        facts = facts_of(_read_release_file(file), file, options.vcpus)
+        facts = facts_of(_read_release_file(file), "standard input" if file == "-" else file, options.vcpus)
         imported += facts.facts
         findings += facts.findings
     if not has_errors(findings):
@@ -153,9 +154,9 @@ def _finish(combined: Combined, current: Before, options: Namespace, findings: l
     )
     release, problems = parsed(data, combined)
     findings += problems
-    if release is None:
+    findings += missing(release) if release else ()
+    if release is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    findings += missing(release)
     summary = f"release {release.version}: {_list_platforms(release)}; {_count_images(len(release.images))}\n"
     if not options.output:
         write_out(data)
@@ -193,6 +194,8 @@ def _check_usage(options: Namespace) -> list[Finding]:
 
 def _read_release_file(path: str) -> bytes:
     """Read one file. Raises FileProblem, also for a directory: a manifest.json in it would be ignored."""
+    if path == "-":
+        return read_in()
     if os.path.isdir(path):
         raise FileProblem(path, "is a directory; name the files in it")
     return read_file(path)
