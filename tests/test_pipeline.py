@@ -398,6 +398,17 @@ def test_a_runtime_class_alone_is_filled_in_without_a_manifest() -> None:
     assert values(again(made, to)) == values(made)
 
 
+def test_logins_that_no_vm_gets_are_one_warning() -> None:
+    with_login = {"imagePullSecrets": [{"name": "registry"}]}
+    pods = [an_object(name=name, spec=pod_spec(**with_login)) for name in ("web", "api")]
+    plain = an_object(name="plain", spec=pod_spec(runtimeClassName=None, **with_login))
+    made = good(coordinator(), *pods, plain)
+    assert [finding.message for finding in made.findings if finding.code == "CC0511"] == [
+        "imagePullSecrets has no effect in a VM; it is set by Deployment shop/web, Deployment shop/api"
+    ]
+    assert "CC0511" not in codes(good(coordinator(), an_object(), plain), "warning")
+
+
 # --- without our policy
 
 

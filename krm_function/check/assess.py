@@ -78,12 +78,14 @@ def find_refusals(resources: Sequence[Resource]) -> Mapping[Pod, tuple[Finding, 
 
 def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) -> Judged:
     """Judge all Contrast workloads under a configuration. live: as for `render`."""
+    if config.images:
+        config = config._replace(images=_add_tags(config.images))
     log, read, injected = prepare(resources, config, live=live, without=(*OF_IMAGES, NONE_CONFIDENTIAL))
     if injected is None:
         return Judged(findings=log.reported(config), read=read, stopped=log.failed)
     locked = config.images or {}
     containers = [entry.container for workload in injected.workloads for entry in workload.all_containers]
-    images = {name: _find_facts(name, locked) for name in (str(container.get("image")) for container in containers)}
+    images = {name: locked.get(name, ANY_IMAGE) for name in (str(container.get("image")) for container in containers)}
     workloads = injected.workloads
     if locked:  # otherwise there are no sizes
         from krm_function.render.memory import add_memory
@@ -100,12 +102,9 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
     return Judged(tuple(workloads), injected.selected.workloads, errors, log.reported(config), read, images)
 
 
-def _find_facts(name: str, locked: Mapping[str, ImageFacts]) -> ImageFacts:
-    """Return the lock's facts about an image, or about its tag if it has no digest; or else assumed ones."""
-    facts = locked.get(name)
-    if facts is None and "@" not in name:
-        facts = next((value for reference, value in locked.items() if reference.startswith(f"{name}@")), None)
-    return facts or ANY_IMAGE
+def _add_tags(locked: Mapping[str, ImageFacts]) -> dict[str, ImageFacts]:
+    """Return the lock with each image also by its tag alone, as pods name it until they are pinned."""
+    return {reference.partition("@")[0]: facts for reference, facts in reversed(list(locked.items()))} | dict(locked)
 
 
 # --- Assess the pods of an application: each is confidential, plain, misplaced or blocked

@@ -157,5 +157,7 @@ def _check_release_size(rendered: "Rendered", pieces: "Callable[[], Iterator[byt
 
     if not may_be_large(sum(len(text) for text in rendered.texts if text)):
         return ()
+    if release_size(pieces(), 1) < NEARLY:
+        return ()
     size = release_size(pieces())
     return () if size < NEARLY else (finding("CC1004", size=size, limit=LIMIT),)

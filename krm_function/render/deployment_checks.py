@@ -17,7 +17,7 @@ from krm_function.contrast.sidecar_injectors import (
 )
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.image import parse_image
-from krm_function.kubernetes.objects import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, listed, mapping, maps
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of
 from krm_function.kubernetes.workload import POD_ROLE, Workload, workloads_of
 from krm_function.text.errors import YamlError
@@ -194,6 +194,19 @@ def _list_names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Ite
         name = dig(value, path)
         if isinstance(name, str) and name:
             yield kind, name, (*at, *path)
+
+
+# --- Warn of a login that no VM gets
+
+
+def find_pull_secrets(workloads: Sequence[Workload]) -> tuple[Finding, ...]:
+    """Return one CC0511, at the first pod, for all that have imagePullSecrets."""
+    using = [workload for workload in workloads if workload.pod_spec.get("imagePullSecrets")]
+    names = listed(list(dict.fromkeys(f"{workload.ref.kind} {workload.ref}" for workload in using)))
+    return tuple(
+        workload.placed(finding("CC0511", workload.ref, (*workload.spec_path, "imagePullSecrets"), workloads=names))
+        for workload in using[:1]
+    )
 
 
 # --- Refuse a confidential pod that a known admission webhook of the cluster would change after it was sealed

@@ -17,6 +17,7 @@ from krm_function.render.copies import add_copies, find_duplicates
 from krm_function.render.deployment_checks import (
     check_coordinator_service,
     find_late_injections,
+    find_pull_secrets,
     find_renamed_references,
 )
 from krm_function.render.inject import find_missing_images
@@ -111,6 +112,7 @@ def prepare(
         log.add(problems, stop=True)
 
         log.add((*find_applied_configuration(resources), *find_late_injections(resources, selected.workloads)))
+        log.add(find_pull_secrets(selected.workloads))
         log.add(check_namespaces(resources, selected.workloads, config.generate.namespace))
         if any(workload.made_by for workload in selected.workloads):
             log.add(find_renamed_references(resources, selected.workloads))

@@ -191,6 +191,7 @@ def _make_annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dic
     return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, values, strict=True)}
 
 
+@cache
 def _make_block_and_auth(measurement: str, ap_eip: str, product: str, vcpus: int, policy: int) -> tuple[str, str]:
     block = id_block(extend(seed_of(measurement), vcpus, ap_eip_of(ap_eip), SIGNATURES[product]), policy)
     return _encode(block), _encode(id_auth(block))

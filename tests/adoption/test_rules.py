@@ -92,6 +92,17 @@ def test_a_rule_that_is_on_gets_what_it_lacks() -> None:
     assert codes(made) == []
 
 
+def test_an_image_without_a_digest_is_judged_by_the_lock_entry_of_its_tag() -> None:
+    image = "registry.example.com/shop/db:17"
+    facts = next(iter(LOCK.values()))
+    facts = facts._replace(config={**facts.config, "Volumes": {"/data": {}}})
+    images = {**LOCK, f"{image}@sha256:{'c' * 64}": facts}
+    document = ConfigDocument({**GENERATE, "spec": {"platform": "metal-qemu-snp"}})
+    pod = an_object(spec=pod_spec(containers=[{**pod_spec()["containers"][0], "image": image}]))
+    made = adopt(stream(coordinator(), pod), document, config(images=images), Request(yes=frozenset({"imageVolumes"})))
+    assert (made.spec.get("volumes"), codes(made)) == ({"imageVolumes": "emptyDir"}, [])
+
+
 def test_a_claim_of_a_workload_that_the_configuration_puts_into_a_namespace_is_its_own() -> None:
     pod = CASES["securePV"][0] | {"metadata": {"name": "web"}}
     made = adopted(pod, CLAIM, spec={"namespace": "shop"}, yes=("securePV",))

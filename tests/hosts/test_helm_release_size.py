@@ -152,6 +152,13 @@ def test_an_output_that_nearly_fills_the_secret_is_a_warning(tmp_path: Path, siz
     assert ("warning CC1004: Helm stores this output" in ran.err) == warned
 
 
+def test_a_text_far_beyond_the_limit_is_not_packed_to_its_end() -> None:
+    taken: list[int] = []
+    pieces = (taken.append(index) or noise(LIMIT // 4) for index in range(100))  # type: ignore[func-returns-value]
+    assert LIMIT < release_size(pieces) < 2 * LIMIT
+    assert len(taken) < 10
+
+
 @pytest.mark.parametrize("size", [1, 1000, NEARLY * 3 // 4 - 1000])
 def test_a_text_that_is_not_measured_is_small(size: int) -> None:
     assert not may_be_large(size)
