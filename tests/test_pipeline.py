@@ -403,10 +403,10 @@ def test_logins_that_no_vm_gets_are_one_warning() -> None:
     pods = [an_object(name=name, spec=pod_spec(**with_login)) for name in ("web", "api")]
     plain = an_object(name="plain", spec=pod_spec(runtimeClassName=None, **with_login))
     made = good(coordinator(), *pods, plain)
-    assert [finding.message for finding in made.findings if finding.code == "CC0511"] == [
+    assert [finding.message for finding in made.findings if finding.code == "CC0512"] == [
         "imagePullSecrets has no effect in a VM; it is set by Deployment shop/web, Deployment shop/api"
     ]
-    assert "CC0511" not in codes(good(coordinator(), an_object(), plain), "warning")
+    assert "CC0512" not in codes(good(coordinator(), an_object(), plain), "warning")
 
 
 # --- without our policy

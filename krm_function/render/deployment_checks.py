@@ -200,11 +200,11 @@ def _list_names(value: Any, at: Path, fields: Iterable[tuple[str, Path]]) -> Ite
 
 
 def find_pull_secrets(workloads: Sequence[Workload]) -> tuple[Finding, ...]:
-    """Return one CC0511, at the first pod, for all that have imagePullSecrets."""
+    """Return one CC0512, at the first pod, for all that have imagePullSecrets."""
     using = [workload for workload in workloads if workload.pod_spec.get("imagePullSecrets")]
     names = listed(list(dict.fromkeys(f"{workload.ref.kind} {workload.ref}" for workload in using)))
     return tuple(
-        workload.placed(finding("CC0511", workload.ref, (*workload.spec_path, "imagePullSecrets"), workloads=names))
+        workload.placed(finding("CC0512", workload.ref, (*workload.spec_path, "imagePullSecrets"), workloads=names))
         for workload in using[:1]
     )
 

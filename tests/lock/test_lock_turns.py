@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_function.cli import lock_task as directory_lock
-from krm_function.cli.lock_task import WrittenLock, locked, open_lock, write_lock
+from krm_function.cli.lock_task import WrittenLock, open_lock, write_lock
+from krm_function.hosts import write_files
 from tests.failures.running import EXECUTABLE, environment
 from tests.lock.content import Image, image, layer, layout_files, pods, tar, written
 
@@ -101,9 +101,11 @@ def test_a_file_that_was_broken_meanwhile_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_wait_without_end_ends_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(directory_lock, "LONGEST_WAIT", 0.2)
-    with locked(str(tmp_path)):
-        (error,) = write_lock(open_lock(str(tmp_path / "images.yaml"))[0], entries("1"), prune=False).findings
+    monkeypatch.setattr(write_files, "LONGEST_WAIT", 0.2)
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    (error,) = write_lock(open_lock(str(tmp_path / "images.yaml"))[0], entries("1"), prune=False).findings
+    os.close(other)
     assert (error.code, error.severity) == ("CC1212", "error")
     assert "was not written" in error.message
     assert not os.listdir(tmp_path)
@@ -111,9 +113,11 @@ def test_a_wait_without_end_ends_and_nothing_is_written(tmp_path: Path, monkeypa
 
 def test_a_file_system_without_locks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(descriptor: int, operation: int) -> None:
-        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+        fcntl.flock(descriptor, operation)
 
-    monkeypatch.setattr(fcntl, "flock", refuse)
+    monkeypatch.setattr(write_files, "flock", refuse)
     (warning,) = write_lock(open_lock(str(tmp_path / "images.yaml"))[0], entries("1"), prune=False).findings
     assert (warning.code, warning.severity) == ("CC1213", "warning")
     assert set(found(tmp_path / "images.yaml")) == set(entries("1"))
@@ -121,8 +125,8 @@ def test_a_file_system_without_locks_is_said(tmp_path: Path, monkeypatch: pytest
 
 HOLD = """
 import sys, time
-from krm_function.cli.lock_task import locked
-with locked(sys.argv[1]):
+from krm_function.hosts.write_files import in_turn
+with in_turn(sys.argv[1] + "/images.yaml"):
     print(1, flush=True)
     time.sleep(60)
 """
