@@ -277,9 +277,13 @@ def _rule(group: str, version: str, operations: list[str], resources: list[str],
 Json = dict[str, Any]
 API_VERSION = "admissionregistration.k8s.io/v1"
 CLASS = "p.?spec.?runtimeClassName"  # of a pod `p`
+ACCOUNTS = "system:serviceaccount:kube-system:"  # Kubernetes' controllers make pods of templates that were judged
+MANAGER = "system:kube-controller-manager"  # the same, where they have no accounts of their own
+USER = "request.userInfo.username"
+OF_KUBERNETES = f'({USER}.startsWith("{ACCOUNTS}") || {USER} == "{MANAGER}")'  # no field that an author can write
 CONDITIONS = {
-    "of-no-controller": 'request.kind.kind == "Pod" || !object.metadata.?ownerReferences.orValue([])'
-    ".exists(o, o.?controller.orValue(false))",
+    "of-no-controller": f'request.kind.kind == "Pod" || !{OF_KUBERNETES} || '
+    "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))",
     "not-on-its-way-out": "!has(object.metadata.deletionTimestamp)",
 }
 

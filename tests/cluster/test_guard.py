@@ -359,12 +359,16 @@ def test_what_was_there_before_can_be_changed_and_deleted_but_not_in_its_pods(do
     assert door.api.delete("Deployment", "before", OPEN).code == 200
 
 
+CONTROLLER = "system:serviceaccount:kube-system:deployment-controller"
+
+
 def test_what_a_controller_made_is_as_its_owner(door: Door) -> None:
     value = of_kind("ReplicaSet", template(runtimeClassName="contrast-cc"))
     assert PLACEHOLDER in door.refuses(value)
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "1", "controller": True}
     value["metadata"]["ownerReferences"] = [owner]
-    assert door.refuses(value) == ""
+    assert PLACEHOLDER in door.refuses(value), "anybody can write an owner"
+    assert door.refuses(value, CONTROLLER) == ""
 
 
 EXCEPTED = {PLAIN: "a page that anybody may read"}
@@ -380,7 +384,8 @@ def test_a_labelled_namespace_takes_confidential_pods_and_reviewed_exceptions(do
 
 
 def test_who_may_write_exceptions_is_for_rbac(door: Door) -> None:
-    edit = {"apiGroups": ["*"], "resources": ["deployments", "pods"], "verbs": ["*"]}
+    kinds = ["deployments", "pods", "statefulsets", "jobs", "replicasets"]
+    edit = {"apiGroups": ["*"], "resources": kinds, "verbs": ["*"]}
     head = {"apiVersion": "rbac.authorization.k8s.io/v1"}
     users = [{"kind": "User", "name": name} for name in ("dev", "reviewer")]
     role = {**head, "kind": "Role", "metadata": {"name": "edit", "namespace": CLOSED}, "rules": [edit]}
@@ -405,6 +410,22 @@ def test_who_may_write_exceptions_is_for_rbac(door: Door) -> None:
     assert door(value, "dev", "PUT", "web").code == 200, "who has an exception keeps it"
     value["spec"]["template"]["metadata"]["annotations"][PLAIN] = "another reason"
     assert door(value, "dev", "PUT", "web").code == 403
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "any", "uid": "1", "controller": True}
+    for kind in ("Deployment", "StatefulSet", "Job", "ReplicaSet"):
+        for runtime_class in ({}, {"runtimeClassName": "kata-qemu"}):
+            owned = of_kind(kind, template(EXCEPTED, **runtime_class))
+            owned["metadata"] |= {"namespace": CLOSED, "ownerReferences": [owner]}
+            assert "may except no pod" in door.refuses(owned, "dev"), kind
+    sealed = deployment(CLOSED, {INITDATA: "x", **EXCEPTED}, runtimeClassName=HANDLER)
+    sealed["metadata"]["name"] = "sealed"
+    sealed["spec"]["replicas"] = 0
+    assert door.refuses(sealed, "dev") == "", "the exception of a confidential pod counts for nothing"
+    door.api.create(sealed).ok()
+    for annotations, more in ((EXCEPTED, {}), ({INITDATA: "x", **EXCEPTED}, {}), (EXCEPTED, {"nodeName": "a"})):
+        opened = deployment(CLOSED, annotations, **more)
+        opened["metadata"]["name"] = "sealed"
+        answer = door(opened, "dev", "PUT", "sealed")
+        assert (answer.code, "may except no pod" in answer.message) == (403, True), answer.message
     pod = {**of_kind("Pod", template(EXCEPTED))}
     pod["metadata"] |= {"namespace": CLOSED}
     assert "may except no pod" in door.refuses(pod, "dev")

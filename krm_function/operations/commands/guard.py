@@ -27,6 +27,8 @@ from krm_function.operations.guard_cel import (
     IS_CONTRAST,
     IS_HANDLER,
     IS_UNRESOLVED,
+    OF_KUBERNETES,
+    USER,
     Guarded,
     Json,
     a_list,
@@ -117,15 +119,13 @@ def _make_config_maps(options: Namespace) -> tuple[tuple[Json, ...], tuple[Findi
 #     a pod in a namespace with guard.contrast-krm.dev/pods: confidential        answer
 #     names a class of Contrast's                                                the policy `sealed-pods` decides
 #     has no annotation guard.contrast-krm.dev/plain, or an empty one            refused
-#     has one, and the object had the same before                                admitted
+#     has one, and the object had the same before, in a plain pod                admitted
 #     has one, and a controller of Kubernetes makes the pod                      admitted: its template was judged
 #     has one, and the author may `create plainpods.guard.contrast-krm.dev`      admitted
 #     has one, otherwise                                                         refused
 
 
 RESOURCE, VERB = "plainpods", "create"  # the resource for RBAC
-ACCOUNTS = "system:serviceaccount:kube-system:"  # Kubernetes' controllers make pods of templates that were judged
-MANAGER = "system:kube-controller-manager"  # the same, where they have no accounts of their own
 EXCEPTION = f"p.?metadata.?annotations[?{text(PLAIN)}]"
 IS_EXCEPTED = is_text(EXCEPTION, 't.trim() != ""')
 MAY = f'authorizer.group("{DOMAIN}").resource("{RESOURCE}").namespace(request.namespace).check("{VERB}").allowed()'
@@ -133,16 +133,14 @@ MAY = f'authorizer.group("{DOMAIN}").resource("{RESOURCE}").namespace(request.na
 
 def confidential_namespaces(guarded: Guarded) -> Json:
     """Return the policy."""
-    reasons = f'.map(p, {EXCEPTION}.orValue(""))'
-    user = "request.userInfo.username"
-    of_kubernetes = f'{user}.startsWith("{ACCOUNTS}") || {user} == "{MANAGER}"'
+    reasons = f'.map(p, {is_text(CLASS, IS_CONTRAST)} ? "" : {EXCEPTION}.orValue(""))'  # those that count
     variables = {
         **pod_variables(guarded),
         "plain": f"variables.judged ? variables.pods.filter(p, !{is_text(CLASS, IS_CONTRAST)}) : []",
         "open": f"variables.plain.filter(p, !{IS_EXCEPTED})",
         "excepted": f"variables.plain.filter(p, {IS_EXCEPTED})",
         "isKept": f'request.operation == "UPDATE" && variables.pods{reasons} == variables.before{reasons}',
-        "mayExcept": f"variables.isKept || {of_kubernetes} || {MAY}",
+        "mayExcept": f"variables.isKept || {OF_KUBERNETES} || {MAY}",
         "unreviewed": "variables.excepted.size() == 0 || variables.mayExcept ? [] : variables.excepted",
     }
     validations = [
@@ -158,7 +156,7 @@ def confidential_namespaces(guarded: Guarded) -> Json:
             f"annotation {PLAIN} is for those who may {VERB} {RESOURCE}.{DOMAIN}",
             f"{{}} may except no pod in namespace {{}}: annotation {PLAIN} is for those who may {VERB} "
             f"{RESOURCE}.{DOMAIN}",
-            *("request.userInfo.username", "request.namespace"),
+            *(USER, "request.namespace"),
         ),
     ]
     matched = {"namespaceSelector": {"matchLabels": {LABEL: CONFIDENTIAL}}, "resourceRules": rules(guarded.pods)}
