@@ -86,6 +86,7 @@ ROWS = (
     Row(TASK + "private-registry.md", "docker login", why="needs docker; tests/lock/test_lock_login.py"),
     Row(TASK + "private-registry.md", "export DOCKER_CONFIG", "files"),
     Row(TASK + "release-and-lock.md", "contrast-krm release", "release"),
+    Row(TASK + "release-and-lock.md", "contrast --version", "release"),
     Row(TASK + "release-and-lock.md", "pip install", why="installs from an index, then looks images up: tests/lock"),
     Row(TASK + "release-and-lock.md", "set -o pipefail", "overlays"),
     Row(TASK + "release-and-lock.md", "helm template", "chart"),
@@ -141,6 +142,9 @@ esac
 """
 
 
+CONTRAST = "#!/bin/sh\ncat version.txt\n"  # what it prints is beside the files of the release
+
+
 def row_of(block: Block) -> Row | None:
     """The row of a block: the first one of its page whose words it begins with."""
     return next((row for row in ROWS if row.page == block.page and block.text.startswith(row.words)), None)
@@ -148,7 +152,9 @@ def row_of(block: Block) -> Row | None:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    return machine(tmp_path_factory.mktemp("reader")).with_program("kubectl", KUBECTL)
+    return (
+        machine(tmp_path_factory.mktemp("reader")).with_program("kubectl", KUBECTL).with_program("contrast", CONTRAST)
+    )
 
 
 @pytest.fixture(scope="module")
