@@ -85,6 +85,7 @@ ROWS = (
     Row(TASK + "policy-profile.md", "contrast-krm generate", why="needs Kata's files; tests/policy/test_settings.py"),
     Row(TASK + "private-registry.md", "docker login", why="needs docker; tests/lock/test_lock_login.py"),
     Row(TASK + "private-registry.md", "export DOCKER_CONFIG", "files"),
+    Row(TASK + "private-registry.md", "kubectl get daemonsets", why="needs a cluster with Contrast's node installer"),
     Row(TASK + "release-and-lock.md", "contrast-krm release", "release"),
     Row(TASK + "release-and-lock.md", "contrast --version", "release"),
     Row(TASK + "release-and-lock.md", "pip install", why="installs from an index, then looks images up: tests/lock"),

@@ -22,7 +22,7 @@ APART = {
     "lock.layers": "the rules of layers, beside the way from a reference to an entry",
     "lock.registry": "it needs urllib3, which a lock from files or `lock --check` has not",
     "operations.rule_conditions": "a table, and how it is read out of rules",
-    **dict.fromkeys(("render.inject", "render.roles", "render.write"), "a stage"),
+    **dict.fromkeys(("render.roles", "render.write"), "a stage"),
 }
 
 # Written in two parts, so that this file passes its own test.

@@ -167,7 +167,7 @@ def _finish(combined: Combined, current: Before, options: Namespace, findings: l
         summary += f"{on_one_line(options.output)} says so already\n"
     else:
         copies = missing_schemas(os.path.dirname(options.output), [KIND]) if new else {}
-        write_all(copies | {options.output: data}, old={options.output: current.data})
+        write_all(copies | {options.output: data}, old={} if new else {options.output: current.data})
         summary += f"{'wrote' if new else 'updated'} {on_one_line(options.output)}\n"
         if copies:
             where = os.path.join(os.path.dirname(options.output), DIRECTORY)
