@@ -7,12 +7,13 @@ from typing import Any
 from krm_function.adapt.choices import RuleChoice, free_name, taken_names
 from krm_function.config.generate import Generate
 from krm_function.contrast.injected import SECURE_PV, asks_for_initializer, read_secure_pv
-from krm_function.contrast.owned import CLAIM_KIND
+from krm_function.contrast.owned import CLAIM_KIND, CONTAINERS
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import dig, fits, listed, mapping, maps
 from krm_function.kubernetes.resource import Edit, ObjectAt, Outcome, Resource, objects_of
 from krm_function.kubernetes.workload import (
     Draft,
+    PodContainer,
     Workload,
     claim_names,
     claim_templates,
@@ -20,6 +21,7 @@ from krm_function.kubernetes.workload import (
     may_have_devices,
     mounts_of,
     volume_sources,
+    workloads_of,
 )
 from krm_function.record import NamedTuple
 from krm_function.text.changes import ABSENT
@@ -82,11 +84,16 @@ def is_device(workload: Workload, volume: str) -> bool:
     return secure_pv is not None and secure_pv.device == volume
 
 
+def _is_injected(container: PodContainer) -> bool:
+    return container.is_init and container.name in CONTAINERS
+
+
 def devices(workload: Workload) -> frozenset[str]:
-    """Return the names of the volumes that containers of a pod have as block devices."""
+    """Return the names of the volumes that a pod's own containers have as block devices."""
     return frozenset(
         str(device.get("name"))
         for container in workload.all_containers
+        if not _is_injected(container)
         for device in maps(container.container.get("volumeDevices"))
     )
 
@@ -98,11 +105,19 @@ def refused(workload: Workload, device: str) -> Cause | None:
     if secure_pv := workload.annotations.get(SECURE_PV):
         present = read_secure_pv({SECURE_PV: secure_pv})
         return Cause("CC0837.one", {"other": present.device if present else "another volume"})
-    if device in devices(workload):
-        return Cause("CC0837.device")
     for mount in mounts_of(workload, device):
         if part := mount.mount.get("subPath") or mount.mount.get("subPathExpr"):
             return Cause("CC0837.part", {"container": mount.container.name, "place": part})
+    return _find_misuse(workload, device, device)
+
+
+def _find_misuse(workload: Workload, device: str, shown: str) -> Cause | None:
+    """Return why a pod cannot have a device as an encrypted volume. shown: the volume that containers mount."""
+    if device in devices(workload):
+        return Cause("CC0837.device")
+    for mount in mounts_of(workload, shown):
+        if _is_injected(mount.container):
+            continue
         if mount.mount.get("mountPropagation") not in (None, "", "None", PROPAGATION):
             return Cause("CC0837.propagation", {"container": mount.container.name})
     if device in claim_names(workload):
@@ -180,7 +195,7 @@ def claims_of(workload: Workload, volume: str, claims: Sequence[ObjectAt], names
 
 
 def device_volumes(workload: Workload) -> tuple[str, ...]:
-    """Return the names of the claims that containers of a pod have as devices, and that of secure-pv."""
+    """Return the names of the claims that a pod's own containers have as devices, and that of secure-pv."""
     secure_pv = read_secure_pv(workload.annotations)
     names = {*devices(workload), *((secure_pv.device,) if secure_pv else ())}
     return tuple(sorted(name for name in names if claim_of(workload, name) is not None))
@@ -193,11 +208,16 @@ def device_volumes(workload: Workload) -> tuple[str, ...]:
 
 
 def claim_findings(resources: Sequence[Resource], workloads: Sequence[Workload]) -> list[Finding]:
-    """Return CC0830 for all workloads of rendered output, with their places."""
+    """Return CC0830 and CC0837 for all workloads of rendered output, with their places."""
     if not any(map(may_have_devices, workloads)):
         return []
-    claims = claim_objects(resources)
-    return [workload.placed(problem) for workload in workloads for problem in claim_modes(workload, claims)]
+    pods = find_claims(resources)
+    return [
+        workload.placed(problem)
+        for workload in workloads
+        for problem in (*claim_modes(workload, pods.claims), *find_unsound(workload, pods))
+        if problem.severity == "error"
+    ]
 
 
 def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str = "") -> Iterator[Finding]:
@@ -218,6 +238,8 @@ def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str =
 #
 # Rule: it chooses the claims, the name of the volume that shows one, and the claim objects of the input that become
 # block devices with it. The table above has what the pod forbids. The claim itself forbids it as follows:
+#
+# The same, but for the mode, holds for a pod whose annotation its author has written.
 #
 #     a claim object of the input                              is
 #     that an access mode lets several nodes use at once       refused: two VMs would write one file system
@@ -250,6 +272,38 @@ class Encrypted(NamedTuple):
     outcome: Outcome = Outcome()
     blocks: tuple[ObjectAt, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def find_claims(resources: Sequence[Resource], namespace: str = "") -> Pods:
+    """Return the claims of an input, and the pods that name one."""
+    users: list[tuple[Ref, str]] = []
+    for resource in resources:
+        if resource.document is None or resource.state == "added":
+            continue
+        for _, root, ref, value in resource.objects:
+            for workload in workloads_of(value, root, ref):
+                names = (
+                    mapping(volume.get(CLAIM)).get("claimName") for volume in maps(workload.pod_spec.get("volumes"))
+                )
+                users += ((workload.ref, str(name)) for name in names if name)
+    return Pods(claim_objects(resources), users, namespace)
+
+
+def find_unsound(workload: Workload, pods: Pods) -> tuple[Finding, ...]:
+    """Return what is wrong with the encrypted volume of a pod whose annotation its author has written."""
+    annotation = read_secure_pv(workload.annotations)
+    if annotation is None:
+        return ()
+    of_pod = indexes_named(workload.pod_spec.get("volumes"), annotation.device)
+    if annotation.device not in claim_names(workload) and not of_pod:
+        return ()
+    claims = claims_of(workload, annotation.device, pods.claims, pods.namespace)
+    cause = _find_misuse(workload, annotation.device, annotation.mount)
+    if cause is None:
+        cause = _refuse_claims(workload, annotation.device, claims, pods)
+    if cause is not None:
+        return (_make_finding(workload, annotation.device, cause),)
+    return tuple(_find_warnings(workload, annotation.device, claims))
 
 
 def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]:

@@ -186,9 +186,9 @@ def _follow_steps(value: Any, steps: tuple[str, ...]) -> Any:
     """In a list, a step is the name of an entry, or else a field of one; the first one counts."""
     for step in steps:
         if isinstance(value, list):
-            named = next((entry for entry in maps(value) if entry.get("name") == step), None)
+            entry_named = next((entry for entry in maps(value) if entry.get("name") == step), None)
             fields = (entry[step] for entry in maps(value) if entry.get(step) is not None)
-            value = named if named is not None else next(fields, None)
+            value = entry_named if entry_named is not None else next(fields, None)
         else:
             value = mapping(value).get(step)
     return value

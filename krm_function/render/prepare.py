@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from krm_function.config.collect import Config
 from krm_function.contrast.identity import Identities
+from krm_function.contrast.injected import SECURE_PV
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import ObjectEdits, Resource, with_kinds
@@ -163,7 +164,7 @@ def _apply_rules(
             workload if is_unreadable(workload) else apply_outcome(workload, rename_gpus(workload, names))
             for workload in workloads
         ]
-    if not any(config.generate.volumes):
+    if not any(config.generate.volumes) and not any(SECURE_PV in workload.annotations for workload in workloads):
         return workloads, ()
     from krm_function.render.volume_rules import apply_volume_rules
 

@@ -1,7 +1,7 @@
 """Apply the rules of `spec.volumes` to the workloads of a render, and to the claims that become block devices.
 
-Rule of this file: it runs only if a rule is on, between resolve and inject, in this order, since a cache may be mounted
-by subPath, and a mount that another rule leaves may cover a VOLUME:
+Rule of this file: it runs only if a rule is on or a pod has the annotation secure-pv, between resolve and inject, in
+this order, since a cache may be mounted by subPath, and a mount that another rule leaves may cover a VOLUME:
 
     hostPathCaches -> splitSubPaths -> securePV -> imageVolumes
 """
@@ -12,9 +12,9 @@ from krm_function.adapt.choices import RuleChoice
 from krm_function.adapt.image_volumes import image_volume_choices, image_volumes
 from krm_function.adapt.node_caches import cache_choices, host_path_caches, idle_paths
 from krm_function.adapt.secure_pv import (
-    CLAIM,
     Pods,
-    claim_objects,
+    find_claims,
+    find_unsound,
     idle_claims,
     made_block,
     secure_pv,
@@ -23,12 +23,12 @@ from krm_function.adapt.secure_pv import (
 from krm_function.adapt.split_sub_paths import split_choices, split_sub_paths
 from krm_function.config.collect import Config
 from krm_function.config.generate import DIVIDE
-from krm_function.findings import Finding, Path, Ref
-from krm_function.kubernetes.objects import mapping, maps
+from krm_function.contrast.injected import SECURE_PV
+from krm_function.findings import Finding, Path
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
-from krm_function.kubernetes.workload import Workload, workloads_of
-from krm_function.render.stages import apply_outcome, is_unreadable
+from krm_function.kubernetes.workload import Workload
+from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
 from krm_function.schema.table import EMPTY
 
 
@@ -44,7 +44,8 @@ def apply_volume_rules(
 
     Also returns the edits of claim objects, with the positions of their resources.
     """
-    pods = find_claims(resources, config) if config.generate.volumes.secure_claims else Pods((), ())
+    reads = config.generate.volumes.secure_claims or any(SECURE_PV in workload.annotations for workload in workloads)
+    pods = find_claims(resources, config.generate.namespace) if reads else Pods((), ())
     rewritten: list[Workload] = []
     blocks: dict[tuple[int, Path], ObjectAt] = {}
     for workload in workloads:
@@ -61,6 +62,7 @@ def _rewrite(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, 
     """Apply the rules to one workload; also returns the claims that become block devices with it."""
     rules = config.generate.volumes
     claims: Sequence[ObjectAt] = ()
+    by_hand = find_unsound(workload, pods)
     if rules.cache_paths:
         workload = apply_outcome(workload, host_path_caches(workload, rules.cache_paths))
     if rules.split_sub_paths:
@@ -71,22 +73,7 @@ def _rewrite(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, 
         claims = encrypted.blocks
     if rules.image_volumes:
         workload = apply_outcome(workload, image_volumes(workload, config.images or EMPTY, config.release.images))
-    return workload, claims
-
-
-def find_claims(resources: Sequence[Resource], config: Config | None) -> Pods:
-    """Return the claims of an input, and the pods that name one."""
-    users: list[tuple[Ref, str]] = []
-    for resource in resources:
-        if resource.document is None or resource.state == "added":
-            continue
-        for _, root, ref, value in resource.objects:
-            for workload in workloads_of(value, root, ref):
-                names = (
-                    mapping(volume.get(CLAIM)).get("claimName") for volume in maps(workload.pod_spec.get("volumes"))
-                )
-                users += ((workload.ref, str(name)) for name in names if name)
-    return Pods(claim_objects(resources), users, config.generate.namespace if config else "")
+    return add_findings(workload, by_hand), claims
 
 
 def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[Resource]) -> tuple[RuleChoice, ...]:
@@ -101,6 +88,6 @@ def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[R
     workload = workload.after(host_path_caches(workload, caches).edits)
     choices += split_choices(workload)
     workload = workload.after(split_sub_paths(workload, divide=True).edits)
-    choices += secure_pv_choices(workload, find_claims(resources, config))
+    choices += secure_pv_choices(workload, find_claims(resources, config.generate.namespace))
     choices += image_volume_choices(workload, config.images or EMPTY, config.release.images)
     return tuple(choices)

@@ -375,6 +375,60 @@ def test_a_pod_that_has_it_already_stays_as_it_is() -> None:
     assert values(render(*documents, rules=SECURE)) == values(render(*documents, rules=VolumeRules()))
 
 
+VERDICTS = ("CC0837", "CC0842", "CC0843", "CC0844")
+ONE_NODE = {"accessModes": ["ReadWriteOnce"]}
+
+
+@pytest.mark.parametrize(
+    ("of_object", "of_mount", "of_volume", "of_pod", "of_claim", "verdict"),
+    [
+        ({}, {}, {}, {}, {}, []),
+        ({}, {}, {}, {}, None, ["CC0842", "CC0843"]),
+        ({}, {}, {}, {}, ONE_NODE, ["CC0843"]),
+        ({"strategy": {"type": "Recreate"}}, {}, {}, {}, ONE_NODE, []),
+        ({"kind": "CronJob"}, {}, {}, {}, ONE_NODE, ["CC0843"]),
+        ({"replicas": 3}, {}, {}, {}, {}, ["CC0837"]),
+        ({"kind": "DaemonSet"}, {}, {}, {}, {}, ["CC0837"]),
+        ({"kind": "Job", "parallelism": 2}, {}, {}, {}, {}, ["CC0837"]),
+        ({}, {"mountPropagation": "Bidirectional"}, {}, {}, {}, ["CC0837"]),
+        ({}, {}, {"readOnly": True}, {}, {}, ["CC0837"]),
+        ({}, {}, {}, {"securityContext": {"fsGroup": 1001}}, {}, ["CC0844"]),
+        ({}, {}, {}, {}, {"accessModes": ["ReadWriteMany"]}, ["CC0837"]),
+    ],
+)
+def test_a_volume_that_is_encrypted_by_hand_is_judged_as_by_the_rule(
+    of_object: Json, of_mount: Json, of_volume: Json, of_pod: Json, of_claim: Json | None, verdict: list[str]
+) -> None:
+    data = {"name": "data", "persistentVolumeClaim": {"claimName": "data", **of_volume}}
+
+    def judge(*others: Json, by_hand: bool) -> list[str]:
+        mounted = mount("share" if by_hand else "data", "/d", **of_mount)
+        annotations = {SECURE_PV: "data:share"} if by_hand else {}
+        subject = an_object(spec=pod(mounted, volumes=[data], **of_pod), annotations=annotations, **of_object)
+        objects = [] if of_claim is None else [claim(volumeMode="Block", **of_claim)]
+        made = render(subject, *others, *objects, rules=VolumeRules() if by_hand else SECURE)
+        return sorted({one.code for one in made.findings} & set(VERDICTS))
+
+    assert judge(by_hand=False) == verdict
+    assert judge(by_hand=True) == verdict
+
+
+def test_by_hand_a_claim_of_two_pods_or_a_raw_device_is_refused_as_well() -> None:
+    spec, annotations = pod(mount("share", "/d"), volumes=[DATA]), {SECURE_PV: "data:share"}
+    other = an_object("Job", "backup", spec=spec, annotations=annotations)
+    made = render(an_object(spec=spec, annotations=annotations), other, claim(volumeMode="Block"), rules=VolumeRules())
+    assert sum(one.code == "CC0837" for one in made.findings) == 2
+
+    iscsi = {"name": "data", "iscsi": {"targetPortal": "192.0.2.1", "iqn": "iqn.2026-01.com.example:x", "lun": 0}}
+    spec = pod(mount("share", "/d"), volumes=[iscsi])
+    assert "CC0837" in codes(render(an_object(spec=spec, annotations=annotations, replicas=2), rules=VolumeRules()))
+
+    raw = container(mount("share", "/d"), volumeDevices=[{"name": "data", "devicePath": "/dev/x"}])
+    subject = an_object(spec=pod_spec(containers=[raw], volumes=[DATA]), annotations=annotations)
+    made = render(subject, claim(volumeMode="Block"), rules=VolumeRules())
+    assert "CC0837" in codes(made)
+
+
 # --- claims that are no block devices
 
 
