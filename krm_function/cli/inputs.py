@@ -141,8 +141,15 @@ def _report_unbuilt(resources: Sequence[Resource]) -> Iterator[Finding]:
     if names := list(directories):
         code = "CC0122.kustomize" if with_pods else "CC0121.kustomize"
         yield finding(code, names=listed(names), first=names[0])
-    elif resources and all(resource.file for resource in resources) and not any(map(_may_be_object, resources)):
+    elif _are_values(resources):
         yield finding("CC0121.values", names=listed(list(dict.fromkeys(resource.file for resource in resources))))
+
+
+def _are_values(resources: Sequence[Resource]) -> bool:
+    """Tell whether the files have maps, and no Kubernetes object."""
+    if not all(resource.file for resource in resources) or any(map(_may_be_object, resources)):
+        return False
+    return any(":" in resource.text for resource in resources)
 
 
 def _may_be_object(resource: Resource) -> bool:

@@ -597,18 +597,18 @@ def naming(workloads: Workloads, ref: Ref, namespace: str) -> list[tuple[int, Wo
 # Rule: only a warning can be acknowledged, by its code and object. Config.reported applies the entries.
 
 
-def _find_code_problem(code: str) -> str:
+def _check_code(entry: dict[str, Any]) -> Problems:
     try:
-        severity = row(code).severity
+        severity = row(entry["code"]).severity
     except KeyError:
-        return "is no code of a finding"
-    return "" if severity == "warning" else f"is the code of an {severity}; only a warning can be acknowledged"
+        return ((("code",), "is no code of a finding"),)
+    return () if severity == "warning" else ((("code",), f"is the code of an {severity}, not of a warning"),)
 
 
 class Acknowledged(NamedTuple):
     """A warning that the reviewers accept. kind, name, namespace: of its object, "" for any."""
 
-    code: Annotated[str, Field(Text("a code, such as CC0843", r"CC\d{4}", 6, "CC0843", _find_code_problem))]
+    code: Annotated[str, Field(Text("a code, such as CC0843", r"CC\d{4}", 6, "CC0843"))]
     reason: Annotated[str, Field(REASON, "why it is acceptable")]
     kind: Annotated[str, Field(OBJECT_KIND, "of the object; absent: any, none included")] = ""
     name: Annotated[str, Field(NAME, "of the object, * for any text; absent: any")] = ""
@@ -755,7 +755,9 @@ class Generate(NamedTuple):
     ] = "report"
     acknowledged: Annotated[
         tuple[Acknowledged, ...],
-        Field(ListOf(table(Acknowledged)), "warnings that the reviewers accept; a plan shows them as CC0294"),
+        Field(
+            ListOf(table(Acknowledged, _check_code)), "warnings that the reviewers accept; a plan shows them as CC0294"
+        ),
     ] = ()
     mode: Annotated[Literal["render", "check"], "check changes nothing and says what is wrong with rendered output"] = (
         "render"

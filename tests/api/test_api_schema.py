@@ -97,7 +97,7 @@ def known_to_differ(value: dict[str, Any], kind: str) -> bool:
     told = (
         "is there twice", "must be Exists when", "must be NoExecute when", "must be empty when", "must be cpu, memory",
         "must be a whole number", "is the second entry", "JSON", "is no manifest", "is larger than",
-        "is not an image reference", "must be Rego of package",
+        "is not an image reference", "must be Rego of package", "code of a", "needs either",
         "is not a resource name",  # the domain before `/` may have 253 characters, the whole name 317
     )  # fmt: skip
     return all(found.code == "CC0505" or any(text in found.message for text in told) for found in findings)

@@ -350,7 +350,7 @@ def test_next_steps_go_away_one_by_one(here: Deployment) -> None:
     left = here.init().stderr.split("next:\n")[1].splitlines()[1::2]
     assert [line.split()[:3] for line in left] == [
         ["kustomize", "build", "--enable-alpha-plugins"],
-        ["contrast-krm", "release", "import"],
+        ["contrast", "--version", "|"],
         ["contrast-krm", "keys", "new"],
         ["contrast-krm", "keys", "new"],
         ["contrast-krm", "init", "."],
