@@ -216,7 +216,6 @@ def claim_findings(resources: Sequence[Resource], workloads: Sequence[Workload])
         workload.placed(problem)
         for workload in workloads
         for problem in (*claim_modes(workload, pods.claims), *find_unsound(workload, pods))
-        if problem.severity == "error"
     ]
 
 
@@ -301,9 +300,7 @@ def find_unsound(workload: Workload, pods: Pods) -> tuple[Finding, ...]:
     cause = _find_misuse(workload, annotation.device, annotation.mount)
     if cause is None:
         cause = _refuse_claims(workload, annotation.device, claims, pods)
-    if cause is not None:
-        return (_make_finding(workload, annotation.device, cause),)
-    return tuple(_find_warnings(workload, annotation.device, claims))
+    return () if cause is None else (_make_finding(workload, annotation.device, cause),)
 
 
 def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]:
