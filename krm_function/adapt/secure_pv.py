@@ -7,13 +7,12 @@ from typing import Any
 from krm_function.adapt.choices import RuleChoice, free_name, taken_names
 from krm_function.config.generate import Generate
 from krm_function.contrast.injected import SECURE_PV, asks_for_initializer, read_secure_pv
-from krm_function.contrast.owned import CLAIM_KIND, CONTAINERS
+from krm_function.contrast.owned import CLAIM_KIND, is_injected
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import dig, fits, listed, mapping, maps
 from krm_function.kubernetes.resource import Edit, ObjectAt, Outcome, Resource, objects_of
 from krm_function.kubernetes.workload import (
     Draft,
-    PodContainer,
     Workload,
     claim_names,
     claim_templates,
@@ -84,16 +83,12 @@ def is_device(workload: Workload, volume: str) -> bool:
     return secure_pv is not None and secure_pv.device == volume
 
 
-def _is_injected(container: PodContainer) -> bool:
-    return container.is_init and container.name in CONTAINERS
-
-
 def devices(workload: Workload) -> frozenset[str]:
     """Return the names of the volumes that a pod's own containers have as block devices."""
     return frozenset(
         str(device.get("name"))
         for container in workload.all_containers
-        if not _is_injected(container)
+        if not is_injected(container)
         for device in maps(container.container.get("volumeDevices"))
     )
 
@@ -116,7 +111,7 @@ def _find_misuse(workload: Workload, device: str, shown: str) -> Cause | None:
     if device in devices(workload):
         return Cause("CC0837.device")
     for mount in mounts_of(workload, shown):
-        if _is_injected(mount.container):
+        if is_injected(mount.container):
             continue
         if mount.mount.get("mountPropagation") not in (None, "", "None", PROPAGATION):
             return Cause("CC0837.propagation", {"container": mount.container.name})
@@ -236,9 +231,8 @@ def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str =
 # --- Secure PV: a claim that the configuration names becomes an encrypted volume of the pod
 #
 # Rule: it chooses the claims, the name of the volume that shows one, and the claim objects of the input that become
-# block devices with it. The table above has what the pod forbids. The claim itself forbids it as follows:
-#
-# The same, but for the mode, holds for a pod whose annotation its author has written.
+# block devices with it. The table above has what the pod forbids. The claim itself forbids it as follows; but for the
+# mode, this holds for a pod whose annotation its author has written as well:
 #
 #     a claim object of the input                              is
 #     that an access mode lets several nodes use at once       refused: two VMs would write one file system

@@ -22,7 +22,7 @@ from krm_function.adapt.secure_pv import BLOCK, FILE_SYSTEMS, MODE
 from krm_function.contrast.annotations import MOVABLE, misplaced
 from krm_function.contrast.gpus import gpu_name, is_passable
 from krm_function.contrast.injected import SECRETS, SECURE_PV, read_secure_pv
-from krm_function.contrast.owned import CLAIM_KIND, CONTAINERS, VOLUMES
+from krm_function.contrast.owned import CLAIM_KIND, VOLUMES, is_injected
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Path
 from krm_function.kubernetes.objects import dig, mapping, maps, reference
@@ -87,16 +87,12 @@ def _group_mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, An
     return {
         (container.field, container.name): _list_own_mounts(container)
         for container in workload.all_containers
-        if not _is_added(container)
+        if not is_injected(container)
     }
 
 
 def _list_own_mounts(container: PodContainer) -> list[dict[str, Any]]:
     return [mount for mount in container.mounts if mount.get("name") != SECRETS]
-
-
-def _is_added(container: PodContainer) -> bool:
-    return container.is_init and container.name in CONTAINERS
 
 
 def _remake(now: Workload, original: Workload) -> Workload | None:
@@ -162,7 +158,7 @@ def _find_other_gpus(present: Workload, rendered: Workload) -> Path | None:
     for container in present.all_containers:
         key = (container.field, container.name)
         if (
-            not _is_added(container)
+            not is_injected(container)
             and key in expected
             and not same(container.container.get("resources"), expected[key])
         ):
@@ -244,7 +240,7 @@ def _remake_claim(now: Workload, draft: Draft) -> None:
 def _remake_image_volumes(now: Workload, draft: Draft) -> None:
     in_use = taken_names(draft.workload)
     for container in now.all_containers:
-        for mount in [] if _is_added(container) else _list_own_mounts(container):
+        for mount in [] if is_injected(container) else _list_own_mounts(container):
             name, path = mount.get("name"), mount.get("mountPath")
             if not isinstance(name, str) or not isinstance(path, str) or name in in_use:
                 continue

@@ -23,14 +23,14 @@ from krm_function.check.output import (
 )
 from krm_function.check.pods import Pod, check_classes, check_manifest, check_pod, gather_pods, report_change
 from krm_function.check.running_pods import RunningPods
-from krm_function.config.collect import Config
+from krm_function.config.collect import Config, reported
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.contrast.injected import SECRETS
 from krm_function.contrast.manifest import FILE, rtmr0_values
 from krm_function.contrast.measurement import vcpus_text
 from krm_function.contrast.namespace_admission import refusals
-from krm_function.contrast.owned import CONTAINERS
+from krm_function.contrast.owned import CONTAINERS, is_injected
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.contrast.profiles import states_users
 from krm_function.findings import Finding, Path, Ref, dotted, finding, has_errors
@@ -293,7 +293,7 @@ def _find_volumes(workloads: Iterable[Workload]) -> dict[str, dict[str, Any]]:
     mounted: dict[str, set[str]] = {}
     for workload in workloads:
         for container in workload.all_containers:
-            if not (container.is_init and container.name in CONTAINERS):
+            if not is_injected(container):
                 paths = {str(mount.get("mountPath")) for mount in container.mounts if mount.get("name") != SECRETS}
                 image = str(container.container.get("image"))
                 mounted[image] = mounted.get(image, paths) & paths
@@ -574,8 +574,8 @@ def check_output(
         else:
             findings += compare_renders(resources, output, pods, manifests, config)
     policies = {*mapping((manifests.decoded or {}).get("Policies"))} - {pod.checked.digest for pod in pods}
-    reported = tuple(dict.fromkeys(map(config.reported, findings) if config else findings))
-    return Verdict(reported, len(pods), tuple(plain), len(policies & set(elsewhere)))
+    about = tuple(dict.fromkeys(reported(config, findings)))
+    return Verdict(about, len(pods), tuple(plain), len(policies & set(elsewhere)))
 
 
 def _report_missing_manifest(config: Config | None, *, as_function: bool) -> list[Finding]:

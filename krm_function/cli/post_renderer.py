@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from krm_function.cli.configuration import from_files, from_resources, overridden
 from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import write_pieces
-from krm_function.config.collect import collect
+from krm_function.config.collect import collect, reported
 from krm_function.config.document import CONFIG_KINDS, GROUP, is_config
 from krm_function.config.generate import OPTIONAL
 from krm_function.findings import Finding, finding, has_errors
@@ -84,8 +84,7 @@ def post_render(
     def pieces() -> Iterator[bytes]:
         return encode_helm(stream, texts, rendered.added)
 
-    about_size = _check_release_size(rendered, pieces)
-    findings = (*rendered.findings, *(map(config.reported, about_size) if config else about_size))
+    findings = (*rendered.findings, *reported(config, _check_release_size(rendered, pieces)))
     if has_errors(findings):
         return print_findings(findings, form, report)
     return _print(pieces, findings, form, report, attest, config, rendered.manifest)

@@ -55,7 +55,7 @@ class Config(NamedTuple):
     places: Mapping[Ref, Callable[[Finding], Finding]] = MappingProxyType({})
     hidden: bool = False
 
-    def reported(self, problem: Finding) -> Finding:
+    def report(self, problem: Finding) -> Finding:
         """Return a finding as it is reported; one about the configuration with its position in the file.
 
         severity    acknowledged    spec.warnings                          reported as
@@ -77,6 +77,11 @@ class Config(NamedTuple):
             return problem
         hint = f"{problem.hint}; or acknowledge {problem.code} in spec.acknowledged, with a reason"
         return problem._replace(severity="error", hint=hint.removeprefix("; or "))
+
+
+def reported(config: Config | None, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings as the configuration has them reported; unchanged without one."""
+    return tuple(map(config.report, findings)) if config else tuple(findings)
 
 
 # --- Read a ConfigMap's string map, which `kpt fn eval ... -- key=value` makes, as a ContrastGenerate

@@ -594,7 +594,7 @@ def naming(workloads: Workloads, ref: Ref, namespace: str) -> list[tuple[int, Wo
 
 # --- `acknowledged` of ContrastGenerate: warnings that the reviewers accept
 #
-# Rule: only a warning can be acknowledged, by its code and object. Config.reported applies the entries.
+# Rule: only a warning can be acknowledged, by its code and object. Config.report applies the entries.
 
 
 def _check_code(entry: dict[str, Any]) -> Problems:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from krm_function.contrast.owned import CONTAINERS
+from krm_function.contrast.owned import is_injected
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import dig, listed, mapping, maps
@@ -402,9 +402,7 @@ def _collect_refused(
     refused: list[Workload] = []
     reasons: dict[str, list[str]] = {}
     for workload in workloads:
-        injected = [
-            container for container in workload.all_containers if container.is_init and container.name in CONTAINERS
-        ]
+        injected = filter(is_injected, workload.all_containers)
         refused_containers = [
             (container.name, reason) for container in injected for reason in reasons_of(workload, container.container)
         ]

@@ -21,7 +21,7 @@ from krm_function.contrast.injected import (
 from krm_function.findings import Path
 from krm_function.kubernetes.objects import dig, objects
 from krm_function.kubernetes.runtime_classes import API_VERSION, KIND
-from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, ORIGINAL
+from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, INITDATA, ORIGINAL, PodContainer
 
 ANNOTATIONS = "contrast-krm.dev/"  # all keys of this domain are a render's own
 CONTAINERS = (INITIALIZER, SERVICE_MESH, PVC_HOLDER)  # reserved names of init containers
@@ -35,6 +35,11 @@ PROCESSES: dict[str, tuple[Process, ...]] = {  # commands that renders gave the 
     SERVICE_MESH: tuple((None, arguments) for arguments in MESH_ARGUMENTS),
     PVC_HOLDER: tuple((command, None) for command in HOLDER_COMMANDS),
 }
+
+
+def is_injected(container: PodContainer) -> bool:
+    """Tell whether a render adds this container, by its reserved name."""
+    return container.is_init and container.name in CONTAINERS
 
 
 # The fields that a render writes: the owner, the field, and names of its entries, or beginnings of them, if the render

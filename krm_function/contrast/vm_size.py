@@ -8,7 +8,7 @@ from krm_function.contrast.annotations import DEFAULT_MEMORY
 from krm_function.contrast.gpus import wants_gpu
 from krm_function.contrast.injected import STORE_DEVICE
 from krm_function.contrast.measurement import sandbox_vcpu_count, vcpu_count
-from krm_function.contrast.owned import CONTAINERS
+from krm_function.contrast.owned import is_injected
 from krm_function.contrast.platforms import Platform
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.kubernetes.objects import dig, maps
@@ -298,9 +298,7 @@ def _find_unlimited(workload: Workload) -> Iterator[str]:
 
 def _is_of_user(container: PodContainer) -> bool:
     """Tell whether a container stays and is not added by a render."""
-    return _keeps_running(container.container, is_init=container.is_init) and not (
-        container.is_init and container.name in CONTAINERS
-    )
+    return _keeps_running(container.container, is_init=container.is_init) and not is_injected(container)
 
 
 def _own_memory(platform: Platform | None, overhead: Mapping[str, Any]) -> int:

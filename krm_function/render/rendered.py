@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from krm_function.config.collect import Config
+from krm_function.config.collect import Config, reported
 from krm_function.findings import Finding, has_errors
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
@@ -57,7 +57,7 @@ class Log:
 
     def reported(self, config: Config | None) -> tuple[Finding, ...]:
         """Return all findings as the configuration has them reported."""
-        return tuple(map(config.reported, self.findings)) if config else self.findings
+        return reported(config, self.findings)
 
     def stop(self) -> NoReturn:
         """Leave the pipeline."""

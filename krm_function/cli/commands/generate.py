@@ -25,6 +25,7 @@ from krm_function.cli.parser import (
 )
 from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out, write_out_first
+from krm_function.config.collect import reported
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find_files, same_file
 from krm_function.hosts.write_files import NewFile, must_be_regular, staged, sweep, write_files
@@ -120,8 +121,7 @@ def run(options: Namespace) -> int:
         return print_findings(printed, options.format, options.report)
     vouching = [NewFile(options.manifest, rendered.manifest)] if options.manifest else []
     stream = b"" if options.in_place else one_stream(inputs, rendered)
-    about_size = too_large(len(stream))
-    printed += map(config.reported, about_size) if config else about_size
+    printed += reported(config, too_large(len(stream)))
     if has_errors(printed):
         return print_findings(printed, options.format, options.report)
     if attest:

@@ -23,7 +23,7 @@ from krm_function.cli.parser import (
 )
 from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out
-from krm_function.config.collect import ACKNOWLEDGED
+from krm_function.config.collect import ACKNOWLEDGED, reported
 from krm_function.contrast.node_labels import foreign_labels
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, finding, has_errors
@@ -110,7 +110,7 @@ def run(options: Namespace) -> int:
     printed += _check_labels(rendered, node_list)
     if node_list.server is not None:
         printed += live_cluster().planned_pods(rendered, inputs.resources, node_list.server)
-    printed = [config.reported(problem) for problem in printed] if config else printed
+    printed = [*reported(config, printed)]
     plan = make_plan(rendered, node_list.nodes, placements, printed, node_list.source)
     text = _choose_writer(chosen, options, file=file)(plan).encode("utf-8")
     if file:
