@@ -99,7 +99,7 @@ PLACES = (
     Place("custom-resource-binary", "the same, with the class in base64", "CC1109"),
     Place("pod-template-object", "a PodTemplate, which some controller may read", "CC1109"),
     Place("class-of-another-name", "a RuntimeClass that gives Contrast's handler another name", "CC1116"),
-    Place("class-in-configmap", "a ConfigMap holds text, and is no pod to anybody", "nothing"),
+    Place("class-in-configmap", "a ConfigMap holds text, and is no pod to anybody", "nothing", helm="CC0285"),
     Place("nested-expansion", "variables that name each other twice", "sealed"),
     # the runtime class
     Place("class-escaped", "an escape in the class: a search in the text does not find it", "sealed"),
@@ -192,7 +192,7 @@ PLACES = (
     Place("items-in-runtime-class", "a RuntimeClass that is a list to kubectl", "CC0111"),
     Place("items-in-deployment-list-bare", "members that take their kind from a DeploymentList", "CC0113"),
     Place("nested-too-deep", "deeper than we read", "CC0104"),
-    Place("data-is-no-pod", "a pod in a string is a string", "nothing"),
+    Place("data-is-no-pod", "a pod in a string is a string", "nothing", helm="CC0285"),
     Place("utf-16", "another encoding", "CC0102"),
     Place("long-key", "a key longer than a simple key may be", "CC0101"),
     Place("tab-indent", "tabs for blanks", "CC0101"),

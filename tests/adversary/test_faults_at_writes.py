@@ -22,7 +22,8 @@ from tests.failures.running import listing, spawned
 from tests.failures.world import World
 
 MANIFEST = Path(__file__).parents[2] / "examples/quickstart/expected/manifest.json"
-IMPORT = ("release", "import", "facts.json", "--release", "v1.25.0", "-o", "new.yaml")
+VERSION = Path(__file__).parents[2] / "examples/from-scratch/assets/version.txt"
+IMPORT = ("release", "import", "facts.json", "version.txt", "--release", "v1.25.0", "-o", "new.yaml")
 GENERATE = ("generate", "deployment", "--config", "config.yaml")
 KEYS = ("keys", "new", "--workload-owner")
 
@@ -74,6 +75,7 @@ def made(directory: Path, command: Command) -> Path:
     (deployment / "b.yaml").write_bytes(world.stream("coordinator", "service"))
     (directory / "config.yaml").write_bytes(world.config())
     shutil.copy(MANIFEST, directory / "facts.json")
+    shutil.copy(VERSION, directory / "version.txt")
     if "copy/contrast-krm" in command.there:  # the library is there already, which is the longest part of it
         (directory / "copy").mkdir()
         (directory / "copy/lib").symlink_to(_library())

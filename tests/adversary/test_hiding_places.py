@@ -53,6 +53,11 @@ def gives(ran: Ran, data: bytes, wanted: str, name: str) -> None:
 @pytest.mark.parametrize("place", PLACES, ids=IDS)
 def test_files_are_sealed_or_refused(place: Place, tmp_path: Path) -> None:
     file = tmp_path / f"{place.name}.yaml"
+    if place.name == "sequence":  # a file without an object comes from another tool
+        file.write_bytes(place.data)
+        ran = called("generate", str(file), *CONFIGURATION)
+        assert (ran.code, ran.out, "CC0121" in ran.err) == (1, b"", True)
+        return
     file.write_bytes(place.data)
     ran = called("generate", str(file), *CONFIGURATION)
     gives(ran, place.data, place.gives, str(file))

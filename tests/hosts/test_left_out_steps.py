@@ -189,7 +189,7 @@ VARIANTS: dict[str, tuple[Callable[[Deployment], object], str]] = {
     "nothing": (lambda _: None, GREEN),
     "coordinator": (lambda it: it.remove("coordinator.yml"), "render 1: CC0701"),
     "role of the coordinator": (misspelt("pod-role: c", "pod-rule: c", "coordinator.yml"), "render 1: CC0203 CC0701"),
-    "release import": (lambda it: it.restore("release.yaml"), "render 1: CC0403 CC0502 CC0504 CC0507 CC0709"),
+    "release import": (lambda it: it.restore("release.yaml"), "render 1: CC0511"),
     "workload owner key": (lambda it: it.configure(lambda spec: spec["manifest"].pop("workloadOwnerKeys")), GREEN),
     "seedshare owner key": (lambda it: it.configure(lambda spec: spec["manifest"].pop("seedshareOwnerKeys")), GREEN),
     "firmware": (lambda it: it.configure(lambda spec: spec["manifest"].pop("referenceValues")), "check 1: CC0702"),
