@@ -294,7 +294,9 @@ def find_unsound(workload: Workload, pods: Pods) -> tuple[Finding, ...]:
     cause = _find_misuse(workload, annotation.device, annotation.mount)
     if cause is None:
         cause = _refuse_claims(workload, annotation.device, claims, pods)
-    return () if cause is None else (_make_finding(workload, annotation.device, cause),)
+    if cause is None:
+        return tuple(_find_warnings(workload, annotation.device, claims))
+    return (_make_finding(workload, annotation.device, cause),)
 
 
 def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]:
