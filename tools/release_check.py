@@ -42,6 +42,7 @@ def commands(tag: str, commit: str, keys: str) -> tuple[Sequence[str], ...]:
         ("sh", "-c", f"mv plugins/* dist/ && cp {keys}/public.gpg dist/release-key.gpg"),
         (PYTHON, "-m", "tools.checksums", "dist"),
         (PYTHON, "-m", "tools.built", "dist", tag, commit),
+        ("sh", "-c", f"{PYTHON} -m twine check --strict dist/contrast_krm-*"),
     )
 
 
