@@ -317,8 +317,6 @@ def _add_changes(
     sysctls = maps(dig(pod.spec, ("securityContext", "sysctls")))
     if any(kernel.get(sysctl_name(sysctl["name"])) != sysctl["value"] for sysctl in sysctls):
         changed.append(f"{name}: securityContext.sysctls")
-    if dig(entries[0], NAMESPACES) != dig(sealed.sandbox, NAMESPACES) and "hostNetwork" not in changed:
-        changed.append("hostNetwork")
     if last:
         differing = compare_sandbox(entries[0], sealed.sandbox, sealed.binds, native=native)
         changed += [f"{SANDBOX}: {field}" for field in differing]

@@ -296,7 +296,7 @@ TYPES["PodSpec"] = POD_SPEC = Record(
         "evictionResponders": INERT,
         "hostAliases": INERT,  # /etc/hosts is a file of the host in any case
         "hostIPC": _refused_field(False),  # it is not defined whose, the VM's or the node's
-        "hostNetwork": FLAG,
+        "hostNetwork": _refused_field(False),  # a VM has no network of the node: docs/facts/kata.md#pod-fields
         "hostPID": _refused_field(False),
         "hostUsers": _refused_field(True),  # false needs mappings of users, which the rules never allow
         "hostname": INERT_TEXT,  # HOSTNAME may have any value

@@ -208,17 +208,15 @@ def _pause_policy(
     privileged = any((entry.get("securityContext") or {}).get("privileged") for entry in workload_containers)
     pause_mounts, problems = mounts({}, image.config, pod, settings, (), pause=True, privileged=privileged)
     findings += problems
-    host_network = bool(pod.spec.get("hostNetwork"))
     annotations = _merge_annotations(pod, template["Annotations"])
-    network = f"^/var/run/netns/cni{'test' if host_network else ''}-{_UUID}$"
-    annotations.setdefault("nerdctl/network-namespace", network)
+    annotations.setdefault("nerdctl/network-namespace", f"^/var/run/netns/cni-{_UUID}$")
     return _container_policy(
         process=pause_process(image.config, template["Process"]),
         terminal=bool(image.config.get("Tty")),
         user=identity(image, {}, context, pause=True),
         security=PAUSE_SECURITY,
         annotations=annotations,
-        namespaces=["ipc", "mount"] if host_network else ["ipc", "uts", "mount"],
+        namespaces=["ipc", "uts", "mount"],
         container_mounts=pause_mounts,
         image=SANDBOX,
         template=template,

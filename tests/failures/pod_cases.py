@@ -321,6 +321,11 @@ def the_host_s_processes(world: World) -> None:
     world.pod["hostPID"] = True
 
 
+@cases("CC0601", f"{SPEC}.hostNetwork", "hostNetwork is not covered")
+def the_host_s_network(world: World) -> None:
+    world.pod["hostNetwork"] = True
+
+
 @cases("CC0601", f"{SPEC}.hostIPC")
 def the_host_s_memory(world: World) -> None:
     world.pod["hostIPC"] = True

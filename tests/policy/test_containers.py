@@ -69,13 +69,6 @@ def test_a_pause_image_of_the_lock_is_used() -> None:
     assert made.data["containers"][0]["OCI"]["Process"]["Args"] == ["/other", "/pause"]
 
 
-def test_host_network() -> None:
-    pause, app = pods.sealed(pods.workload({**_one("app"), "hostNetwork": True})).data["containers"]
-    assert pause["OCI"]["Annotations"]["nerdctl/network-namespace"].startswith("^/var/run/netns/cnitest-")
-    assert [namespace["Type"] for namespace in pause["OCI"]["Linux"]["Namespaces"]] == ["ipc", "mount"]
-    assert [namespace["Type"] for namespace in app["OCI"]["Linux"]["Namespaces"]] == ["ipc", "uts", "mount"]
-
-
 def test_a_plain_container() -> None:
     made = pods.container(pods.simple())
 
