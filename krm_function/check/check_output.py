@@ -58,6 +58,7 @@ from krm_function.policy.initdata import (
     from_annotation,
     read_policy_data,
 )
+from krm_function.policy.open_guest import OPEN_GUEST
 from krm_function.policy.users import image_user, stated_user
 from krm_function.record import NamedTuple
 from krm_function.render.copies import find_duplicates
@@ -574,8 +575,14 @@ def check_output(
         else:
             findings += compare_renders(resources, output, pods, manifests, config)
     policies = {*mapping((manifests.decoded or {}).get("Policies"))} - {pod.checked.digest for pod in pods}
-    about = tuple(dict.fromkeys(reported(config, findings)))
+    about = tuple(dict.fromkeys(map(_refuse_opening, reported(config, findings))))
     return Verdict(about, len(pods), tuple(plain), len(policies & set(elsewhere)))
+
+
+def _refuse_opening(problem: Finding) -> Finding:
+    """Make an error of a warning about an open guest, which the configuration has not acknowledged."""
+    is_refused = problem.code == OPEN_GUEST and problem.severity == "warning"
+    return problem._replace(severity="error") if is_refused else problem
 
 
 def _report_missing_manifest(config: Config | None, *, as_function: bool) -> list[Finding]:

@@ -24,6 +24,7 @@ from krm_function.policy.initdata import (
 )
 from krm_function.policy.made_pod import made_pod
 from krm_function.policy.mounts import host_visible_volumes
+from krm_function.policy.open_guest import opening_findings
 from krm_function.policy.pod_metadata import PodMetadata, coverage_findings, problem
 from krm_function.policy.rules import with_external_sources
 from krm_function.policy.settings import Settings, settings_of_pod
@@ -167,6 +168,7 @@ def seal(
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
     value, digest = annotation_and_digest(toml)
     sealed = Policy({"containers": policies, **settings.shared}, rego, toml, value, digest, opened)
+    notes = (*notes, *opening_findings(workload, sealed.data, base.data))
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *unproven_tags(pod, images), *notes, *host_visible_volumes(pod), report)
 
