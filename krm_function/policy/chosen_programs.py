@@ -34,13 +34,16 @@ STEERING = {
     ),
     "which programs others start": (
         *("SHELL", "EDITOR", "VISUAL", "PAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "*_ASKPASS", "GIT_*"),
-        *("MAKEFLAGS", "MAKEFILES", "MANPAGER"),
+        *("MAKEFLAGS", "MAKEFILES", "MANPAGER", "PSQL_PAGER", "SYSTEMD_PAGER"),
     ),
     "where programs look for configuration that can name other programs": (
         *("HOME", "XDG_*", "KRB5_CONFIG", "KUBECONFIG", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"),
         *("PGSERVICEFILE", "PGSYSCONFDIR"),
     ),
-    "the Python interpreter": ("PYTHON*", "UWSGI_*", "GUNICORN_CMD_ARGS"),
+    "the Python interpreter": (
+        *("PYTHON*", "UWSGI_*", "GUNICORN_CMD_ARGS", "FLASK_APP", "DJANGO_SETTINGS_MODULE", "CELERY_CONFIG_MODULE"),
+        *("IPYTHONDIR", "JUPYTER_CONFIG_DIR"),
+    ),
     "the Perl interpreter": ("PERL5*", "PERLLIB", "PERL_*"),
     "the Ruby interpreter": ("RUBY*", "GEM_*", "BUNDLE_*"),
     "Bun": ("BUN_OPTIONS",),
@@ -62,6 +65,12 @@ STEERING = {
     "the R interpreter": ("R_HOME", "R_LIBS*", "R_PROFILE*", "R_ENVIRON*"),
     "a library that loads modules": (
         *("OPENSSL_*", "CUDA_INJECTION*", "NCCL_*PLUGIN*", "GTK_MODULES", "QT_PLUGIN_PATH", "GST_PLUGIN*"),
+        *("GIO_EXTRA_MODULES", "SASL_PATH", "OCL_ICD_*", "VK_LAYER_PATH", "LIBGL_DRIVERS_PATH"),
+    ),
+    "a library of GPUs, MPI or machine learning that loads code": (
+        *("NVTX_INJECTION*", "NCCL_CONF_FILE", "OMP_TOOL_LIBRARIES", "OMPI_MCA_*", "PMIX_MCA_*", "FI_PROVIDER_PATH"),
+        *("TPU_LIBRARY_PATH", "PJRT_NAMES_AND_LIBRARY_PATHS", "HSA_TOOLS_LIB", "ROCP_TOOL_LIBRARIES", "VLLM_PLUGINS"),
+        *("TRITON_CACHE_DIR", "TRITON_LIBCUDA_PATH", "TORCH_EXTENSIONS_DIR", "TORCHINDUCTOR_CACHE_DIR"),
     ),
     "where a program writes the keys of its connections": ("SSLKEYLOGFILE",),
     "which certificates a program trusts": (

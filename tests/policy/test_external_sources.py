@@ -219,6 +219,8 @@ def test_a_later_source_of_a_name_counts() -> None:
         *("COMPlus_EnableDiagnostics", "HTTP_PROXY", "https_proxy", "SSL_CERT_FILE", "ES_JAVA_OPTS", "HOME"),
         *("BASH_FUNC_ls%%", "SSH_ASKPASS", "SPRING_APPLICATION_JSON", "LOGGING_CONFIG", "BUN_OPTIONS", "PSModulePath"),
         *("JULIA_LOAD_PATH", "TCLLIBPATH", "NIX_LD", "GOFLAGS", "MANPAGER", "PGSERVICEFILE"),
+        *("NVTX_INJECTION64_PATH", "OMP_TOOL_LIBRARIES", "OMPI_MCA_mca_base_component_path", "NCCL_CONF_FILE"),
+        *("TPU_LIBRARY_PATH", "TRITON_CACHE_DIR", "VLLM_PLUGINS", "VK_LAYER_PATH", "FLASK_APP", "PSQL_PAGER"),
     ],
 )
 def test_a_variable_that_steers_a_program_is_refused(name: str) -> None:
