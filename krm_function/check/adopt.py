@@ -141,10 +141,10 @@ def propose_sources(
         parts[1].update(variables)
     entries = list(map(dict, present))
     for (kind, name, namespace), (of_keys, of_variables) in needed.items():
-        old = list(entries)
-        _add_entry(entries, {"kind": kind, "name": name, "namespace": namespace}, sorted(of_keys), sorted(of_variables))
-        if not is_valid({"policy": {"externalSources": entries}}):
-            entries = old  # no cluster has an object or a key of this name
+        ref = {"kind": kind, "name": name, "namespace": namespace}
+        index, entry = _make_entry(entries, ref, sorted(of_keys), sorted(of_variables))
+        if is_valid({"policy": {"externalSources": [entry]}}):  # else no cluster has an object or a key of this name
+            entries[index : index + 1] = [entry]
     return Proposed(tuple(entries), tuple(unknown))
 
 
@@ -185,16 +185,19 @@ def _is_expanded(variable: str, container: dict[str, Any]) -> bool:
     return any(isinstance(text, str) and expand(text, {variable: "\0"}) != expand(text, {}) for text in texts)
 
 
-def _add_entry(entries: list[dict[str, Any]], ref: dict[str, str], keys: list[str], variables: list[str]) -> None:
+def _make_entry(
+    entries: Sequence[dict[str, Any]], ref: dict[str, str], keys: list[str], variables: list[str]
+) -> tuple[int, dict[str, Any]]:
+    """Return the entry for an object, and its position: that of a present one, which it extends, or the end."""
     for index, entry in enumerate(entries):
         if entry.get("name") == ref["name"] and _is_for(entry, ref):
-            entries[index] = {
+            return index, {
                 **entry,
                 **({"keys": _unite(entry["keys"], keys)} if entry.get("keys") else {}),
                 **({"variables": _unite(entry["variables"], variables)} if entry.get("variables") else {}),
             }
-            return
-    entries.append({key: value for key, value in ref.items() if value} | {"keys": keys, "variables": variables})
+    new = {key: value for key, value in ref.items() if value} | {"keys": keys, "variables": variables}
+    return len(entries), new
 
 
 def _is_for(entry: dict[str, Any], ref: dict[str, str]) -> bool:

@@ -1,23 +1,24 @@
-"""Assess an application before there is any configuration: which pods are confidential, and which cannot be."""
+"""Assess an application, with or without a configuration: which pods are confidential, and which cannot be."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
 from krm_function.config.collect import Config
-from krm_function.config.generate import Generate, PolicyOptions
+from krm_function.config.generate import Generate, PolicyOptions, Workloads, naming
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.release import NO_VERSION, PlatformRelease, Release
-from krm_function.contrast.class_in_text import may_ask_for_contrast
+from krm_function.contrast.class_in_text import may_ask_for_contrast, may_name_contrast
 from krm_function.contrast.gpus import wants_gpu
 from krm_function.contrast.guarded_namespaces import guarded_namespaces
-from krm_function.contrast.platforms import BARE, FIELD, PLATFORMS, is_contrast_name, placeholder
+from krm_function.contrast.platforms import BARE, FIELD, PLATFORMS, is_contrast_name, is_handler, placeholder
 from krm_function.contrast.profiles import DEFAULT
 from krm_function.findings import Finding, Path, Ref, has_errors
 from krm_function.kubernetes.custom_kinds import kind_makes
 from krm_function.kubernetes.objects import WITHOUT_PODS, dig, pod_specs
-from krm_function.kubernetes.resource import Resource, yaml_finding
-from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.kubernetes.pod_kinds import SHIPPED
+from krm_function.kubernetes.resource import Resource, with_kinds, yaml_finding
+from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
 from krm_function.record import NamedTuple
 from krm_function.render.copies import add_copies
 from krm_function.render.policies import add_policies
@@ -33,6 +34,7 @@ from krm_function.render.unsealed import (
 )
 from krm_function.text.changes import Change, apply
 from krm_function.text.errors import YamlError
+from krm_function.text.parse import read_value
 
 # --- Find the errors that a render would report about pods, independent of images and of the release of Contrast
 #
@@ -109,13 +111,15 @@ def _add_tags(locked: Mapping[str, ImageFacts]) -> dict[str, ImageFacts]:
 
 # --- Assess the pods of an application: each is confidential, plain, misplaced or blocked
 #
-# Rule: the first row that holds decides. No configuration, no release, no lock and no network is needed.
+# Rule: the first row that holds decides. No configuration, no release, no lock and no network is needed. A pod asks by
+# its class; with a configuration, a pod asks if a render would select it, and its rules and acknowledgements count.
 #
 #     state          the pod
+#     confidential   is sealed: it has a handler of Contrast's and a policy; `check` verifies that policy
 #     misplaced      asks for a class of Contrast's, or for anything else of Contrast's, where nothing reads it
-#     blocked        asks, or would with `every`, and a render refuses it whatever the images and the release are
-#     confidential   asks, and neither applies
-#     plain          does not ask, and runs outside of a VM
+#     blocked        asks, or would with `judge_plain`, and a render refuses it whatever the images and the release are
+#     confidential   asks, and none of these applies
+#     plain          does not ask, and runs outside of a VM; reason: why the configuration declares it plain, "" if not
 
 
 PodState = Literal["misplaced", "blocked", "plain", "confidential"]
@@ -131,6 +135,8 @@ class AssessedPod(NamedTuple):
     state: PodState
     findings: tuple[Finding, ...] = ()
     is_coordinator: bool = False
+    is_sealed: bool = False
+    reason: str = ""
 
 
 class Assessment(NamedTuple):
@@ -150,13 +156,24 @@ class Assessment(NamedTuple):
         return tuple(pod for pod in self.pods if pod.state == state)
 
 
-def assess(resources: Sequence[Resource], *, judge_plain: bool = False) -> Assessment:
-    """Assess all pods of an input. judge_plain: judge a pod that does not ask as if it did."""
-    parsed, findings = _parse(add_copies(resources))
+def assess(resources: Sequence[Resource], config: Config | None = None, *, judge_plain: bool = False) -> Assessment:
+    """Assess all pods of an input. config: to judge with. judge_plain: judge a pod that does not ask as if it did."""
+    kinds = config.generate.kinds if config else SHIPPED
+    keep_plain = judge_plain or config is not None
+    parsed, findings = _parse(add_copies(with_kinds(resources, kinds)), keep_plain=keep_plain)
     if has_errors(findings):
         return Assessment((), findings)
-    asking = [_add_class(resource) for resource in parsed] if judge_plain else parsed
-    refused = find_refusals(asking)
+    workloads = config.generate.workloads if config else ()
+    namespace = config.generate.namespace if config else ""
+    asking = [_add_class(resource, workloads, namespace) for resource in parsed] if judge_plain else parsed
+    refused = find_refusals(asking) if judge_plain or not config else {}
+    findings = find_placeholders(parsed)
+    selected: Container[Pod] = ()
+    if config:
+        judged = judge(parsed, config, live=True)
+        if judged.stopped:
+            return Assessment((), judged.findings)
+        refused, selected, findings = {**refused, **judged.errors}, judged.errors, judged.findings
     pods: list[AssessedPod] = []
     unknown: dict[str, None] = {}
     for resource in parsed:
@@ -166,25 +183,28 @@ def assess(resources: Sequence[Resource], *, judge_plain: bool = False) -> Asses
             if root in resource.copies:
                 continue  # a controller made it of an object that is in the input as well
             if resource.kinds.of(ref):
-                pods += _assess_workloads(resource, root, ref, refused)
+                reason = next((entry.plain for _, entry in naming(workloads, ref, namespace) if entry.plain), "")
+                of_object = list(_assess_workloads(resource, root, ref, refused, selected))
+                pods += [pod._replace(reason=reason) if pod.state == "plain" else pod for pod in of_object]
             else:
                 of_object = list(_assess_other_kind(resource, root, ref, judge_plain=judge_plain))
                 pods += of_object
                 if not of_object and kind_makes(ref.api_version, ref.kind) == "unknown":
                     unknown[f"{ref.api_version.rpartition('/')[0]}/{ref.kind}"] = None
-    return Assessment(tuple(pods), find_placeholders(parsed), guarded_namespaces(parsed), tuple(unknown))
+    reasons = {problem for pod in pods for problem in pod.findings}
+    findings = tuple(problem for problem in findings if problem not in reasons)
+    return Assessment(tuple(pods), findings, guarded_namespaces(parsed), tuple(unknown))
 
 
-def _parse(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding, ...]]:
-    """Parse every resource that may hold a pod, with positions; changes of an earlier render are undone."""
-    read_resources, findings = read(resources)
+def _parse(resources: Sequence[Resource], *, keep_plain: bool) -> tuple[list[Resource], tuple[Finding, ...]]:
+    """Parse every resource that may hold a pod; changes of an earlier render are undone. keep_plain: as for `read`."""
+    read_resources, findings = read(resources, keep_plain=keep_plain)
     parsed: list[Resource] = []
     problems = list(findings)
     for position, resource in enumerate(read_resources):
-        outlined = resource.document is not None and resource.document.node is None
         asks = CONTAINERS in resource.text or may_ask_for_contrast(resource.text)
         asks = asks or not resource.certain or kind_makes(resource.api_version, resource.kind) != "none"
-        if not asks or (resource.document is not None and not outlined):
+        if not asks or resource.document is not None:
             parsed.append(resource)
             continue
         try:
@@ -195,8 +215,8 @@ def _parse(resources: Sequence[Resource]) -> tuple[list[Resource], tuple[Finding
     return parsed, tuple(problems)
 
 
-def _add_class(resource: Resource) -> Resource:
-    """Return a resource in which each pod of a known kind without a class asks for one of Contrast's."""
+def _add_class(resource: Resource, workloads: Workloads, namespace: str) -> Resource:
+    """Return a resource in which each pod of a known kind without a class or an entry asks for one of Contrast's."""
     document = resource.document
     if document is None or resource.state == "added":
         return resource
@@ -204,32 +224,67 @@ def _add_class(resource: Resource) -> Resource:
     for _, root, ref, value in resource.objects:
         for workload in workloads_of(value, root, ref, resource):
             pod = dig(document.value, workload.spec_path)
-            if isinstance(pod, dict) and not pod.get(FIELD) and root not in resource.copies:
+            is_decided = root in resource.copies or naming(workloads, ref, namespace)
+            if isinstance(pod, dict) and not pod.get(FIELD) and not is_decided:
                 name = GPU_CLASS if wants_gpu(pod) else BARE
                 changes.append(Change((*workload.spec_path, FIELD), "set", name))
     return resource._replace(document=document._replace(value=apply(document.value, changes))) if changes else resource
 
 
 def _assess_workloads(
-    resource: Resource, root: Path, ref: Ref, refused: Mapping[Pod, tuple[Finding, ...]]
+    resource: Resource, root: Path, ref: Ref, refused: Mapping[Pod, tuple[Finding, ...]], selected: Container[Pod]
 ) -> Iterator[AssessedPod]:
-    """Assess the pods of an object of a kind whose pods are sealed."""
-    misplaced = tuple(map(resource.placed, find_misplaced(resource.value, root, kinds=resource.kinds)))
+    """Assess the pods of an object of a kind whose pods are sealed. selected: those that the configuration seals."""
+    misplaced: tuple[Finding, ...] = ()
+    if may_name_contrast(resource.text):
+        problems_of_object = find_misplaced(resource.value, root, resource.position, selected, kinds=resource.kinds)
+        misplaced = tuple(map(resource.placed, problems_of_object))
+    sealed = _find_sealed(resource, root, ref)
     for workload in workloads_of(dig(resource.value, root), root, ref, resource):
-        problems = refused.get((resource.position, root, workload.template))
-        asks = is_contrast_name(str(workload.runtime_class))
+        pod = (resource.position, root, workload.template)
+        problems = refused.get(pod)
+        asks = pod in selected or is_contrast_name(str(workload.runtime_class))
         state: PodState = "confidential" if asks else "plain"
         reasons: tuple[Finding, ...] = ()
-        if misplaced and not asks:
+        is_sealed = workload.template in sealed
+        if is_sealed:
+            state = "confidential"
+        elif misplaced and not asks:
             state, reasons = "misplaced", misplaced
         elif problems:
             state, reasons = "blocked", problems
-        yield AssessedPod(workload.ref, (*workload.template, "spec"), state, reasons, workload.is_coordinator)
+        place = (*workload.template, "spec")
+        yield AssessedPod(workload.ref, place, state, reasons, workload.is_coordinator, is_sealed)
     for problem in _find_unsealed(resource, root, ref):
         yield AssessedPod(ref, problem.path[len(root) : -1], "blocked", (problem,))
 
 
+def _find_sealed(resource: Resource, root: Path, ref: Ref) -> list[Path]:
+    """Return the templates of an object whose pods have a handler and a policy in the input, before anything is undone.
+
+    Initdata without a policy, as a user may write it, seals nothing.
+    """
+    if INITDATA not in resource.text:
+        return []
+    value = dig(resource.value if resource.state == "given" else read_value(resource.text), root)
+    pods = workloads_of(value, root, ref, resource)
+    return [pod.template for pod in pods if is_handler(str(pod.runtime_class)) and _has_policy(pod)]
+
+
+def _has_policy(workload: Workload) -> bool:
+    from krm_function.policy.initdata import POLICY, decode_toml, from_annotation, read_policy_data
+
+    try:
+        return bool(
+            read_policy_data(decode_toml(from_annotation(str(workload.annotations.get(INITDATA)))).data.get(POLICY, ""))
+        )
+    except ValueError:
+        return False
+
+
 def _find_unsealed(resource: Resource, root: Path, ref: Ref) -> list[Finding]:
+    if not may_ask_for_contrast(resource.text):
+        return []
     classes = list(list_unsealed_classes(resource.value, root, resource.kinds))
     return list(map(resource.placed, report_unsealed(ref, classes, root, resource)))
 

@@ -21,7 +21,9 @@ MEANINGS: dict[PodState, str] = {
     "confidential": "asks for Contrast, and nothing prevents it",
 }
 COUNTED: tuple[PodState, ...] = ("confidential", "plain", "blocked", "misplaced")
-HOW = "to make a pod confidential, write runtimeClassName: contrast-cc into its pod spec"
+HOW = (
+    "to make a pod confidential, write runtimeClassName: contrast-cc into its pod spec, or name it under spec.workloads"
+)
 UNKNOWN = "kinds whose controllers may create pods, which then run outside of a VM"
 GUARD = (
     "where contrast-krm guard is applied, the API server refuses plain pods there. That is for honest mistakes: it is "
@@ -50,14 +52,15 @@ def _lines(assessment: Assessment, paint: Paint) -> Iterator[str]:
         hints: dict[str, str] = {}
         for pod in pods:
             place = f" {dotted(pod.place)}" if templates[pod.ref] > 1 else ""
-            yield f"  {on_one_line(address_of(pod.ref) + place)}"
+            note = ": sealed" if pod.is_sealed else f": {pod.reason}" if pod.reason else ""
+            yield f"  {on_one_line(address_of(pod.ref) + place + note)}"
             for problem in pod.findings:
                 field = dotted(problem.path)
                 yield f"    {problem.code} {on_one_line(f'{field}: {problem.message}' if field else problem.message)}"
                 hints.setdefault(problem.hint, problem.code)
         for hint, code in hints.items():
             yield f"  hint for {code}: {on_one_line(hint)}"
-    if assessment.of("plain"):
+    if any(not pod.reason for pod in assessment.of("plain")):
         yield ""
         yield HOW
     if assessment.unknown:
@@ -94,6 +97,8 @@ def _pod_data(pod: AssessedPod) -> dict[str, Any]:
         **({"template": part} if part else {}),
         "podSpec": dotted(pod.place),
         "state": pod.state,
+        **({"sealed": True} if pod.is_sealed else {}),
+        **({"reason": pod.reason} if pod.reason else {}),
         "findings": [
             {
                 "code": problem.code,

@@ -1,11 +1,14 @@
 """`assess`: each pod of any input is confidential, plain, misplaced or blocked, without any configuration."""
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from krm_function.check.assess import Assessment, assess
+from krm_function.kubernetes.workload import INITDATA
 from krm_function.report.assessment import assessment_json, assessment_text
 from krm_function.text.writer import dump
 from tests.hosts.running import EXAMPLES, called
@@ -85,6 +88,60 @@ def test_rendered_output_is_as_its_input() -> None:
     made = good(coordinator(), an_object(), plain("landing"))
     rendered = stream(*values(made))
     assert states(assess(rendered)) == {"coordinator": "confidential", "web": "confidential", "landing": "plain"}
+
+
+def test_output_is_sealed_whatever_allowed_it_and_initdata_of_a_user_is_not() -> None:
+    quick = EXAMPLES / "quickstart"
+    made = called("generate", str(quick / "resources"), "--config", str(quick / "config"), "-q")
+    text = made.out.decode()
+    data = json.loads(called("assess", "-", "-o", "json", stdin=text.encode()).out)
+    assert {pod["name"]: pod.get("sealed", False) for pod in data["pods"]} == {
+        "coordinator": True,
+        "db": True,
+        "nightly-report": True,
+        "payments": True,
+        "recommendations": True,
+        "web": True,
+        "landing": False,
+    }
+    document = good(coordinator(), an_object())
+    (web,) = (value for value in values(document) if value["metadata"]["name"] == "web")
+    pod = web["spec"]["template"]
+    pod["spec"] |= {"volumes": [*pod["spec"].get("volumes", []), *CLAIM["volumes"]]}  # no render takes it
+    web["metadata"].pop("annotations", None)
+    assert [(item.state, item.is_sealed) for item in assess(stream(web)).pods] == [("confidential", True)]
+    pod["metadata"]["annotations"][INITDATA] = "bm9uZQ=="
+    assert [item.is_sealed for item in assess(stream(web)).pods] == [False]
+
+
+def test_a_configuration_decides_who_is_plain(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    shutil.copytree(EXAMPLES / "quickstart" / "config", config)
+    (config / "contrast.yaml").write_text(
+        dump(
+            {
+                "apiVersion": "contrast-krm.dev/v1alpha1",
+                "kind": "ContrastGenerate",
+                "metadata": {"name": "contrast", "annotations": {"config.kubernetes.io/local-config": "true"}},
+                "spec": {
+                    "platform": "Metal-QEMU-SNP",
+                    "workloads": [
+                        {"kind": "Deployment", "name": "web"},
+                        {"kind": "Deployment", "name": "landing", "plain": "a public page"},
+                    ],
+                },
+            }
+        )
+    )
+    text = "---\n".join(map(dump, [plain(), plain("landing"), plain("other")])).encode()
+    options = ("-", "--config", str(config), "-o", "json")
+    made = called("assess", *options, stdin=text)
+    pods = {pod["name"]: (pod["state"], pod.get("reason")) for pod in json.loads(made.out)["pods"]}
+    assert pods == {"web": ("confidential", None), "landing": ("plain", "a public page"), "other": ("plain", None)}
+    assert called("assess", *options, "--require-all", stdin=text).code == 1
+    decided = "---\n".join(map(dump, [plain(), plain("landing")])).encode()
+    assert called("assess", *options, "--require-all", stdin=decided).code == 0
+    assert called("assess", "-", "--require-all", stdin=decided).code == 1
 
 
 def test_what_holds_no_pod_is_not_listed() -> None:

@@ -1,6 +1,7 @@
 """`contrast-krm assess`: which pods of an application are confidential, and which cannot be; nothing is written.
 
-Rule of this file: it needs no configuration, and leaves images and nodes to `lock` and `plan`.
+Rule of this file: it needs no configuration, but judges with the one of --config; images and nodes are left to `lock`
+and `plan`.
 """
 
 import sys
@@ -10,14 +11,15 @@ from krm_function.check.assess import assess
 from krm_function.cli.exits import FINDINGS
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths, coloured
+from krm_function.cli.parser import Parser, add_config, add_findings, add_output_format, add_paths, coloured
 from krm_function.cli.streams import write_out
 from krm_function.findings import has_errors
 from krm_function.report.assessment import assessment_json, assessment_text
 from krm_function.report.findings import ansi, plain
 
 DESCRIPTION = (
-    "Reads any resources, rendered or not, and needs no configuration, release, lock or network. A pod is "
+    "Reads any resources, rendered or not, and needs no release, lock or network. With --config, pods that "
+    "spec.workloads names are confidential or plain as it declares, and its rules apply. A pod is "
     "confidential, plain, blocked (it cannot be sealed as it is) or misplaced (it asks for Contrast where "
     "nothing reads that). Exit code 1 if a pod is misplaced."
 )
@@ -26,11 +28,14 @@ DESCRIPTION = (
 def add_arguments(parser: Parser) -> None:
     """Add inputs, what to judge and what fails, output, findings."""
     add_paths(parser, "PATH")
+    add_config(parser)
     parser.add_argument(
         "--all", action="store_true", help="also assess pods that do not ask for Contrast, as if they did"
     )
     parser.add_argument(
-        "--require-all", action="store_true", help="exit code 1 if any pod is plain, blocked or misplaced"
+        "--require-all",
+        action="store_true",
+        help="exit code 1 if any pod is blocked, misplaced, or plain without a reason in the configuration",
     )
     add_output_format(parser)
     add_findings(parser)
@@ -39,9 +44,16 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print the assessment; findings are about unreadable input."""
     inputs = read_inputs(options.paths)
-    assessed = assess(inputs.resources, judge_plain=options.all)
-    findings = (*inputs.findings, *assessed.findings)
-    if not has_errors(findings):
+    config, findings = None, inputs.findings
+    if options.config:
+        from krm_function.cli.render_inputs import configured
+
+        config, findings = configured(options, inputs)
+        if config is None or has_errors(findings):
+            return print_findings(findings, options.format, options.report)
+    assessed = assess(inputs.resources, config, judge_plain=options.all)
+    findings = (*findings, *assessed.findings)
+    if not has_errors(inputs.findings) and (assessed.pods or not has_errors(findings)):
         if options.output == "json":
             text = assessment_json(assessed)
         else:
@@ -49,4 +61,4 @@ def run(options: Namespace) -> int:
         write_out(text.encode("utf-8"))
     code = print_findings(findings, options.format, options.report)
     unwanted = ("misplaced", "blocked", "plain") if options.require_all else ("misplaced",)
-    return code or (FINDINGS if any(pod.state in unwanted for pod in assessed.pods) else 0)
+    return code or (FINDINGS if any(pod.state in unwanted and not pod.reason for pod in assessed.pods) else 0)
