@@ -170,7 +170,8 @@ def assess(resources: Sequence[Resource], config: Config | None = None, *, judge
     findings = find_placeholders(parsed)
     selected: Container[Pod] = ()
     if config:
-        judged = judge(parsed, config, live=True)
+        generate = config.generate._replace(runtime_classes="off")  # as without a configuration: no release is needed
+        judged = judge(parsed, config._replace(generate=generate, release=ANY_RELEASE), live=True)
         if judged.stopped:
             return Assessment((), judged.findings)
         refused, selected, findings = {**refused, **judged.errors}, judged.errors, judged.findings

@@ -262,11 +262,11 @@ def _runtime_classes(state: State, place: _Places) -> Iterator[tuple[str, str]]:
     why = f"{task}, or list it under spec.workloads of {place.generate}{still_plain}"
     match state.host:
         case "helm":
-            yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess -"
+            yield why, f"helm template {_release_name(state)} {place.chart} | contrast-krm assess - {place.config}"
         case "kustomize":
-            yield why, look(place.function, place.directory, "contrast-krm assess -")
+            yield why, look(place.function, place.directory, f"contrast-krm assess - {place.config}")
         case "files" | "kpt":
-            yield why, f"contrast-krm assess {place.chart if state.host == 'files' else place.directory}"
+            yield why, f"contrast-krm assess {place.chart if state.host == 'files' else place.directory} {place.config}"
 
 
 def _keys(options: Sequence[dict[str, Any]], place: _Places) -> Iterator[tuple[str, str]]:
