@@ -155,6 +155,7 @@ docs: .venv/installed-dev tools
 
 # an hour or more; the figures of the pages are those of this run
 bench: .venv/installed-dev tools
+	$(BIN)/python -m benchmarks.instructions
 	$(BIN)/python -m benchmarks --write
 	$(BIN)/python -m benchmarks.short_cuts --runs 5 --write
 	$(BIN)/python -m benchmarks.pages

@@ -13,7 +13,7 @@ import pytest
 import krm_function
 from krm_function.cli import build
 from krm_function.cli.build import Build, this_build
-from krm_function.cli.commands import SUMMARIES
+from krm_function.cli.commands import SUMMARIES, version
 from krm_function.contrast.profiles import PROFILES
 from tests.failures.running import Zygote
 from tests.hosts.running import called
@@ -44,6 +44,13 @@ def test_json_has_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(krm_function, "__commit__", COMMIT)
     monkeypatch.setattr(build, "DOCUMENTATION", "https://example.com/docs")
     assert json.loads(called("version", "--json").out)["commit"] == COMMIT
+
+
+def test_an_installation_without_byte_code_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(version, "cache_from_source", lambda _: str(tmp_path / "none.pyc"))
+    assert "byte code: none" in called("version").out.decode()
+    monkeypatch.setattr(version, "cache_from_source", lambda _: str(tmp_path))
+    assert "byte code" not in called("version").out.decode()
 
 
 class Noted:

@@ -4,8 +4,10 @@ Rule of this file: it starts no program, so a commit is known only if the instal
 """
 
 import json
+import os
 import platform
 from argparse import Namespace
+from importlib.util import cache_from_source
 
 from krm_function.cli.build import this_build
 from krm_function.cli.exits import OK
@@ -59,6 +61,8 @@ def run(options: Namespace) -> int:
             "policy profiles": ", ".join(profiles),
             "Python": f"{platform.python_version()} ({platform.python_implementation()})",
         }
+        if not os.path.exists(cache_from_source(__file__)):  # Python writes this file with the import, where it can
+            rows["byte code"] = "none, and none can be written, so each start compiles all modules anew"
         text = "\n".join(f"{name}: {value}" if value else name for name, value in rows.items())
     write_out(f"{text}\n".encode())
     return OK
