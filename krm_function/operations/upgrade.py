@@ -241,7 +241,8 @@ class Places(NamedTuple):
 
     paths: the input. config: the options --config. configured: their paths. generate, release, lock: files of the
     configuration. next_release: the file of --to. earlier: the file of --from. coordinator_file: the coordinator's
-    file. label: of the coordinator's own object, "" if others have it too. emits: the output has RuntimeClasses.
+    file, "" if other objects are in it or it is unknown. label: of the coordinator's own object, "" if others have it
+    too. emits: the output has RuntimeClasses.
     """
 
     paths: str
@@ -253,7 +254,7 @@ class Places(NamedTuple):
     next_release: str
     namespace: str
     earlier: str = "earlier-release.yaml"
-    coordinator_file: str = "resources/coordinator.yml"
+    coordinator_file: str = ""
     directory: str = "OVERLAY"
     chart: str = "CHART"
     application: str = "NAME"
@@ -285,7 +286,7 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
                     if places.next_release != places.release
                     else ()
                 ),
-                *([f"cp coordinator.yml {places.coordinator_file}"] if change.coordinator else ()),
+                *([_replace_coordinator(places)] if change.coordinator else ()),
             ),
             "lock",
             ("render", "rendered.yaml"),
@@ -382,6 +383,12 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
         ),
         (verify, Gate(check, f"exit code 0, no CC0731. {_describe_leftovers(change)}")),
     )
+
+
+def _replace_coordinator(places: Places) -> str:
+    if places.coordinator_file:
+        return f"cp coordinator.yml {places.coordinator_file}"
+    return "# in your files, replace the objects of the coordinator by those of the new release's coordinator.yml"
 
 
 def _applies_alone(host: Host, change: Change, places: Places) -> bool:

@@ -129,6 +129,27 @@ def test_a_name_of_the_input_is_quoted_in_every_command(shop: Path) -> None:
         assert not any(";touch" in word for word in re.sub(r"'[^']*'", "", text).split()), text
 
 
+@pytest.mark.parametrize(
+    ("others", "copies"),
+    [("", True), ("namespace.yaml", False), ("settings.yaml", False), ("web.yaml", False)],
+)
+def test_no_command_overwrites_a_file_with_other_objects(shop: Path, others: str, *, copies: bool) -> None:
+    coordinator = shop / "resources/coordinator.yaml"
+    if others:
+        coordinator.write_text(coordinator.read_text() + "---\n" + (shop / "resources" / others).read_text())
+        (shop / "resources" / others).unlink()
+    (render, *_) = json.loads(plan(shop, "-o", "json").ok())["waves"]
+    for commands in render["commands"].values():
+        assert (f"cp coordinator.yml {coordinator}" in commands) is copies
+        assert any(command.startswith("# ") and "coordinator.yml" in command for command in commands) is not copies
+
+
+def test_of_a_stream_no_file_of_the_coordinator_is_known(shop: Path) -> None:
+    stream = b"---\n".join(file.read_bytes() for file in (shop / "resources").iterdir())
+    ran = called("upgrade", "-", "--config", str(shop / "config"), "--to", str(shop / "next.yaml"), stdin=stream)
+    assert b"cp coordinator.yml" not in ran.ok()
+
+
 def test_without_a_coordinator_its_wave_is_another_deployments(shop: Path) -> None:
     (shop / "resources/coordinator.yaml").unlink()
     ran = plan(shop, "-o", "json", "--host", "kubectl")

@@ -173,6 +173,7 @@ def _read_cluster(
 
 
 HELM = "# Source: "  # what helm template writes in front of each document
+OF_COORDINATOR = ("StatefulSet", "ServiceAccount", "Role", "RoleBinding", "Service")  # of a release's coordinator.yml
 GROUPS: tuple[tuple[str, HostName], ...] = (("argoproj.io/", "argo-cd"), (".toolkit.fluxcd.io/", "flux"))
 
 
@@ -251,7 +252,7 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
         earlier=shlex.quote(options.before) if options.before else "earlier-release.yaml",
         emits=config.generate.runtime_classes == "emit",
     )
-    if holder and holder[1]:
+    if holder and holder[1] and _holds_coordinator_alone(inputs, holder):
         places = places._replace(coordinator_file=shlex.quote(holder[1]))
     if places.directory in ("", "''"):
         places = places._replace(directory="OVERLAY")
@@ -270,6 +271,13 @@ def _find_object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:
         (item for item in _list_values(inputs) if (at := reference(item[0])).kind == ref.kind and at.name == ref.name),
         None,
     )
+
+
+def _holds_coordinator_alone(inputs: Inputs, holder: tuple[Any, str]) -> bool:
+    """Tell whether a file has only objects of the kinds and names of a release's coordinator.yml."""
+    name = reference(holder[0]).name
+    refs = [reference(value) for value, file in _list_values(inputs) if file == holder[1]]
+    return all(ref.kind in OF_COORDINATOR and ref.name in {name, f"{name}-ready"} for ref in refs)
 
 
 def _find_label(inputs: Inputs, holder: Any) -> str:
