@@ -62,13 +62,16 @@ class Output(NamedTuple):
             yield from resource.objects
 
 
-def parse_output(resources: Sequence[Resource]) -> Output:
-    """Parse every resource that may concern Contrast. CC1118: there is no document at all."""
+def parse_output(resources: Sequence[Resource], *, all_kinds: bool = False) -> Output:
+    """Parse the resources that may concern Contrast, or, with `all_kinds`, every one. CC1118: there is no document at all."""
     parsed: list[Resource] = []
     findings: list[Finding] = []
     for position, resource in enumerate(resources):
         parsed.append(resource)
-        if not resource.may_have_pods and not resource.may_be(LOOKED_AT) and not _may_name_contrast(resource.text):
+        concerns = (
+            all_kinds or resource.may_have_pods or resource.may_be(LOOKED_AT) or _may_name_contrast(resource.text)
+        )
+        if not concerns:
             continue
         try:
             parsed[-1] = resource.given()._replace(position=position)

@@ -47,7 +47,7 @@ ADMISSION: Table = (
     (r"failed quota: (?P<by>[^: ]{1,253})", "CC1160.quota-unset"),
     (r"(maximum|minimum) \S+ usage per (Container|Pod) is", "CC1160.limit-range"),
     (r'RuntimeClass "(?P<by>[^"]{1,253})" not found', "CC1160.no-class"),
-    (r"pod rejected: .*(RuntimeClass|[Oo]verhead|node selector)", "CC1160.class"),
+    (r"pod rejected: .*(RuntimeClass|[Oo]verhead)|conflict: runtimeClass\.", "CC1160.class"),
     (r'serviceaccount "(?P<by>[^"]{1,253})" not found', "CC1160.account"),
     (r"no PriorityClass with name (?P<by>\S{1,253}) was found", "CC1160.priority"),
     (r"", "CC1160.other"),
@@ -71,6 +71,7 @@ REFUSED: Table = (
     (r"", "CC1162.other"),
 )
 
+FULL = "no space left on device"
 # `reason: message` of a container that waits for its image
 IMAGES: Table = (
     (r"^InvalidImageName", "CC1163.name"),
@@ -81,6 +82,7 @@ IMAGES: Table = (
     ),
     (r"\b(401|403)\b|[Uu]nauthorized|authorization failed|denied|no basic auth credentials", "CC1163.login"),
     (r"manifest unknown|not found|\b404\b|does not exist", "CC1163.absent"),
+    (FULL, "CC1163.space"),
     (r"dial tcp|no such host|timeout|connection refused|i/o|TLS|x509|EOF", "CC1163.network"),
     (r"", "CC1163.other"),
 )
@@ -91,6 +93,7 @@ SANDBOX: Table = (
     (r'RuntimeHandler "(?P<by>[^"]{1,253})" not supported', "CC1166.handler"),
     (r'runtimeclass\.node\.k8s\.io "(?P<by>[^"]{1,253})" not found', "CC1166.class"),
     (r'RuntimeClass "(?P<by>[^"]{1,253})" not found', "CC1166.class"),
+    (r"fw_error=0x1f|[Rr]esource limit", "CC1166.ids"),
     (
         r"SNP_LAUNCH|LAUNCH_FINISH|LAUNCH_UPDATE|[Ii][Dd][- _]?[Bb]lock|SEV-SNP.*(fail|error)|TDX.*(fail|error)",
         "CC1166.measured",
@@ -114,6 +117,9 @@ GUEST_PULL = re.compile(
     re.IGNORECASE,
 )
 
+CONSEQUENCE = re.compile(
+    "failed to reserve sandbox name"
+)  # an attempt before it has not ended; its event has the cause
 CONFIG = re.compile(r'(?P<kind>configmap|secret) "(?P<name>[^"]{1,253})" not found')
 KEY = re.compile(r"couldn't find key (?P<key>\S{1,253}) in (?P<kind>ConfigMap|Secret) (?P<name>\S{1,507})")
 
@@ -252,7 +258,8 @@ def images(evidence: Evidence) -> list[Finding]:
             message = f"{container.reason}: {container.message} {words}"
             cause = cause_of(message, IMAGES)
             if cause:
-                out.append(finding(cause.code, evidence.ref, (), image=container.image, container=container.name))
+                of = {"image": container.image, "container": container.name, "said": quoted(" ".join(message.split()))}
+                out.append(finding(cause.code, evidence.ref, (), **of))
     return out
 
 
@@ -266,11 +273,11 @@ def created(evidence: Evidence) -> list[Finding]:
             return [_report_missing_config(evidence, container.name, message)]
         if container.reason in ("CreateContainerError", "RunContainerError") and message and not DENIED.search(message):
             if GUEST_PULL.search(message):
-                return [finding("CC1163.guest", evidence.ref, (), image=container.image, container=container.name)]
+                code = "CC1163.space" if FULL in message else "CC1163.guest"
+                return [finding(code, evidence.ref, (), image=container.image, container=container.name)]
             return _match_table(evidence, message, SANDBOX)
-    latest = next(
-        (e for e in evidence.pod_events if e.reason in (*SANDBOX_REASONS, "FailedMount", "Failed", "Started")), None
-    )
+    events = [e for e in evidence.pod_events if e.reason in (*SANDBOX_REASONS, "FailedMount", "Failed", "Started")]
+    latest = next((e for e in events if not CONSEQUENCE.search(e.message)), next(iter(events), None))
     if latest is None or latest.reason in ("Started", "Failed") or DENIED.search(latest.message):
         return []
     if latest.reason == "FailedMount":

@@ -29,15 +29,15 @@ _ONE_VARIABLE = re.compile(r"\^[A-Za-z_][A-Za-z0-9_]*=[^|]*")
 
 def opening_findings(workload: Workload, data: Mapping[str, Any], files: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return a warning for each opening. data: policy data of any shape. files: those of the initdata, by name."""
-    openings = (*_find_open_files(files), *_find_open_requests(data))
-    return tuple(finding(f"{OPEN_GUEST}.{opening}", workload.ref, workload.spec_path) for opening in openings)
+    codes = (*_find_open_files(files), *_find_open_requests(data))
+    return tuple(finding(code, workload.ref, workload.spec_path) for code in codes)
 
 
 def _find_open_files(files: Mapping[str, str]) -> Iterator[str]:
     if "contrast.insecure-debug" in files:
-        yield "shell"
+        yield "CC0654.shell"
     if "agent.toml" in files and _has_console(files["agent.toml"]):
-        yield "console"
+        yield "CC0654.console"
 
 
 def _has_console(text: str) -> bool:
@@ -51,11 +51,11 @@ def _has_console(text: str) -> bool:
 
 def _find_open_requests(data: Mapping[str, Any]) -> Iterator[str]:
     if dig(data, ("request_defaults", "ExecProcessRequest", "regex")):
-        yield "exec"
+        yield "CC0654.exec"
     if dig(data, ("request_defaults", "WriteStreamRequest")):
-        yield "stdin"
+        yield "CC0654.stdin"
     patterns = dig(data, ("request_defaults", "CreateContainerRequest", "allow_env_regex")) or []
     if not isinstance(patterns, list) or any(
         pattern not in _KNOWN and not _ONE_VARIABLE.fullmatch(pattern) for pattern in map(str, patterns)
     ):
-        yield "variables"
+        yield "CC0654.variables"

@@ -208,6 +208,16 @@ def test_a_service_is_named_where_the_policy_is_of_kata_s_form() -> None:
     assert "DIAMETER_PORT" not in why(*_denied(service), service).out.decode()  # our own form allows it
 
 
+def test_objects_may_be_documents_of_their_own() -> None:
+    made = status(pod(), {})
+    full = event(made, "FailedCreatePodSandBox", "Failed to create pod sandbox: no space left on device")
+    objects = (made, replica_set(), deployment(), manifest(), full)
+    documents = "".join(f"---\n{json.dumps(value)}\n" for value in objects)
+    ran = called("why", f"pod/{NAME}", stdin=documents.encode())
+    assert ran == why(*objects)
+    assert "no space left on device" in ran.out.decode()
+
+
 def _waiting(*more: Json) -> str:
     made = status(pod(), {"running": ["contrast-initializer"]})
     return why(made, replica_set(), deployment(), *more).out.decode()

@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 def _read_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     inputs = read_inputs(options.paths)
-    parsed = parse_output(inputs.resources)
+    parsed = parse_output(inputs.resources, all_kinds=True)
     return [item.value for item in parsed.objects()], (*inputs.findings, *parsed.findings)
 
 
