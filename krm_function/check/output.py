@@ -63,7 +63,7 @@ class Output(NamedTuple):
 
 
 def parse_output(resources: Sequence[Resource], *, all_kinds: bool = False) -> Output:
-    """Parse the resources that may concern Contrast, or, with `all_kinds`, every one. CC1118: there is no document at all."""
+    """Parse the resources that may concern Contrast; all_kinds: each one. CC1118: there is no document at all."""
     parsed: list[Resource] = []
     findings: list[Finding] = []
     for position, resource in enumerate(resources):

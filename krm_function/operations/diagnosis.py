@@ -258,8 +258,9 @@ def images(evidence: Evidence) -> list[Finding]:
             message = f"{container.reason}: {container.message} {words}"
             cause = cause_of(message, IMAGES)
             if cause:
-                of = {"image": container.image, "container": container.name, "said": quoted(" ".join(message.split()))}
-                out.append(finding(cause.code, evidence.ref, (), **of))
+                values: dict[str, Any] = {"image": container.image, "container": container.name}
+                message = quoted(" ".join(message.split()))
+                out.append(finding(cause.code, evidence.ref, (), said=message, **values))
     return out
 
 
