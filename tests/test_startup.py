@@ -138,6 +138,7 @@ CALLS = {
     "uninject": ("RENDERED",),
     "manifest": ("RENDERED",),
     "schema": ("ContrastGenerate",),
+    "policy settings": CONFIG,
     "release show": (str(QUICK / "config" / "release.yaml"),),
 }
 LOADS = {
@@ -151,6 +152,7 @@ LOADS = {
     "uninject": PARSER,
     "manifest": PARSER,
     "schema": PARSER,
+    "policy settings": CURVED,
     "release show": PARSER,
 }
 

@@ -375,6 +375,26 @@ PROFILE = Field(
 )
 
 
+def _find_empty_commands(commands: list[Any]) -> Problems:
+    return tuple(((index,), "is empty; write a program") for index, command in enumerate(commands) if not command)
+
+
+class RequestRules(NamedTuple):
+    """What the host may ask of a running pod. logs: "" and exec: None for what the settings of the policies allow."""
+
+    logs: Annotated[
+        Literal["allow", "deny", ""], Field(Choice(("allow", "deny")), "whether the host may read output")
+    ] = ""
+    exec: Annotated[
+        tuple[tuple[str, ...], ...] | None,
+        Field(
+            ListOf(ListOf(Text("a word of a command")), check=_find_empty_commands),
+            "the only commands, beside those of probes and hooks, that the host may run in containers, each whole: "
+            "a program and all its arguments",
+        ),
+    ] = None
+
+
 class PolicyOptions(NamedTuple):
     """How execution policies are made.
 
@@ -405,6 +425,9 @@ class PolicyOptions(NamedTuple):
             "ConfigMaps and Secrets that only the cluster has: the host may give their variables any value",
         ),
     ] = ()
+    requests: Annotated[
+        RequestRules, Field(table(RequestRules), "what differs from the settings of the release or the profile")
+    ] = RequestRules()
 
 
 POLICY = table(PolicyOptions)

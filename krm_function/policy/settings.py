@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from marshal import dumps, loads
 from typing import Any
 
+from krm_function.config.generate import RequestRules
 from krm_function.contrast import profiles as allowed_variables
 from krm_function.contrast.profiles import DEFAULT, KATA, NAME_OF_API_SERVER, Profile
 from krm_function.findings import Finding, dotted, finding
@@ -310,6 +311,7 @@ def _error_text(error: Exception) -> str:
 
 
 Json = dict[str, Any]
+NO_RULES = RequestRules()
 
 EMPTYDIR_TYPES = ("block-encrypted", "block-plain", "shared-fs")
 
@@ -329,13 +331,18 @@ class Settings(NamedTuple):
     profile: Profile
 
 
-def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> tuple[Settings, tuple[Finding, ...]]:
+def settings(
+    override: Mapping[str, Any] | None, profile: Profile = DEFAULT, requests: RequestRules = NO_RULES
+) -> tuple[Settings, tuple[Finding, ...]]:
     """Return the settings of a render: the defaults, or a genpolicy-settings.json document in their place.
 
-    With an error among the findings the settings returned are the defaults and must not be used.
+    requests: what differs from either. With an error among the findings the settings returned are the defaults and must
+    not be used.
     """
     if override is None:
-        return default_settings(profile), ()
+        if requests == NO_RULES:
+            return default_settings(profile), ()
+        override = default_document(profile)
     mismatches = faults(SETTINGS, override)
     if mismatches:
         missing = [finding("CC0641", member=dotted(fault.path)) for fault in mismatches if fault.kind == "missing"]
@@ -344,6 +351,11 @@ def settings(override: Mapping[str, Any] | None, profile: Profile = DEFAULT) -> 
             *(_type_finding(fault) for fault in mismatches if fault.kind != "missing"),
         )
     document = filled(SETTINGS, override)
+    if requests.logs:
+        document["request_defaults"]["ReadStreamRequest"] = requests.logs == "allow"
+    if requests.exec is not None:
+        commands = [list(command) for command in requests.exec]
+        document["request_defaults"]["ExecProcessRequest"] |= {"allowed_commands": commands, "regex": []}
     problems = _find_problems(document, profile)
     if problems:
         return default_settings(profile), problems
@@ -415,6 +427,13 @@ def _build_settings(document: Json, profile: Profile) -> Settings:
         _serialise_members(shared),
         profile,
     )
+
+
+def document_of(settings: Settings) -> Json:
+    """Return the genpolicy-settings.json document that `settings` reads as the same settings."""
+    document = {name: settings.shared.get(name) for name in SETTINGS.fields}
+    members = {name: value for name, value in zip(settings._fields, settings, strict=True) if name in document}
+    return {**document, **members, "mount_destinations": sorted(settings.mount_destinations)}
 
 
 def settings_of_pod(settings: Settings, *, links: bool) -> Settings:

@@ -38,6 +38,7 @@ GENERATE: dict[str, Any] = {
             "rules": "package agent_policy",
             "settings": {"a": 1},
             "initdata": {"aa.toml": "a = 1"},
+            "requests": {"logs": "deny", "exec": [["pg_dump", "shop"]]},
         },
         "manifest": {
             "emit": "ConfigMap",

@@ -41,6 +41,7 @@ OPEN: Mapping[str, tuple[dict[str, Any], str]] = {
 CLOSED: Mapping[str, dict[str, Any]] = {
     "another key of the agent": {"initdata": {"agent.toml": 'log_level = "debug"\ndebug_console = false\n'}},
     "one command": _exec(allowed_commands=[["pg_dump", "shop"]]),
+    "one command of the configuration": {"requests": {"exec": [["pg_dump", "shop"]]}},
     "one variable": _variables("^COLOUR=(.*)$"),
     "the settings of the profile": _requests(),
 }
@@ -82,7 +83,7 @@ def test_an_acknowledged_opening_is_shown_and_accepted(shop: Shop) -> None:
     entry = {"code": "CC0654", "reason": "a shell for one day"}
     rendered = _write(shop, OPEN["a debug shell"][0], acknowledged=[entry])
     found = _find(shop, "check", "--config", CONFIG, data=rendered)
-    assert {severity for severity, _ in found} <= {"info"}
+    assert {severity for severity, _ in found} == {"info"}
     assert _find(shop, "check", data=rendered)[0][0] == "error"
 
 

@@ -112,6 +112,20 @@ def an_external_source_of_another_kind(world: World) -> None:
     world.spec["policy"] = {"externalSources": [{"kind": "Secrets", "name": "db"}]}
 
 
+REQUESTS = "contrast spec.policy.requests"
+
+
+@cases("CC0901", REQUESTS, "contradicts policy.settings", hint="remove policy.requests", exit=2)
+def rules_for_requests_beside_settings(world: World) -> None:
+    world.spec["policy"] = {"settings": {"common": CANARY}, "requests": {"logs": "deny"}}
+
+
+@cases("CC0901", REQUESTS, "no effect with policy.engine: none", hint="remove one", exit=2)
+def rules_for_requests_of_policies_that_are_not_made(world: World) -> None:
+    world.spec["policy"] = {"engine": "none", "requests": {"logs": "deny"}}
+    world.spec["manifest"]["emit"] = "none"
+
+
 @cases("CC0902", "contrast spec.policy.initData", "unknown field", hint="did you mean initdata?", exit=2)
 def a_misspelt_field_of_the_policy(world: World) -> None:
     world.spec["policy"] = {"initData": {"aa.toml": CANARY}}

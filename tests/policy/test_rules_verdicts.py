@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from krm_function.config.generate import RequestRules
 from krm_function.config.references import References
 from krm_function.contrast.profiles import DEFAULT, KATA, PROFILES, Profile
 from krm_function.policy.rules import load_rules
@@ -791,6 +792,24 @@ def test_commands_of_the_settings(profile: Profile) -> None:
     assert not allowed("ls")
     assert allowed("cat", "/log/x")
     assert not allowed("cat", "/etc/passwd")
+
+
+def test_requests_of_the_configuration(profile: Profile) -> None:
+    subject = pods.simple(image=PINNED)
+    chosen, findings = settings(None, profile, RequestRules("deny", (("pg_dump", "shop"),)))
+    assert findings == ()
+    made, _ = seal(subject, pods.images(subject), References(), chosen, load_rules(profile))
+    assert made is not None
+    agent, correct = host.Agent(made.rego), host.Host(made.rego)
+    assert agent.allows("CreateContainerRequest", correct.create("app"))
+    assert not agent.allows("ReadStreamRequest", {})
+    for command, allowed in (
+        (["pg_dump", "shop"], True),
+        (["pg_dump"], False),
+        (["pg_dump", "shop", "--file=/x"], False),
+        (["sh"], False),
+    ):
+        assert agent.allows("ExecProcessRequest", correct.execute("app", command)) is allowed, command
 
 
 # where a shared file system has mounted ConfigMaps (docs/facts/kata.md#default-settings)
