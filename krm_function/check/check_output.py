@@ -561,7 +561,11 @@ def check_output(
     findings += claim_findings(output.resources, [pod.workload for pod in pods])
     names = [name for name in classes if is_contrast_name(name)]
     findings += check_classes([pod.workload for pod in pods], names, emitted=_has_emitted_classes(values))
-    findings += _report_missing_manifest(config, as_function=as_function) if pods and manifests.decoded is None else []
+    findings += (
+        _report_missing_manifest(findings, config, as_function=as_function)
+        if pods and manifests.decoded is None
+        else []
+    )
     findings += check_manifests(manifests) + _check_digests(manifests.decoded, pods, config, elsewhere)
     if config is None:
         sealed = [pod.workload._replace(digest=pod.checked.digest) for pod in pods]
@@ -585,8 +589,10 @@ def _refuse_opening(problem: Finding) -> Finding:
     return problem._replace(severity="error") if is_refused else problem
 
 
-def _report_missing_manifest(config: Config | None, *, as_function: bool) -> list[Finding]:
-    """Return CC1106 for output without a manifest, unless its configuration wants none."""
+def _report_missing_manifest(findings: Sequence[Finding], config: Config | None, *, as_function: bool) -> list[Finding]:
+    """Return CC1106 for output without a manifest, unless its configuration wants none or it was not rendered."""
+    if any(problem.code == "CC1101" for problem in findings):
+        return []
     if config is not None and config.generate.manifest.emit == "none":
         return [finding("CC1117.no-manifest")]
     return [finding("CC1106.function" if as_function else "CC1106")]

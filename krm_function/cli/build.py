@@ -212,7 +212,7 @@ def _read_note(version: str, note: str | None, written: str) -> Build:
 # --- The Python packages that single commands need, and the extra of this distribution that installs them
 #
 # Rule: a render does not need them. Each is imported late, where it is used. All commands pass through one place, which
-# catches a missing package before anything is written, and names the `pip install` that helps.
+# catches a missing package before anything is written, and names the command that installs it.
 
 
 NEEDED_EXTRAS = {  # package -> extra, and the part of the command line that needs it
@@ -223,6 +223,12 @@ NEEDED_EXTRAS = {  # package -> extra, and the part of the command line that nee
     "jinja2": ("html", "--output"),
     "jsonpatch": ("settings", "--settings"),
     "shtab": ("completion", "completion"),
+}
+
+
+MANAGED = {  # a file in the environment of the program that manages it -> the command that adds an extra
+    "pipx_metadata.json": "pipx install --force",
+    "uv-receipt.toml": "uv tool install",
 }
 
 
@@ -237,5 +243,19 @@ def missing_extra(error: ModuleNotFoundError, *, cluster: bool = False) -> Findi
     if package not in NEEDED_EXTRAS:
         return None
     extra, option = NEEDED_EXTRAS[package]
-    code = "CC0909.package-copy" if this_build().kind in {"bundle", "copy"} else "CC0909.package"  # there is no pip
-    return finding(code, option=option, package=package, extra=extra)
+    if this_build().kind in {"bundle", "copy"}:  # there is no pip
+        return finding("CC0909.package-copy", option=option, package=package, extra=extra)
+    install = next((command for file, command in MANAGED.items() if os.path.isfile(os.path.join(sys.prefix, file))), "")
+    if install:  # it replaces the whole environment
+        extra = ",".join(dict.fromkeys((*_installed_extras(), extra)))
+    return finding("CC0909.package", option=option, package=package, extra=extra, install=install or "pip install")
+
+
+def _installed_extras() -> Iterator[str]:
+    """Return the extras of which every package is there; `cluster` has a package of `lock`, and not the other way."""
+    from importlib.util import find_spec
+
+    for extra in dict.fromkeys(extra for extra, _ in NEEDED_EXTRAS.values()):
+        packages = [name for name, needed in NEEDED_EXTRAS.items() if needed[0] == extra and name != "backports"]
+        if all(map(find_spec, packages)):
+            yield extra

@@ -117,6 +117,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
             option = arguments[0].partition("=")[0]
             first = OPTIONS_ELSEWHERE.get(option) or f"write the command first: {PROGRAM} COMMAND {option} ..."
             parser.refuse(f"{option} is before the command", first)
+    parser.refuse_single_dash(words)
     options, unknown = parser.parse_known_args(words)
     if unknown and hasattr(options, "paths") and not any(word.startswith("-") and word != "-" for word in unknown):
         options.paths += unknown  # argparse takes no files after an option once it has taken a first word

@@ -520,7 +520,10 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     """Read resources, configuration and lock. Without a release nothing is injected, which is a finding."""
     inputs = read_inputs(options.paths)
     documents, problems = from_files_and_resources(options.config, inputs.resources, options.config_from)
-    file, file_problems = open_lock(options.output)
+    locks = [document for document in documents if document.file and _is_lock(document)]
+    file, file_problems = open_lock(options.output or (locks[0].file if options.check and len(locks) == 1 else ""))
+    if options.check and not file.path:
+        file_problems.append(finding("CC0909.check-what", option="--check"))
     config, unmet = collect(documents)
     entries, lock_findings = known_entries([*documents, *([file.lock] if file.lock else [])])
     findings = [*inputs.findings, *problems, *file_problems, *unmet, *lock_findings]

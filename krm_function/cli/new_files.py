@@ -177,7 +177,7 @@ def find_target(directory: str, options: Namespace) -> tuple[TargetFile | None, 
     if options.files is not None:
         resources = options.files or directory
         if options.files and not os.path.isdir(resources):
-            raise FileProblem(resources, "no such directory")
+            raise FileProblem(resources, "not a directory" if os.path.exists(resources) else "no such directory")
         return TargetFile("files", "", chart=resources), []
     kustomizations = [name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(directory, name))]
     package = os.path.lexists(os.path.join(directory, KPTFILE))

@@ -145,6 +145,15 @@ class Parser(argparse.ArgumentParser):
         hint = OPTIONS_ELSEWHERE.get(word) or _suggest(word, names) or f"see {self.prog} --help"
         self.refuse(f"unknown argument {_escape(word)}", hint)
 
+    def refuse_single_dash(self, words: Sequence[str]) -> None:
+        """Refuse `-out`, which argparse would read as `-o ut`; `-oFILE` and `-qv` stay what they are."""
+        names = [option for action in self._actions for option in action.option_strings if option.startswith("--")]
+        for word in words[: words.index("--")] if "--" in words else words:
+            name = word.partition("=")[0]
+            near = next((option for option in names if len(name) > 3 and option.startswith(f"-{name}")), "")
+            if near and not name.startswith("--"):
+                self.refuse(f"unknown argument {_escape(word)}", f"did you mean {near}?")
+
     def refuse_value(self, name: str, value: str, values: Sequence[str]) -> NoReturn:
         """Refuse a value that an option or variable does not accept."""
         hint = _suggest(value, values) or f"use one of {', '.join(values)}"

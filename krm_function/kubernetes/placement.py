@@ -54,12 +54,14 @@ class Fit(NamedTuple):
 
     capacity is None if the node's resources are unknown. admitted: whether everything but its resources allows
     the pod. Of a DaemonSet (`daemon_fits`): whether its controller makes a pod for the node, even if it cannot run.
+    lacks: whether the node has nothing of a resource that the pod needs, such as a GPU.
     """
 
     node: str
     reasons: tuple[str, ...] = ()
     capacity: int | None = None
     admitted: bool = True
+    lacks: bool = False
 
 
 def demand(kind: str, pod_spec: Mapping[str, Any], cls: RuntimeClass | None) -> Demand:
@@ -91,7 +93,10 @@ def fits(demand: Demand, node: Node) -> Fit:
     reasons = [*_label_reasons(demand, node), *_taint_reasons(demand, node)]
     lacking, capacity = _shortages(demand.requests, node.allocatable)
     all_reasons = (*reasons, *lacking)
-    return Fit(node.name, all_reasons, 0 if all_reasons else capacity, admitted=not reasons)
+    lacks = node.allocatable is not None and any(
+        amount and not node.allocatable.get(name) for name, amount in demand.requests.items()
+    )
+    return Fit(node.name, all_reasons, 0 if all_reasons else capacity, admitted=not reasons, lacks=lacks)
 
 
 def all_fits(demand: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
@@ -329,7 +334,12 @@ def grouped(fits: Sequence[Fit]) -> tuple[Refusal, ...]:
         if fit.reasons:
             nodes.setdefault(fit.reasons, []).append(fit.node)
     refusals = [Refusal(tuple(names), reasons) for reasons, names in nodes.items()]
-    return tuple(sorted(refusals, key=lambda refusal: (len(refusal.reasons), -len(refusal.nodes), refusal.nodes)))
+    without = {fit.node for fit in fits if fit.lacks}  # a label or toleration can be added to the pod, a device not
+    return tuple(
+        sorted(
+            refusals, key=lambda group: (group.nodes[0] in without, len(group.reasons), -len(group.nodes), group.nodes)
+        )
+    )
 
 
 def first_and_more(words: Sequence[str]) -> str:

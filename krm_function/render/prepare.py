@@ -90,7 +90,7 @@ def prepare(
     """
     log, resources = Log(), with_kinds(resources, config.generate.kinds if config else SHIPPED)
     try:
-        log.add(_find_blocking(config_findings), stop=True)
+        log.add(find_blocking(config_findings), stop=True)
         resources, findings = _read(add_copies(resources) if live else resources, config)
         log.add(findings)
         selected = select_all(resources, findings, config, live=live)
@@ -188,7 +188,7 @@ def _check_claim_modes(
     ]
 
 
-def _find_blocking(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def find_blocking(config_findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return the findings of a configuration whose errors prevent reading the input; () if they do not.
 
     If a file could not be read, the release may be in it, so a missing release is not reported.

@@ -114,6 +114,11 @@ def test_output_is_sealed_whatever_allowed_it_and_initdata_of_a_user_is_not() ->
     assert [item.is_sealed for item in assess(stream(web)).pods] == [False]
 
 
+def test_of_a_configuration_that_cannot_be_read_only_that_is_reported(tmp_path: Path) -> None:
+    run = called("assess", "-", "--config", str(tmp_path), "--format", "json", stdin=dump(plain()).encode())
+    assert [problem["code"] for problem in json.loads(run.err)["findings"]] == ["CC1001"]
+
+
 def test_a_configuration_decides_who_is_plain(tmp_path: Path) -> None:
     config = tmp_path / "config"
     shutil.copytree(EXAMPLES / "quickstart" / "config", config)

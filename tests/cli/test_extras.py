@@ -108,3 +108,18 @@ def test_the_table_agrees_with_what_is_installed_by_each_extra() -> None:
     everything = {extra for extra in declared if extra not in {"all", "dev"}}
     assert set(re.findall(r"[a-z]+", declared["all"][0].partition("[")[2])) == everything
     assert {re.split("[^a-z]", line)[0] for line in PROJECT["dependencies"]} == {"pyyaml", "cryptography"}
+
+
+@pytest.mark.parametrize(
+    ("file", "command"), [("pipx_metadata.json", "pipx install --force"), ("uv-receipt.toml", "uv tool install")]
+)
+def test_where_a_tool_manages_the_environment_it_installs_the_extras_that_are_there_as_well(
+    file: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / file).touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setitem(sys.modules, "kubernetes", None)
+    missing = missing_extra(ModuleNotFoundError(name="jinja2"))
+    assert missing is not None
+    assert missing.hint == f"{command} 'contrast-krm[lock,settings,completion,html]'"

@@ -148,7 +148,8 @@ def test_what_the_comments_of_a_new_file_say_can_be_taken_literally(here: Deploy
         (("kustomization.yaml",), ("--platform", "metal-qemu-tdy"), "use metal-qemu-tdx"),
         (("kustomization.yaml",), ("--kustomize", "--kpt"), "not allowed with"),
         (("kustomization.yaml",), ("nowhere",), "no such directory"),
-        (("kustomization.yaml",), ("kustomization.yaml", "--kpt"), "no such directory"),
+        (("kustomization.yaml",), ("kustomization.yaml", "--kpt"), "not a directory"),
+        (("kustomization.yaml",), ("config", "--files", "kustomization.yaml"), "not a directory"),
         (("kustomization.yaml",), ("config", "--files", "nowhere"), "nowhere"),
         (("kustomization.yaml",), ("config", "--files", "--kpt"), "not allowed with"),
     ],
@@ -491,7 +492,7 @@ def test_a_chart_gets_its_configuration_in_a_directory_of_its_own(here: Deployme
         (("config", "--helm", "nowhere"), f"{wording('CC1310.no-chart')} in nowhere"),
         (("chart",), f"{wording('CC1310.chart')} in chart"),
         (("a/b", "--helm", "chart"), "a/b"),
-        (("chart/Chart.yaml", "--helm", "chart"), "no such directory"),
+        (("chart/Chart.yaml", "--helm", "chart"), "not a directory"),
         (("config", "--helm", "chart", "--kpt"), "not allowed with"),
     ],
 )

@@ -58,6 +58,8 @@ def test_the_version_is_that_of_the_package() -> None:
         (["release", "imprt"], "unknown command imprt", "did you mean import?"),
         (["release", "import"], "the following arguments are required: FILE", "see contrast-krm release import --help"),
         (["release", "import", "a", "--relaese", "v1"], "unknown argument --relaese", "did you mean --release?"),
+        (["generate", "-out", "x"], "unknown argument -out", "did you mean --output?"),
+        (["generate", "-config=x"], "unknown argument -config=x", "did you mean --config?"),
         (["init", "--kusto"], "unknown argument --kusto", "did you mean --kustomize?"),
         (["schema", "ImageLock", "more"], "unknown argument more", "see contrast-krm schema --help"),
         (["gen\x1b[31m\u202e"], "unknown command gen\\x1b[31m\\u202e", "use one of"),

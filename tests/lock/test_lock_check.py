@@ -85,3 +85,12 @@ def test_options_of_a_run_that_writes_do_not_go_with_it(flags: list[str], option
     (error,) = run.errors
     assert error["code"] == "CC0909"
     assert error["message"].startswith(f"{option}: ")
+
+
+def test_without_an_output_it_checks_the_one_lock_of_the_configuration(lock: Locking) -> None:
+    write(lock, (ONE, FULL))
+    run = lock("--check", "--prune", "--config", "images.yaml", "--format", "json", data=pods(ONE, TWO))
+    assert [problem["code"] for problem in run.errors] == ["CC1216"]
+    assert lock("--check", "--config", "images.yaml", data=pods(ONE)).code == 0
+    run = lock("--check", "--format", "json", data=pods(ONE))
+    assert (run.code, [problem["code"] for problem in run.errors]) == (2, ["CC0909"])

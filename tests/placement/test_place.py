@@ -42,6 +42,18 @@ def test_a_pod_that_fits_nowhere_is_an_error_that_names_the_closest_node() -> No
     assert found.message == wording("CC0311", count="2 nodes", node="tdx-1", reasons="label tee is tdx, not snp")
 
 
+def test_a_tainted_node_with_the_device_is_closer_than_one_without_a_device() -> None:
+    tainted = SNP._replace(
+        name="snp-gpu-1",
+        taints=(Taint("gpu", "true", "NoSchedule"), Taint("team", "ml", "NoSchedule")),
+        allocatable={**SNP.allocatable, "nvidia.com/pgpu": NANO},
+    )
+    container = {"name": "c", "resources": {"limits": {"nvidia.com/pgpu": 1}}}
+    needing = workload(spec=pod_spec(containers=[container]))
+    placed = place(needing, CLASS, [SNP, SNP._replace(name="snp-2"), tainted])[0]
+    assert [refusal.nodes for refusal in placed.refusals] == [("snp-gpu-1",), ("snp-1", "snp-2")]
+
+
 def test_what_admission_refuses_is_asked_of_no_node() -> None:
     spec = pod_spec(nodeSelector={"tee": "tdx"})
     placed = place(workload(spec=spec), CLASS, [SNP, TDX])

@@ -454,7 +454,7 @@ def test_no_directory_is_made_for_a_path_that_is_mistyped(imported: Import, tmp_
     files = assets.files(assets.SNP)
     run = imported(files, "-o", "missing/release.yaml")
     assert run.code == 3
-    assert "error CC1002 missing/.contrast-krm: cannot be written: no such file or directory" in said(run)
+    assert "error CC1002 missing/release.yaml: cannot be written: there is no directory missing" in said(run)
     assert set(listing(tmp_path)) == set(files)
 
 

@@ -47,10 +47,11 @@ def run(options: Namespace) -> int:
     config, findings = None, inputs.findings
     if options.config:
         from krm_function.cli.render_inputs import configured
+        from krm_function.render.prepare import find_blocking
 
         config, findings = configured(options, inputs)
         if config is None or has_errors(findings):
-            return print_findings(findings, options.format, options.report)
+            return print_findings(find_blocking(findings) or findings, options.format, options.report)
     assessed = assess(inputs.resources, config, judge_plain=options.all)
     findings = (*findings, *assessed.findings)
     if not has_errors(inputs.findings) and (assessed.pods or not has_errors(findings)):

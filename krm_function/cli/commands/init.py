@@ -92,7 +92,7 @@ def run(options: Namespace) -> int:
 def _run_in_turn(options: Namespace) -> int:
     directory = options.directory
     if os.path.lexists(directory) and not os.path.isdir(directory):
-        raise FileProblem(directory, "no such directory")
+        raise FileProblem(directory, "not a directory")
     function = _choose_function(options)
     platform = find_platform(options.platform)
     findings = _check_platform(options.platform) if options.platform and platform is None else []

@@ -29,7 +29,7 @@ def add_arguments(parser: Parser) -> None:
         "--check",
         action="store_true",
         help="fetch and write nothing: an error for each image that the lock of -o lacks and, with --prune, for each "
-        "of its entries that nothing uses",
+        "of its entries that nothing uses; without -o, the lock of --config",
     )
     add_config(parser)
     add_look_up(parser)
@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
         return print_findings(findings, options.format, options.report)
     if options.check:
         findings += check_lock(task, prune=options.prune)
-        done = "" if has_errors(findings) else f"all images of the input are in {options.output}\n"
+        done = "" if has_errors(findings) else f"all images of the input are in {task.file.path}\n"
         return print_findings(findings, options.format, options.report, done)
     looked_up = look_up(options, task, sources, limits)
     findings += looked_up.findings
@@ -83,10 +83,8 @@ def _make_summary(count: int, fetched: int, written: WrittenLock) -> str:
 
 
 def _find_contradictions(options: Namespace) -> Iterator[Finding]:
-    if options.prune and not options.output:
+    if options.prune and not options.output and not options.check:
         yield finding("CC0909.prune", option="--prune")
-    if options.check and not options.output:
-        yield finding("CC0909.check-what", option="--check")
     for option in ("source", *WRITERS, "upgrade") if options.check else ():
         value = getattr(options, option)
         if value or (option == "upgrade" and value is not None):

@@ -94,7 +94,9 @@ class Before(NamedTuple):
 
 
 def read_before(path: str) -> tuple[Before, Sequence[Finding]]:
-    """Return the content of the output file."""
+    """Return the content of the output file. Raises FileProblem, also if its directory does not exist."""
+    if not os.path.isdir(directory := os.path.dirname(path) or "."):
+        raise FileProblem(path, f"there is no directory {directory}", writing=True)
     if not path or not os.path.lexists(path) or is_stream(path):
         return Before(), ()
     data = read_file(path)
