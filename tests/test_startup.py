@@ -152,7 +152,7 @@ LOADS = {
     "uninject": PARSER,
     "manifest": PARSER,
     "schema": PARSER,
-    "policy settings": CURVED,
+    "policy settings": PARSER,
     "release show": PARSER,
 }
 

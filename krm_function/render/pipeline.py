@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.config.collect import Config
+from krm_function.config.generate import RequestRules
 from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.resource import Resource
@@ -140,7 +141,8 @@ def _add_policies(
 ) -> tuple[Sequence[Workload], tuple[Finding, ...]]:
     """Give workloads their policies; what makes and reads them is imported only if there are any."""
     policy = config.generate.policy
-    makes_policies = sealer is not None or policy.engine != "none" or policy.initdata or policy.external_sources
+    has_options = policy.initdata or policy.external_sources or policy.requests != RequestRules()
+    makes_policies = sealer is not None or policy.engine != "none" or has_options
     if not makes_policies and not any(INITDATA in workload.annotations for workload in workloads):
         return workloads, ()
     from krm_function.render.policies import add_policies

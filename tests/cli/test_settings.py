@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from krm_function.contrast.profiles import DEFAULT, PROFILES
+from krm_function.contrast.profiles import DEFAULT, PROFILES, ProfileName
 from krm_function.policy.settings import default_document, settings
 from tests.cli.conftest import Shop
 from tests.cli.test_generate import manifest, refused
@@ -97,7 +97,7 @@ def test_a_drop_in_that_takes_away_what_is_needed_is_refused(shop: Shop) -> None
 
 REGEX = {"ExecProcessRequest": {"allowed_commands": [["id"]], "regex": ["^ls"]}}
 PG_DUMP = {"ExecProcessRequest": {"allowed_commands": [["pg_dump", "shop"]], "regex": []}}
-NO_EXEC = {"ExecProcessRequest": {"allowed_commands": [], "regex": []}}
+NO_EXEC: dict[str, Any] = {"ExecProcessRequest": {"allowed_commands": [], "regex": []}}
 LOGS = {"ReadStreamRequest": False}
 REQUESTS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, Any]], ...] = (
     # policy.requests, request_defaults of the release's settings, what both make of them
@@ -154,7 +154,7 @@ def test_rules_for_requests_beside_settings_are_refused(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_settings_of_each_profile_are_printed_whole(profile: str, shop: Shop) -> None:
+def test_the_settings_of_each_profile_are_printed_whole(profile: ProfileName, shop: Shop) -> None:
     world = World()
     world.spec["policy"] = {"profile": profile}
     shop.change(world)

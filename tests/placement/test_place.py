@@ -46,7 +46,7 @@ def test_a_tainted_node_with_the_device_is_closer_than_one_without_a_device() ->
     tainted = SNP._replace(
         name="snp-gpu-1",
         taints=(Taint("gpu", "true", "NoSchedule"), Taint("team", "ml", "NoSchedule")),
-        allocatable={**SNP.allocatable, "nvidia.com/pgpu": NANO},
+        allocatable={**(SNP.allocatable or {}), "nvidia.com/pgpu": NANO},
     )
     container = {"name": "c", "resources": {"limits": {"nvidia.com/pgpu": 1}}}
     needing = workload(spec=pod_spec(containers=[container]))
