@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from marshal import dumps, loads
 from typing import Any
 
+from krm_function.config.collect import Config
 from krm_function.config.generate import RequestRules
 from krm_function.contrast import profiles as allowed_variables
 from krm_function.contrast.profiles import DEFAULT, KATA, NAME_OF_API_SERVER, Profile
-from krm_function.findings import Finding, dotted, finding
+from krm_function.findings import Finding, Path, dotted, finding, has_errors
 from krm_function.policy.initdata import pretty
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, expected, faults
@@ -329,6 +330,20 @@ class Settings(NamedTuple):
     shared: Json  # everything in policy_data beside `containers`, in genpolicy's order (docs/facts/kata.md#policy-data)
     shared_text: str  # the members of `shared` as text of the document
     profile: Profile
+
+
+def choose_settings(config: Config, profile: Profile) -> tuple[Settings | None, tuple[Finding, ...]]:
+    """Return the settings of all policies of a render, None after an error."""
+    options, ref = config.generate.policy, config.generate.ref
+    if options.settings and options.requests != NO_RULES:
+        path: Path = ("spec", "policy", "requests")
+        return None, (finding("CC0901.requests", ref, path, kind=ref.kind, name=ref.name, field=dotted(path)),)
+    chosen, problems = settings(options.settings or config.release.policy_settings, profile, options.requests)
+    if not has_errors(problems):
+        return chosen, problems
+    path = ("spec", "policy", "settings") if options.settings else ("spec", "policySettings")
+    ref = ref if options.settings else config.release.ref
+    return None, tuple(problem._replace(ref=ref, path=path) for problem in problems)
 
 
 def settings(

@@ -13,15 +13,14 @@ from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.annotations import TOTAL, annotations_size
-from krm_function.contrast.profiles import Profile
-from krm_function.findings import Finding, Path, Ref, finding, has_errors
+from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.resource import Edit, Outcome, Resource
 from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload
 from krm_function.policy.initdata import digest, from_annotation, unreadable
 from krm_function.policy.mounts import shared_gpu_notes
 from krm_function.policy.rules import load_rules, mismatch_findings
 from krm_function.policy.seal import seal
-from krm_function.policy.settings import NO_RULES, Settings, settings
+from krm_function.policy.settings import NO_RULES, Settings, choose_settings
 from krm_function.record import NamedTuple
 from krm_function.render.read import read, read_values
 from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
@@ -136,19 +135,6 @@ def _choose_sealer(config: Config, values: Sequence[Any]) -> tuple[Sealer | None
         return seal_policy(workload, images, references, chosen, rules, options.initdata)
 
     return _with_denied_services(seal_natively, values, chosen) if _denies_services(config) else seal_natively, findings
-
-
-def choose_settings(config: Config, profile: Profile) -> tuple[Settings | None, tuple[Finding, ...]]:
-    """Return the settings of all policies of a render, None after an error."""
-    options = config.generate.policy
-    if options.settings and options.requests != NO_RULES:
-        return None, (_report_option("CC0901.requests", config, "requests"),)
-    chosen, problems = settings(options.settings or config.release.policy_settings, profile, options.requests)
-    if not has_errors(problems):
-        return chosen, problems
-    ref: Ref = config.generate.ref if options.settings else config.release.ref
-    path: Path = ("spec", "policy", "settings") if options.settings else ("spec", "policySettings")
-    return None, tuple(problem._replace(ref=ref, path=path) for problem in problems)
 
 
 def _denies_services(config: Config) -> bool:

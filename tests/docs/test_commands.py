@@ -80,7 +80,7 @@ ROWS = (
     Row(TASK + "kustomize.md", "kustomize build", "outermost"),
     Row(TASK + "namespaces.md", "contrast-krm generate", "files"),
     Row(TASK + "namespaces.md", "kubectl get namespace", "without_namespace"),
-    Row(TASK + "policies.md", "contrast-krm policy show", "files"),
+    Row(TASK + "policies.md", "contrast-krm policy", "files"),
     Row(TASK + "policies.md", "contrast-krm diff", "files"),
     Row(TASK + "policy-profile.md", "contrast-krm generate", why="needs Kata's files; tests/policy/test_settings.py"),
     Row(TASK + "private-registry.md", "docker login", why="needs docker; tests/lock/test_lock_login.py"),

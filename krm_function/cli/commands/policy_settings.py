@@ -10,8 +10,7 @@ from krm_function.cli.streams import write_out
 from krm_function.config.collect import collect
 from krm_function.config.release import chosen_profile
 from krm_function.findings import has_errors
-from krm_function.policy.settings import document_of
-from krm_function.render.policies import choose_settings
+from krm_function.policy.settings import choose_settings, document_of
 
 DESCRIPTION = "A genpolicy-settings.json document: the profile's or the given one, with the rules of policy.requests."
 
