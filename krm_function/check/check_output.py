@@ -489,13 +489,15 @@ NOT_COMPARED = "CC1117"  # the info about parts that were not compared
 class Verdict(NamedTuple):
     """The findings, the number of Contrast workloads checked, and the plain pods.
 
-    beside: the number of policies of the manifest for workloads that are known not to be in this output.
+    beside: the number of policies of the manifest for workloads that are known not to be in this output. manifest: its
+    bytes, b"" without a valid one.
     """
 
     findings: tuple[Finding, ...] = ()
     workloads: int = 0
     plain: tuple[Ref, ...] = ()
     beside: int = 0
+    manifest: bytes = b""
 
     @property
     def summary(self) -> str:
@@ -580,7 +582,7 @@ def check_output(
             findings += compare_renders(resources, output, pods, manifests, config)
     policies = {*mapping((manifests.decoded or {}).get("Policies"))} - {pod.checked.digest for pod in pods}
     about = tuple(dict.fromkeys(map(_refuse_opening, reported(config, findings))))
-    return Verdict(about, len(pods), tuple(plain), len(policies & set(elsewhere)))
+    return Verdict(about, len(pods), tuple(plain), len(policies & set(elsewhere)), manifests.text)
 
 
 def _refuse_opening(problem: Finding) -> Finding:

@@ -203,7 +203,7 @@ def compare_manifest(manifests: Manifests, again: bytes, *, sealed_otherwise: bo
         return []
     paths = differing_paths(manifests.decoded, decode(again) if again else {})
     rest = [path for path in paths if not (sealed_otherwise and path[0] == "Policies")]
-    return [finding("CC1113", fields=_format_fields(rest), file=manifests.place)] if rest or not paths else []
+    return [finding("CC1113", fields=format_fields(rest), file=manifests.place)] if rest or not paths else []
 
 
 def describe_difference(ours: str, theirs: str) -> str:
@@ -212,10 +212,11 @@ def describe_difference(ours: str, theirs: str) -> str:
         first, second = decode(ours.encode("utf-8")), decode(theirs.encode("utf-8"))
     except ManifestError:
         return "one of them is not a manifest"
-    return _format_fields(differing_paths(first, second))
+    return format_fields(differing_paths(first, second))
 
 
-def _format_fields(paths: Sequence[Path]) -> str:
+def format_fields(paths: Sequence[Path]) -> str:
+    """Return the first paths of fields as text, digests cut; what differs without any."""
     return format_paths([_shorten(path) for path in paths]) if paths else "the same values in other bytes"
 
 

@@ -10,6 +10,8 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from krm_function.kubernetes.workload import INITDATA
+from krm_function.policy.initdata import digest, from_annotation
 from tests.hosts.running import EXAMPLES, ROOT, Machine
 from tests.install.helm_archives import build_signed, make_key
 from tests.policy import node
@@ -63,6 +65,24 @@ def files_and_log(machine: Machine, here: Path) -> None:
     (here / "agent.log").write_text(
         agent_log(machine.krm("policy", "show", "Deployment/web", "rendered.yaml", cwd=here).ok())
     )
+
+
+def files_and_verified(machine: Machine, here: Path) -> None:
+    """The same without OPA, and the files that a coordinator with this manifest gives `contrast verify`."""
+    files(machine, here)
+    write_verified(here / "verify", (here / "rendered.yaml").read_bytes(), (here / "manifest.json").read_bytes())
+
+
+def write_verified(directory: Path, rendered: bytes, *manifests: bytes) -> None:
+    """Write the directory of `contrast verify` for a history of manifests and the policies of an output."""
+    directory.mkdir()
+    for name in ("coordinator-root-ca.pem", "mesh-ca.pem"):
+        (directory / name).write_text("certificate\n")
+    for number, manifest in enumerate(manifests):
+        (directory / f"manifest.{number}.json").write_bytes(manifest)
+    for annotation in re.findall(f"{re.escape(INITDATA)}: (.+)", rendered.decode()):
+        toml = from_annotation(annotation.strip("\"'"))
+        (directory / f"initdata.{digest(toml)}.toml").write_bytes(toml)
 
 
 def agent_log(policy: bytes, change: Callable[[Json], object] = lambda _: None) -> str:
@@ -234,6 +254,7 @@ SCENES: Mapping[str, Callable[[Machine, Path], None]] = {
             custom_resources,
             plain_files,
             files_and_log,
+            files_and_verified,
             overlays,
             outermost,
             production,

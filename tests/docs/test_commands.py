@@ -95,6 +95,8 @@ ROWS = (
     Row(TASK + "release-and-lock.md", "docker", why="needs docker and a registry"),
     Row(TASK + "helm.md", "kubectl get all", why="tests/cli/test_live_objects.py"),
     Row(TASK + "helm.md", "helm get manifest", why="needs a cluster; tests/cluster/test_helm_releases.py"),
+    Row(TASK + "review-a-pull-request.md", "contrast verify", why="needs a coordinator"),
+    Row(TASK + "review-a-pull-request.md", "contrast-krm check rendered.yaml --verified", "files_and_verified"),
     Row(TASK + "review-a-pull-request.md", "contrast-krm", "files"),
     Row(TASK + "rotate-owner-keys.md", "contrast-krm", "files"),
     Row(TASK + "rotate-owner-keys.md", "contrast set", why="needs a coordinator"),

@@ -5,13 +5,14 @@ functions: a host that reads an empty answer would delete everything.
 """
 
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from krm_function.check.check_output import Verdict, check_output, list_beside_summary
 from krm_function.check.output import ManifestFile
 from krm_function.cli.configuration import from_files_and_resources, overridden
 from krm_function.cli.inputs import Inputs, ReadFile, output_of, read_inputs
-from krm_function.cli.messages import print_findings
+from krm_function.cli.messages import Form, print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, add_strict
 from krm_function.cli.sealed_policies import STRONGER_FINDING, weaker_findings
 from krm_function.cli.streams import write_out
@@ -49,6 +50,12 @@ def add_arguments(parser: Parser) -> None:
         default="",
         help="also compare with a statement of --attest, bare, in an envelope or in a bundle; does not verify "
         "its signature",
+    )
+    parser.add_argument(
+        "--verified",
+        metavar="DIR",
+        default="",
+        help="also compare with the active manifest and initdata in the directory that contrast verify wrote",
     )
     parser.add_argument(
         "--input",
@@ -97,8 +104,17 @@ def run(options: Namespace) -> int:
         line = f"{findings[-1].message}\n"
     told = ""
     if files_read and not has_errors(inputs.findings):
-        attested, told = _check_attestation(files_read, options, inputs, file)
-        findings += attested
+        from krm_function.cli.attest import attestation_findings
+
+        attested = attestation_findings(files_read, inputs.sources, inputs.resources, file, options.input)
+        findings, told = _with_lines(findings, attested, options.format)
+    if options.verified and (checked.manifest or not has_errors(findings)):
+        from krm_function.cli.verified import verified_findings
+
+        findings, compared_lines = _with_lines(
+            findings, verified_findings(options.verified, checked.manifest), options.format
+        )
+        told += compared_lines
     for source in inputs.sources:
         if isinstance(source.decoded, DecodedList) and not source.file:
             write_out(encode_failure(source.decoded, krm_results(findings)))
@@ -124,16 +140,10 @@ def _files_read(options: Namespace) -> "FilesRead | None":
     return FilesRead(options.attestation)
 
 
-def _check_attestation(
-    files_read: "FilesRead", options: Namespace, inputs: Inputs, manifest: ManifestFile | None
+def _with_lines(
+    findings: tuple[Finding, ...], compared: Sequence[Finding], form: Form
 ) -> tuple[tuple[Finding, ...], str]:
-    """Return the findings of --attestation; in the text format, infos become a line of the summary instead."""
-    from krm_function.cli.attest import attestation_findings
-
-    findings = attestation_findings(files_read, inputs.sources, inputs.resources, manifest, options.input)
-    if options.format.name != "text":
-        return tuple(findings), ""
-    errors = tuple(problem for problem in findings if problem.severity == "error")
-    return errors, "".join(
-        f"{on_one_line(f'{problem.file}: {problem.message}')}\n" for problem in findings if problem not in errors
-    )
+    """Add the findings of one option; in the text format, its infos become lines of the summary instead."""
+    infos = [problem for problem in compared if problem.severity == "info" and form.name == "text"]
+    lines = [f"{on_one_line(f'{problem.file}: {problem.message}')}\n" for problem in infos]
+    return (*findings, *(problem for problem in compared if problem not in infos)), "".join(lines)
