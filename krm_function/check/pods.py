@@ -147,7 +147,7 @@ def check_workload(workload: Workload, references: References) -> Checked:
     opened = (
         *open_findings(workload, open_variables(sealed, workload, references)),
         *unbound_findings(workload, unbound_values(sealed)),
-        *opening_findings(workload, sealed, initdata.data),
+        *opening_findings(workload, sealed, initdata.data, own_rules=not profile),
         *controller_findings(workload, written_by_controller(workload)),
     )
     has_gpus = any(

@@ -5,6 +5,7 @@ Sources: docs/facts/contrast-node.md#in-the-vm, docs/facts/kata.md#policy-data.
 Rule: the sealed document alone decides, so that a render and a check of anybody's output find the same.
 
     the initdata have                                                              opening
+    rules of no profile of this version                                            rules
     the file contrast.insecure-debug                                               shell
     agent.toml with debug_console other than false, or that is not TOML            console
     ExecProcessRequest.regex with an entry; a list of commands is closed           exec
@@ -27,9 +28,14 @@ _KNOWN = frozenset((*CONTRAST_VARIABLES, *KATA_VARIABLES))  # STRICT allows a pa
 _ONE_VARIABLE = re.compile(r"\^[A-Za-z_][A-Za-z0-9_]*=[^|]*")
 
 
-def opening_findings(workload: Workload, data: Mapping[str, Any], files: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Return a warning for each opening. data: policy data of any shape. files: those of the initdata, by name."""
-    codes = (*_find_open_files(files), *_find_open_requests(data))
+def opening_findings(
+    workload: Workload, data: Mapping[str, Any], files: Mapping[str, str], *, own_rules: bool
+) -> tuple[Finding, ...]:
+    """Return a warning for each opening. data: policy data of any shape. files: those of the initdata, by name.
+
+    own_rules: of no profile.
+    """
+    codes = (*(("CC0654.rules",) if own_rules else ()), *_find_open_files(files), *_find_open_requests(data))
     return tuple(finding(code, workload.ref, workload.spec_path) for code in codes)
 
 

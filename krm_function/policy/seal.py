@@ -26,7 +26,7 @@ from krm_function.policy.made_pod import made_pod
 from krm_function.policy.mounts import host_visible_volumes
 from krm_function.policy.open_guest import opening_findings
 from krm_function.policy.pod_metadata import PodMetadata, coverage_findings, problem
-from krm_function.policy.rules import with_external_sources
+from krm_function.policy.rules import load_rules, with_external_sources
 from krm_function.policy.settings import Settings, settings_of_pod
 from krm_function.policy.users import unknown_users
 from krm_function.record import NamedTuple
@@ -147,6 +147,7 @@ def seal(
         if has_errors(findings):
             return None, tuple(findings)
     opened, notes = _find_open_variables(workload, policies, references)
+    own_rules = rules != load_rules(settings.profile)
     rules = with_external_sources(rules) if opened else rules
     if workload.made_by is not None:
         from krm_function.policy.controllers import controller_findings, written_by_controller
@@ -168,7 +169,7 @@ def seal(
         return None, (problem(pod, (), "CC0604.unicode", of="spec"),)
     value, digest = annotation_and_digest(toml)
     sealed = Policy({"containers": policies, **settings.shared}, rego, toml, value, digest, opened)
-    notes = (*notes, *opening_findings(workload, sealed.data, base.data))
+    notes = (*notes, *opening_findings(workload, sealed.data, base.data, own_rules=own_rules))
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *unproven_tags(pod, images), *notes, *host_visible_volumes(pod), report)
 

@@ -8,6 +8,7 @@ import pytest
 from krm_function.contrast.profiles import CONTRAST, CONTRAST_VARIABLES, DEFAULT, KATA, STRICT
 from krm_function.findings import finding
 from krm_function.policy.open_guest import opening_findings
+from krm_function.policy.rules import load_rules
 from krm_function.policy.settings import default_document, settings
 from tests.cli.conftest import Shop
 from tests.failures.checking import CONFIG
@@ -30,6 +31,7 @@ def _variables(*patterns: str) -> dict[str, Any]:
 
 
 OPEN: Mapping[str, tuple[dict[str, Any], str]] = {
+    "rules of somebody else": ({"rules": f"{load_rules()}\n# more\n"}, "rules"),
     "a debug shell": ({"initdata": {"contrast.insecure-debug": "true"}}, "shell"),
     "a console": ({"initdata": {"agent.toml": "debug_console = true\n"}}, "console"),
     "no TOML": ({"initdata": {"agent.toml": "debug_console ="}}, "console"),
@@ -90,4 +92,4 @@ def test_an_acknowledged_opening_is_shown_and_accepted(shop: Shop) -> None:
 @pytest.mark.parametrize("profile", [CONTRAST, KATA, STRICT], ids=lambda profile: profile.name)
 def test_no_profile_is_open(profile: Any) -> None:
     shared = settings(None, profile)[0].shared
-    assert opening_findings(pods.simple(), shared, {}) == ()
+    assert opening_findings(pods.simple(), shared, {}, own_rules=False) == ()

@@ -207,7 +207,7 @@ def test_rules_without_patterns_keep_the_tokens_and_what_is_open_is_said() -> No
     assert made is not None
     assert made.data["containers"][1]["OCI"]["Process"]["Env"][2:] == ["NODE=$(node-name)", "CPUS=$(resource-field)"]
     assert [one.name for one in made.open] == ["NODE", "CPUS", "argument 1"]
-    assert [one.code for one in findings if one.severity == "warning"] == ["CC0683"]
+    assert [one.code for one in findings if one.severity == "warning"] == ["CC0683", "CC0654"]
     steering = pods.simple(image=IMAGE, env=[{**ENV[2], "name": "NODE_OPTIONS"}])
     made, findings = seal(steering, pods.images(steering), References(), chosen, rules)
     assert made is None
