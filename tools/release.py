@@ -15,11 +15,12 @@ PLACES = {
     "helm_plugin/plugin.yaml": r"^version: (\S+)$",
     "Dockerfile": r'org\.opencontainers\.image\.version="(.+?)"',
 }
+UNPUBLISHED = "not published yet"
 TAG = re.compile(r"v(\d+\.\d+\.\d+)")
 
 
 def problems(tag: str, texts: dict[str, str]) -> list[str]:
-    """Return what keeps this tag from being a release. texts: those of PLACES and of CHANGELOG.md."""
+    """Return what keeps this tag from being a release. texts: those of PLACES, CHANGELOG.md and README.md."""
     named = TAG.fullmatch(tag)
     if not named:
         return [f"{tag!r} is no tag of the form vX.Y.Z"]
@@ -30,6 +31,8 @@ def problems(tag: str, texts: dict[str, str]) -> list[str]:
             found.append(f"{path}: {', '.join(versions) or 'no version'}, not {named[1]}")
     if not notes(named[1], texts["CHANGELOG.md"]):
         found.append(f"CHANGELOG.md: no section `## [{named[1]}] - YYYY-MM-DD` with anything in it")
+    if UNPUBLISHED in texts["README.md"]:
+        found.append("README.md: its section Install still has the note that nothing is published")
     return found
 
 
@@ -48,7 +51,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m tools.release TAG", file=sys.stderr)
         return 2
-    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in (*PLACES, "CHANGELOG.md")}
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in (*PLACES, "CHANGELOG.md", "README.md")}
     found = problems(arguments[0], texts)
     for problem in found:
         print(f"release: error: {problem}", file=sys.stderr)

@@ -318,6 +318,9 @@ def _lock(state: State, place: _Places) -> str:
             return f"contrast-krm lock {place.chart}{config} -o {place.lock} --write-files {place.chart}"
 
 
+CHECK = "render, and check the output (if it refuses a pod, contrast-krm adopt lists and writes the remedies)"
+
+
 def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
     config = _make_options(place.whole)
     check = f"contrast-krm check rendered.yaml {config}"
@@ -327,19 +330,19 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             if plugin:
                 yield "install the program where kustomize looks for legacy plugins", plugin
             rendered = f"{build(place.function, place.directory)} > rendered.yaml"
-            yield "render, and check the output", f"{rendered} && {check}"
+            yield CHECK, f"{rendered} && {check}"
         case "kpt":
             render = f"kpt fn render --allow-exec {place.directory}"
-            yield "render, and check the output", f"{render} && contrast-krm check {place.directory} {config}"
+            yield CHECK, f"{render} && contrast-krm check {place.directory} {config}"
         case "files":
             output = _rendered_file(state)
             render = f"contrast-krm generate {place.chart}{f' {config}' if place.apart else ''} -o {output}"
-            yield "render, and check the output", f"{render} && contrast-krm check {output} {config}"
+            yield CHECK, f"{render} && contrast-krm check {output} {config}"
         case "helm":
             name = _release_name(state)
             template = f"helm template {name} {place.chart}"
             yield (
-                "render, and check the output",
+                CHECK,
                 f"{template} | contrast-krm post-render {config} > rendered.yaml && {check}",
             )
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"

@@ -136,6 +136,30 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(shop: Shop) -> None:
     assert (shop.directory / CONFIG).read_bytes() == before
 
 
+def test_a_registry_that_does_not_answer_leaves_the_report_and_writes_nothing(shop: Shop) -> None:
+    world = application()
+    pod = world["docs"]["spec"]["template"]["spec"]
+    pod["containers"][0]["image"] = "127.0.0.1:1/docs:1.0"
+    shop.change(world)
+    before = (shop.directory / CONFIG).read_bytes()
+    arguments = (
+        "--yes-to",
+        "externalSources",
+        "--confidential",
+        "Deployment/docs",
+        "--insecure-registry",
+        "127.0.0.1:1",
+    )
+    run = shop("adopt", "deployment", "--config", CONFIG, *arguments, "--format", "json")
+    assert (run.code, {finding["code"] for finding in run.findings if finding["severity"] == "error"}) == (
+        3,
+        {"CC1250"},
+    )
+    assert "externalSources, for 1 workload: Deployment/shop/web" in run.stdout.decode()
+    assert f"{CONFIG}: would be changed" in run.stdout.decode()
+    assert (shop.directory / CONFIG).read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -10,7 +10,8 @@ import yaml
 
 from tests.hosts.running import EXAMPLES, called
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 QUICK = EXAMPLES / "quickstart"
 MIDDLE = 53  # the column at which the right half begins
 
@@ -61,5 +62,16 @@ def test_the_first_paragraph_is_two_sentences() -> None:
 
 
 def test_the_readme_can_be_read_in_five_minutes() -> None:
-    assert len(README.split()) <= 900
+    assert len(README.partition("\n[Install]: ")[0].split()) <= 930
     assert "usage: contrast-krm" not in README
+
+
+def test_links_work_on_the_page_of_an_index_too() -> None:
+    main = "https://github.com/contrast-krm/contrast-krm/blob/main/"
+    targets = dict(re.findall(r"(?m)^\[(.+)\]: (\S+)$", README))
+    labels = {
+        " ".join(label.split()) for label in re.findall(r"(?m)\[([^\]]+)\](?![:(])", README.partition("## Install")[2])
+    }
+    assert [target for target in re.findall(r"\]\(([^)]+)\)", README) if not target.startswith("https://")] == []
+    assert {label for label in labels if not label.startswith("lock,")} == set(targets)
+    assert [target for target in targets.values() if not (ROOT / target.removeprefix(main)).exists()] == []

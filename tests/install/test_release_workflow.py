@@ -80,6 +80,8 @@ def tagged(target: Path) -> None:
             "## [Unreleased]\n", f"## [Unreleased]\n\n## [{VERSION}] - 2026-12-01\n\n{NEWS}\n", 1
         )
     )
+    readme = target / "README.md"
+    readme.write_text(readme.read_text().replace(release.UNPUBLISHED, "published"))
     (target / ".venv").symlink_to(sys.prefix)
     for path in ("pyproject.toml", "requirements/run.txt", "requirements/dev.txt"):
         os.utime(target / path, (0, 0))  # older than what make made of them, so that it installs nothing
@@ -190,10 +192,20 @@ def test_a_tag_that_is_not_the_version_stops_before_anything_is_built(tag: str, 
         assert not (directory / name / "dist").exists()
 
 
+READ = (*release.PLACES, "CHANGELOG.md", "README.md")
+
+
+def test_a_readme_that_denies_the_release_is_named(tmp_path: Path) -> None:
+    tagged(tmp_path)
+    texts = {name: (tmp_path / name).read_text() for name in READ}
+    (problem,) = release.problems(TAG, texts | {"README.md": (ROOT / "README.md").read_text()})
+    assert problem.startswith("README.md: ")
+
+
 @pytest.mark.parametrize("path", [*release.PLACES, "CHANGELOG.md"])
 def test_each_place_that_says_another_version_is_named(path: str, tmp_path: Path) -> None:
     tagged(tmp_path)
-    texts = {name: (tmp_path / name).read_text() for name in (*release.PLACES, "CHANGELOG.md")}
+    texts = {name: (tmp_path / name).read_text() for name in READ}
     assert release.problems(TAG, texts) == []
     (problem,) = release.problems(TAG, texts | {path: texts[path].replace(VERSION, "1.2.2")})
     assert problem.startswith(f"{path}: ")

@@ -126,14 +126,15 @@ def _run_once(options: Namespace, *, asks: bool) -> int:
         request, adoption = _adopt(request, config, inputs.resources, seen if asks else None)
         if sized or MEMORY not in request.yes:
             break  # else the new lock entries caused the choice, which requires all sizes
-    findings += images.findings if images else ()
     findings += adoption.findings
     findings += [finding("CC1341", kind=kind, name=name) for kind, name in adoption.keys]
     if has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    written, problems = _write_changes(config, adoption, images, dry=options.dry_run)
-    findings += problems
-    if has_errors(findings):
+    images_problems = images.findings if images else ()
+    dry = options.dry_run or has_errors(images_problems)
+    written, problems = _write_changes(config, adoption, images, dry=dry)
+    findings += (*images_problems, *problems)
+    if has_errors(problems):
         return print_findings(findings, options.format, options.report)
     _print(options, adoption, written)
     code = print_findings(findings, options.format, options.report)
