@@ -343,7 +343,7 @@ def plain_files(
 
 def pin_line(file: str, pin: Pin) -> str:
     """Return a line that reports what was written into a file."""
-    return f"{file}: {pin.image} is pinned to {pin.digest}\n"
+    return f"{file}: {pin.image} is pinned to {pin.digest}; from now on, change its tag in this file\n"
 
 
 def _report_unpinned(pin: Pin, cause: Cause, file: str) -> Finding:
