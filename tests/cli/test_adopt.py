@@ -236,18 +236,22 @@ def test_an_end_of_the_answers_chooses_nothing(shop: Shop) -> None:
     assert (shop.directory / CONFIG).read_bytes() == before
 
 
-def test_runs_at_once_keep_the_decisions_of_each(shop: Shop) -> None:
-    names = [f"docs-{number}" for number in range(6)]
+@pytest.mark.parametrize("rounds", [1, pytest.param(6, marks=pytest.mark.slow)])
+def test_runs_at_once_keep_the_decisions_of_each(rounds: int, shop: Shop) -> None:
+    names = [f"docs-{number}" for number in range(6 * rounds)]
     world = application()
     for name in names:
         world[name] = {**world["docs"], "metadata": {"name": name, "namespace": "shop"}}
     shop.change(world)
     call = [str(EXECUTABLE), "adopt", "deployment", "--config", CONFIG, "--no-lock", "--yes-to", "externalSources"]
-    runs = [
-        subprocess.Popen([*call, "--plain", f"Deployment/{name}=public"], cwd=shop.directory, stdout=subprocess.DEVNULL)
-        for name in names
-    ]
-    assert {run.wait() for run in runs} <= {0, 1}
+    for start in range(0, len(names), 6):
+        runs = [
+            subprocess.Popen(
+                [*call, "--plain", f"Deployment/{name}=public"], cwd=shop.directory, stdout=subprocess.DEVNULL
+            )
+            for name in names[start : start + 6]
+        ]
+        assert {run.wait() for run in runs} <= {0, 1}
     assert {entry["name"] for entry in options(shop)["workloads"]} == set(names)
 
 

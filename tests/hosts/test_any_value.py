@@ -165,6 +165,38 @@ def test_of_the_objects_of_a_cluster_and_the_files_of_a_release(seed: int, tmp_p
     ends("policy", "replay", "Deployment/shop/web", "--log", str(LOG), stdin=changed(random, objects))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_of_a_configuration_nodes_and_a_statement(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)  # noqa: S311 (the same every time)
+    name = NAMES[seed % len(NAMES)]
+    data, output = read(name, "resources"), rendered(name)
+    config, nodes, statement = (tmp_path / part for part in ("config.yaml", "nodes.yaml", "statement.json"))
+    options = ("--config", str(config))
+    config.write_bytes(read(name, "config"))
+    called("generate", *options, "--attest", str(statement), stdin=data)
+    statement.write_text(json.dumps(load(changed(random, statement.read_bytes()))[0]))
+    ends("check", *options, "--attestation", str(statement), stdin=output)
+    nodes.write_bytes(changed(random, (EXAMPLES / "quickstart/nodes.yaml").read_bytes()))
+    ends("plan", *options, "--nodes", str(nodes), stdin=data)
+    odd = changed(random, read(name, "config"))
+    for *words, given in (
+        *(
+            ("policy", "settings", *options, b""),
+            ("release", "show", odd),
+            ("release", "runtime-classes", *options, b""),
+        ),
+        *(("lock", "--check", *options, data), ("explain", "deploy/web", *options, data)),
+        ("manifest", "keep", "--in", str(config), output),
+        ("keys", "new", "--workload-owner", "-o", str(tmp_path / "key.pem"), "--add-to", str(config), b""),
+        ("init", "--files", str(tmp_path), str(tmp_path), b""),
+    ):
+        config.write_bytes(odd)
+        ends(*words, stdin=given)
+    ends("manifest", "workloads", stdin=changed(random, output))
+    ends("manifest", "keep", "--in", str(config), stdin=changed(random, output))
+
+
 @pytest.mark.parametrize("spec", [None, [], "x", {"template": []}, {"template": {"spec": None}}], ids=repr)
 def test_a_workload_without_a_template_is_told_by_why(spec: Any) -> None:
     owner = {**deployment(), "spec": spec}
