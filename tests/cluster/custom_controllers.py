@@ -108,12 +108,17 @@ TRAINER = Controller(
 )
 
 
+def source_of(controller: Controller) -> Path:
+    """The directory of the controller's module."""
+    return Path(golang.source(golang.Tool(controller.name, ()), os.path.join(cache(), "sources")))
+
+
 @contextmanager
 def running(controller: Controller, cluster: ControlPlane) -> Iterator[ControlPlane]:
     """Run a controller for a block."""
     name = controller.name
     here = cluster.kubeconfig.parent
-    source = Path(golang.source(golang.Tool(name, ()), os.path.join(cache(), "sources")))
+    source = source_of(controller)
     files = [part for crd in controller.crds for part in ("-k" if (source / crd).is_dir() else "-f", str(source / crd))]
     applied = cluster.kubectl("apply", "--server-side", *files)
     assert applied.returncode == 0, applied.stderr
