@@ -253,9 +253,12 @@ def rules(places: Iterable[str], scope: str = "Namespaced") -> list[Rule]:
     ]
 
 
-def ephemeral_containers() -> Rule:
-    """Return the rule for containers that are added to a running pod."""
-    return _rule("", "v1", ["UPDATE"], ["pods/ephemeralcontainers"])
+def changes_of_pods() -> list[Rule]:
+    """Return the rules for what is written into an existing pod; a binding may bring annotations."""
+    return [
+        _rule("", "v1", ["UPDATE"], ["pods", "pods/ephemeralcontainers"]),
+        _rule("", "v1", ["CREATE"], ["pods/binding", "bindings"]),
+    ]
 
 
 def _rule(group: str, version: str, operations: list[str], resources: list[str], scope: str = "Namespaced") -> Rule:
@@ -296,7 +299,8 @@ def pod_variables(guarded: Guarded) -> dict[str, str]:
         "kind": 'request.kind.group + "/" + request.kind.kind',
         "pods": maps_at("variables.it", guarded.pods),
         "before": f'request.operation == "CREATE" ? [] : {maps_at("variables.was", guarded.pods)}',
-        "judged": 'request.operation == "CREATE" || variables.pods != variables.before',
+        "judged": 'request.operation == "CREATE" || variables.pods != variables.before '
+        '&& (request.resource.resource != "pods" || has(request.subResource))',
     }
 
 

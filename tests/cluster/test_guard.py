@@ -2,19 +2,20 @@
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from krm_function.contrast.platforms import is_contrast_name, is_handler
 from krm_function.kubernetes.workload import INITDATA
 from tests import quick_yaml as yaml
-from tests.cluster.api import Answer, Api, Json, until
+from tests.cluster.api import Answer, Api, Json, collection, until
 from tests.cluster.conftest import add_namespace, empty_namespace
 from tests.cluster.control_plane import ControlPlane
-from tests.hosts.running import EXAMPLES, called
+from tests.hosts.running import EXAMPLES, ROOT, called
 
 QUICKSTART = EXAMPLES / "quickstart"
+PAGE = ROOT / "docs/how-to/guard.md"
 FLEET = """
 apiVersion: contrast-krm.dev/v1alpha1
 kind: ContrastGenerate
@@ -37,10 +38,13 @@ HANDLER = "contrast-cc-metal-qemu-snp-18a1a065"
 DIGEST = "@sha256:" + "ab" * 32
 PLACEHOLDER = "is a placeholder, or no handler of a platform that contrast-krm knows"
 UNSEALED = f"starts nothing without annotation {INITDATA}"
-UNPINNED = "has an image without digest, so no sealed policy lists it"
+UNPINNED = "has an image without sha256 digest, so no sealed policy lists it"
 STRANGE = "not among the sealed containers of this pod, or with another image: "
 PLAIN = "guard.contrast-krm.dev/plain"
 OUTSIDE = "and the pod runs outside of a VM"
+OPENED = "and no class of Contrast's, so it runs outside of a VM with what was sealed"
+CHANGED = "a sealed pod keeps its policy and its images"
+UNREVIEWED = "author may except no pod in namespace guard-closed"
 
 
 class Door:
@@ -55,12 +59,16 @@ class Door:
         plural = CUSTOM[value["kind"]][2] if value["kind"] in CUSTOM else value["kind"].lower() + "s"
         base = f"/apis/{group}/{version}" if group else f"/api/{version}"
         path = f"{base}/namespaces/{value['metadata']['namespace']}/{plural}{name and '/' + name}?dryRun=All"
-        if not user:
-            return self.api(method, path, value)
+        return self.send(method, path, value, user)
+
+    def send(self, method: str, path: str, value: Json, user: str = "") -> Answer:
+        """Send a request; PATCH merges as `kubectl patch` does."""
         headers = self.api._headers
-        self.api._headers = {**headers, "Impersonate-User": user}
+        self.api._headers = {**headers, **({"Impersonate-User": user} if user else {})}
         try:
-            return self.api(method, path, value)
+            return self.api(
+                method, path, value, f"application/{'strategic-merge-patch+' if method == 'PATCH' else ''}json"
+            )
         finally:
             self.api._headers = headers
 
@@ -425,7 +433,8 @@ def test_who_may_write_exceptions_is_for_rbac(door: Door) -> None:
         opened = deployment(CLOSED, annotations, **more)
         opened["metadata"]["name"] = "sealed"
         answer = door(opened, "dev", "PUT", "sealed")
-        assert (answer.code, "may except no pod" in answer.message) == (403, True), answer.message
+        refusal = OPENED if INITDATA in annotations else "may except no pod"
+        assert (answer.code, refusal in answer.message) == (403, True), answer.message
     pod = {**of_kind("Pod", template(EXCEPTED))}
     pod["metadata"] |= {"namespace": CLOSED}
     assert "may except no pod" in door.refuses(pod, "dev")
@@ -436,6 +445,202 @@ def test_controllers_make_the_pods_of_an_exception(door: Door) -> None:
     value["metadata"]["name"] = "pages"
     door.api.create(value).ok()
     until("its pod", lambda: door.api.items("Pod", CLOSED))
+
+
+# --- The attempts of an author, with the role `edit` of both namespaces and no right to exceptions
+#
+# Rule: each is refused, or the page lists that a guard does not stop it. Who binds pods to nodes, and who debugs them,
+# needs more than `edit`: there the administrator asks.
+
+
+class Attempt(NamedTuple):
+    """A request. said: part of the refusal, "" if it passes. page: how the page lists it then."""
+
+    what: str
+    path: str
+    body: Json
+    said: str = ""
+    page: str = ""
+    user: str = "author"
+
+    @property
+    def method(self) -> str:
+        """POST to a collection or to a subresource that has no other, PATCH to an object."""
+        return "POST" if "kind" in self.body else "PATCH"
+
+
+POLICY, LARGE = "D" * 80, "E" * 80
+LISTED = f"web {DIGEST[1:]}\n"
+IN_A_VM = {"runtimeClassName": HANDLER}
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "name": "any", "uid": "1", "controller": True}
+LIVE = {one: collection(one, OPEN) + "/live" for one in ("Deployment", "Pod", "ConfigMap")}
+NOTES = {"pod": "io.katacontainers.config.hypervisor.kernel_params"}
+
+
+def sealed(policy: str = POLICY, **more: Any) -> Json:
+    return template({INITDATA: policy}, **{**IN_A_VM, **more})
+
+
+def two_containers(policy: str = POLICY) -> Json:
+    pod = sealed(policy)
+    pod["spec"]["containers"].append({"name": "proxy", "image": f"example.com/proxy{DIGEST}"})
+    return pod
+
+
+def new(what: str, kind: str, pod: Json, said: str = "", namespace: str = OPEN, page: str = "", **more: Any) -> Attempt:
+    value = of_kind(kind, pod)
+    value["metadata"] |= {"namespace": namespace, **more}
+    return Attempt(f"{what}: {kind}", collection(kind, namespace), value, said, page)
+
+
+def update(what: str, said: str = "", page: str = "", annotations: Json | None = None, **spec: Any) -> Attempt:
+    body = {"spec": {"template": {"metadata": {"annotations": annotations or {}}, "spec": spec}}}
+    return Attempt(f"update: {what}", LIVE["Deployment"], body, said, page)
+
+
+def of_pod(what: str, body: Json, said: str = "", page: str = "", part: str = "", user: str = "author") -> Attempt:
+    return Attempt(f"pod: {what}", LIVE["Pod"] + part, body, said, page, user)
+
+
+def image(reference: str) -> list[Json]:
+    return [{"name": "web", "image": f"registry.example.com/{reference}"}]
+
+
+def annotated(value: str | None, key: str = INITDATA) -> Json:
+    return {"metadata": {"annotations": {key: value}}}
+
+
+BINDING = {
+    "apiVersion": "v1",
+    "kind": "Binding",
+    "metadata": {"name": "live", "namespace": OPEN, "annotations": {INITDATA: "other"}},
+    "target": {"kind": "Node", "name": "any"},
+}
+EPHEMERAL = {"spec": {"ephemeralContainers": [{"name": "debug", "image": f"example.com/debug{DIGEST}"}]}}
+OLD_JOB = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "old", "uid": "1", "controller": True}
+ATTEMPTS = (
+    *(
+        new(f"an owner, {what}", kind, pod, said, namespace, ownerReferences=[CONFIG_MAP])
+        for kind in SEALED_KINDS[:7]
+        for what, pod, said, namespace in (
+            ("a placeholder", template(runtimeClassName="contrast-cc"), PLACEHOLDER, OPEN),
+            ("one container more", two_containers(), f"{STRANGE}proxy. ", OPEN),
+            ("an exception", template({PLAIN: "public pages"}), UNREVIEWED, CLOSED),
+            ("a plain pod", template(), OUTSIDE, CLOSED),
+        )
+    ),
+    new("an exception of invisible characters", "Deployment", template({PLAIN: "\u200b"}), OUTSIDE, CLOSED),
+    new("a sealed pod without class", "Deployment", template({INITDATA: POLICY}), OPENED),
+    new("a blank policy", "Deployment", sealed(" "), UNSEALED),
+    new("an invisible policy", "Deployment", sealed("\u200b"), UNSEALED),
+    new("a digest that is none", "Deployment", sealed(containers=image("web@sha256:zz")), UNPINNED),
+    new("a digest of sha512", "Deployment", sealed(containers=image(f"web@sha512:{'ab' * 64}")), UNPINNED),
+    new("of an old CronJob", "Job", template(runtimeClassName="contrast-cc"), PLACEHOLDER, ownerReferences=[OLD_JOB]),
+    update("no class", OPENED, runtimeClassName=None),
+    update("class runc", OPENED, runtimeClassName="runc"),
+    update("class kata-qemu", OPENED, runtimeClassName="kata-qemu"),
+    update("no policy", UNSEALED, annotations={INITDATA: None}),
+    update("a blank policy", UNSEALED, annotations={INITDATA: " "}),
+    update("set image to a tag", UNPINNED, containers=image("web:2")),
+    update("set image to another digest", f"{STRANGE}web. ", containers=image(f"web@sha256:{'cd' * 32}")),
+    update("one container more", f"{STRANGE}proxy. ", containers=two_containers()["spec"]["containers"]),
+    of_pod("set image to a tag", {"spec": {"containers": image("web:2")}}, CHANGED),
+    of_pod("set image to another digest", {"spec": {"containers": image(f"web@sha256:{'cd' * 32}")}}, CHANGED),
+    of_pod("another policy", annotated("other"), CHANGED),
+    of_pod("no policy", annotated(None), CHANGED),
+    of_pod("debug", EPHEMERAL, "an ephemeral container is in no sealed policy", "", "/ephemeralcontainers", ""),
+    of_pod("a policy in the binding", BINDING, CHANGED, "", "/binding", ""),
+    Attempt("pod: a policy in an old binding", collection("Pod", OPEN)[:-4] + "bindings", BINDING, CHANGED, "", ""),
+    # what passes
+    update(
+        "no class and no policy", "", "loses both its class and its policy", {INITDATA: None}, runtimeClassName=None
+    ),
+    update("another policy", "", "Whether a policy matches its pod", {INITDATA: "other"}),
+    update("a kernel parameter", "", "Other annotations", {NOTES["pod"]: "agent.log=debug"}),
+    of_pod("a kernel parameter", annotated("agent.log=debug", NOTES["pod"]), "", "Other annotations"),
+    new("a policy with class runc", "Deployment", sealed(runtimeClassName="runc"), "", OPEN, "of another runtime"),
+    Attempt(
+        "the list: edited",
+        LIVE["ConfigMap"],
+        {"data": {POLICY[-40:]: f"{LISTED}proxy {DIGEST[1:]}\n"}},
+        "",
+        "edit ConfigMaps",
+    ),
+    new(
+        "an account of kube-system",
+        "ReplicaSet",
+        template(runtimeClassName="contrast-cc"),
+        "",
+        OPEN,
+        "Service accounts of `kube-system`",
+        ownerReferences=[CONFIG_MAP],
+    )._replace(user=CONTROLLER),
+)
+
+
+def test_a_list_of_thousands_of_containers_is_compared(author: Door) -> None:
+    assert author.refuses(of_kind("CronJob", sealed(LARGE))) == ""
+    assert f"{STRANGE}proxy. " in author.refuses(of_kind("CronJob", two_containers(LARGE)))
+
+
+@pytest.fixture(scope="module")
+def author(door: Door) -> Iterator[Door]:
+    """The guard with an author, a sealed Deployment, a sealed pod that waits for a node, and the list of both."""
+    rbac = "rbac.authorization.k8s.io"
+    for namespace in (OPEN, CLOSED):
+        door.api.create(
+            {
+                "apiVersion": f"{rbac}/v1",
+                "kind": "RoleBinding",
+                "metadata": {"name": "author", "namespace": namespace},
+                "subjects": [{"kind": "User", "name": "author"}],
+                "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "edit"},
+            }
+        ).ok()
+    labels = {"guard.contrast-krm.dev/sealed-containers": "true"}
+    door.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "live", "namespace": OPEN, "labels": labels},
+            "data": {POLICY[-40:]: LISTED, LARGE[-40:]: LISTED.replace("web", "more") * 9_000 + LISTED},
+        }
+    ).ok()
+    for kind, more in (("Deployment", {"replicas": 0}), ("Pod", {"nodeSelector": {"no": "node"}})):
+        value = of_kind(kind, sealed())
+        value["metadata"]["name"] = "live"
+        value["spec"] |= more
+        door.api.create(value).ok()
+    until("the list", lambda: STRANGE in door.refuses(of_kind("Job", two_containers())))
+    until("the role", lambda: door(of_kind("Job", sealed()), "author").code == 201)
+    yield door
+    door.api.delete("Pod", "live", OPEN)
+
+
+def test_there_are_forty_attempts() -> None:
+    assert sum(bool(attempt.said) for attempt in ATTEMPTS) >= 40
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.what)
+def test_an_attempt_of_an_author_is_refused_or_on_the_page(author: Door, attempt: Attempt) -> None:
+    answer = author.send(attempt.method, f"{attempt.path}?dryRun=All", attempt.body, attempt.user)
+    if attempt.said:
+        assert (answer.code, attempt.said in answer.message) == (403, True), answer.message
+    else:
+        assert answer.code in (200, 201), answer.message
+        assert attempt.page in PAGE.read_text().partition("## Not covered")[2]
+
+
+def test_what_a_pod_needs_while_it_runs_passes(author: Door) -> None:
+    for attempt in (
+        of_pod("a label", {"metadata": {"labels": {"a": "b"}}}),
+        of_pod("another annotation", annotated("b", "a")),
+        of_pod("a finalizer", {"metadata": {"finalizers": ["example.com/a"]}}),
+        of_pod("a node", {**BINDING, "metadata": {"name": "live", "namespace": OPEN}}, "", "", "/binding", ""),
+        update("more replicas", annotations={"a": "b"}),
+    ):
+        answer = author.send(attempt.method, f"{attempt.path}?dryRun=All", attempt.body, attempt.user)
+        assert answer.code in (200, 201), (attempt.what, answer.message)
 
 
 @pytest.mark.parametrize("count", [1, 300])

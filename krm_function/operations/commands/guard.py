@@ -33,7 +33,7 @@ from krm_function.operations.guard_cel import (
     Json,
     a_list,
     binding,
-    ephemeral_containers,
+    changes_of_pods,
     field,
     find_guarded,
     is_text,
@@ -126,8 +126,9 @@ def _make_config_maps(options: Namespace) -> tuple[tuple[Json, ...], tuple[Findi
 
 
 RESOURCE, VERB = "plainpods", "create"  # the resource for RBAC
+LETTER = r"[\pL\pN]"  # blanks and invisible characters are no reason, and no policy
 EXCEPTION = f"p.?metadata.?annotations[?{text(PLAIN)}]"
-IS_EXCEPTED = is_text(EXCEPTION, 't.trim() != ""')
+IS_EXCEPTED = is_text(EXCEPTION, f"t.matches({text(LETTER)})")
 MAY = f'authorizer.group("{DOMAIN}").resource("{RESOURCE}").namespace(request.namespace).check("{VERB}").allowed()'
 
 
@@ -179,11 +180,14 @@ def role_of_exceptions() -> Json:
 #
 # Rule: a refused pod could not start, and the sentence names the missing step.
 #
-# in an object with pods                                            refused as a name of Contrast's that is not a
-# handler of a known platform    a placeholder the same, or a handler, in a kind whose pods are never sealed     asked
-# for in vain, with the reason and the way out a handler, and no initdata                                        not
-# sealed a handler and initdata, and an image without digest               changed after it was sealed: no VM pulls it a
-# handler, and an ephemeral container put into the pod            in no sealed policy
+#     in an object with pods                                              refused
+#     a name of Contrast's that is not a handler of a known platform      as a placeholder
+#     the same, or a handler, in a kind whose pods are never sealed       with the reason and the way out
+#     a handler, and no initdata                                          as not sealed
+#     a handler and initdata, and an image without digest                 as changed after it was sealed
+#     initdata and no class, or after an update no class of Contrast's    as a sealed pod outside of a VM
+#     a handler, and an ephemeral container put into the pod              as in no sealed policy
+#     of a pod that is there, another image or policy, also by binding    as not what its VM was started with
 
 
 STEPS: Mapping[Host, str] = {
@@ -194,8 +198,9 @@ STEPS: Mapping[Host, str] = {
     "--enable-exec)",
 }
 SEALED = f"p.?metadata.?annotations[?{text(INITDATA)}]"
-IS_SEALED = is_text(SEALED, 't != ""')
-UNPINNED = f"!{is_text('c.?image', 't.contains(' + text('@sha256:') + ')')}"
+IS_SEALED = is_text(SEALED, f"t.matches({text(LETTER)})")
+UNPINNED = f"!{is_text('c.?image', 't.matches(' + text('@sha256:[0-9a-f]{64}$') + ')')}"
+IN_VM = is_text(CLASS, f't != "" && ({IS_CONTRAST} || !variables.wasConfidential)')
 
 
 def containers(pod: str) -> str:
@@ -223,12 +228,28 @@ def sealed_pods(guarded: Guarded) -> Json:
         "confidential": f"{judged}variables.pods.filter(p, {is_text(CLASS, IS_HANDLER)}) : []",
         "unsealed": f"variables.confidential.filter(p, !{IS_SEALED})",
         "unpinned": f"variables.confidential.filter(p, {IS_SEALED} && {unpinned})",
+        "wasConfidential": f"variables.before.exists(p, {is_text(CLASS, IS_HANDLER)})",
+        "opened": f"{judged}variables.pods.filter(p, {IS_SEALED} && !{IN_VM}) : []",
+        "changed": f"[variables.kind].filter(k, {_write_change()})",
         "debugged": f"variables.confidential.filter(p, {a_list('p.?spec.?ephemeralContainers')}.size() > 0)",
         "step": _write_step(),
         "reason": _write_reason(guarded),
     }
-    matched = [*rules((*guarded.pods, *guarded.classes), "*"), ephemeral_containers()]
+    matched = [*rules((*guarded.pods, *guarded.classes), "*"), *changes_of_pods()]
     return policy("sealed-pods", {"resourceRules": matched}, variables, _make_validations())
+
+
+def _write_change() -> str:
+    """Write whether a pod gets another policy, or a sealed pod other images, after it was created."""
+    states = [
+        (field(pod, ("metadata", "annotations", INITDATA)), f"{containers(pod)}.map(c, c.?image.orValue(''))")
+        for pod in ("variables.was", "variables.it")
+    ]
+    (was_sealed, images_before), (sealed, images) = states
+    return (
+        f'k == "/Binding" ? {sealed}.hasValue() : k == "/Pod" && variables.wasConfidential && '
+        f"({sealed}.orValue('') != {was_sealed}.orValue('') || {images} != {images_before})"
+    )
 
 
 def _make_validations() -> list[Json]:
@@ -254,10 +275,21 @@ def _make_validations() -> list[Json]:
         ),
         refuse(
             "unpinned",
-            "an image has no digest, so no sealed policy lists it",
-            "container {} has an image without digest, so no sealed policy lists it: it was added or changed after the "
-            "render; change the input, and render again",
+            "an image has no sha256 digest, so no sealed policy lists it",
+            "container {} has an image without sha256 digest, so no sealed policy lists it: it was added or changed "
+            "after the render; change the input, and render again",
             container,
+        ),
+        refuse(
+            "opened",
+            f"a pod with annotation {INITDATA} has no class of Contrast's, so it runs outside of a VM",
+            f"a pod has annotation {INITDATA} and no class of Contrast's, so it runs outside of a VM with what was "
+            "sealed: write the class again, or remove the annotation",
+        ),
+        refuse(
+            "changed",
+            "the policy and the images of a sealed pod do not change after it was created, as its VM keeps the policy",
+            "a sealed pod keeps its policy and its images: its VM refuses others; change the input, and render again",
         ),
         refuse(
             "debugged",
