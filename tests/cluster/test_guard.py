@@ -1,6 +1,7 @@
 """What `guard` prints, asked by a real API server: each rule with what passes and what is refused, and its sentence."""
 
 import copy
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -433,8 +434,8 @@ def test_who_may_write_exceptions_is_for_rbac(door: Door) -> None:
         opened = deployment(CLOSED, annotations, **more)
         opened["metadata"]["name"] = "sealed"
         answer = door(opened, "dev", "PUT", "sealed")
-        refusal = OPENED if INITDATA in annotations else "may except no pod"
-        assert (answer.code, refusal in answer.message) == (403, True), answer.message
+        refusals = ["may except no pod", *([OPENED] if INITDATA in annotations else [])]  # of two policies, one answers
+        assert (answer.code, any(words in answer.message for words in refusals)) == (403, True), answer.message
     pod = {**of_kind("Pod", template(EXCEPTED))}
     pod["metadata"] |= {"namespace": CLOSED}
     assert "may except no pod" in door.refuses(pod, "dev")
@@ -454,7 +455,7 @@ def test_controllers_make_the_pods_of_an_exception(door: Door) -> None:
 
 
 class Attempt(NamedTuple):
-    """A request. said: part of the refusal, "" if it passes. page: how the page lists it then."""
+    """A request. said: a pattern of the refusal, "" if it passes. page: how the page lists it then."""
 
     what: str
     path: str
@@ -533,15 +534,15 @@ ATTEMPTS = (
     new("a sealed pod without class", "Deployment", template({INITDATA: POLICY}), OPENED),
     new("a blank policy", "Deployment", sealed(" "), UNSEALED),
     new("an invisible policy", "Deployment", sealed("\u200b"), UNSEALED),
-    new("a digest that is none", "Deployment", sealed(containers=image("web@sha256:zz")), UNPINNED),
-    new("a digest of sha512", "Deployment", sealed(containers=image(f"web@sha512:{'ab' * 64}")), UNPINNED),
+    new("a digest that is none", "Deployment", sealed("F" * 80, containers=image("web@sha256:zz")), UNPINNED),
+    new("a digest of sha512", "Deployment", sealed("F" * 80, containers=image(f"web@sha512:{'ab' * 64}")), UNPINNED),
     new("of an old CronJob", "Job", template(runtimeClassName="contrast-cc"), PLACEHOLDER, ownerReferences=[OLD_JOB]),
     update("no class", OPENED, runtimeClassName=None),
     update("class runc", OPENED, runtimeClassName="runc"),
     update("class kata-qemu", OPENED, runtimeClassName="kata-qemu"),
     update("no policy", UNSEALED, annotations={INITDATA: None}),
     update("a blank policy", UNSEALED, annotations={INITDATA: " "}),
-    update("set image to a tag", UNPINNED, containers=image("web:2")),
+    update("set image to a tag", f"{UNPINNED}|{STRANGE}", containers=image("web:2")),
     update("set image to another digest", f"{STRANGE}web. ", containers=image(f"web@sha256:{'cd' * 32}")),
     update("one container more", f"{STRANGE}proxy. ", containers=two_containers()["spec"]["containers"]),
     of_pod("set image to a tag", {"spec": {"containers": image("web:2")}}, CHANGED),
@@ -625,7 +626,7 @@ def test_there_are_forty_attempts() -> None:
 def test_an_attempt_of_an_author_is_refused_or_on_the_page(author: Door, attempt: Attempt) -> None:
     answer = author.send(attempt.method, f"{attempt.path}?dryRun=All", attempt.body, attempt.user)
     if attempt.said:
-        assert (answer.code, attempt.said in answer.message) == (403, True), answer.message
+        assert (answer.code, bool(re.search(attempt.said, answer.message))) == (403, True), answer.message
     else:
         assert answer.code in (200, 201), answer.message
         assert attempt.page in PAGE.read_text().partition("## Not covered")[2]
