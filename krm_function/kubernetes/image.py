@@ -95,6 +95,8 @@ def _find_problem(text: str) -> str:
     path, colon, tag = name.rpartition(":")
     if not colon or "/" in tag:
         path, colon, tag = name, "", ""
+    if colon and re.fullmatch(r"[0-9.]+e\+[0-9]+", tag):
+        return "its tag is a number, as YAML reads a tag such as 706798e8 without quotes; quote it where you set it"
     if colon and not re.fullmatch(TAG, tag):
         return "its tag is not valid"
     if path != path.lower() and "/" not in path:

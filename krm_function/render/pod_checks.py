@@ -286,7 +286,7 @@ def _check_mounts(workload: Workload) -> Iterator[Finding]:
             path = (*container.path, "volumeMounts", index)
             values: dict[str, Any] = {"container": container.name, "volume": name}
             if name in claimed:  # takes the place of a volume of this name
-                yield finding("CC0807", workload.ref, path, **values, source="volumeClaimTemplate")
+                yield finding("CC0807.volume", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
             indexes = indexes_named(volumes, name)
             if not indexes:
@@ -298,7 +298,8 @@ def _check_mounts(workload: Workload) -> Iterator[Finding]:
 def _check_source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
     for source in volume_sources(volume):
         if source not in INSIDE:
-            yield finding("CC0807", workload.ref, path, container=container, volume=volume["name"], source=source)
+            code = "CC0807.image" if source == "image" else "CC0807.volume"
+            yield finding(code, workload.ref, path, container=container, volume=volume["name"], source=source)
 
 
 def _check_claims(workload: Workload) -> Iterator[Finding]:

@@ -122,6 +122,58 @@ def test_kustomize_sets_its_namespace_before_the_function(
     assert "CC0210" not in ran.err
 
 
+NO_NAMESPACE_FROM_KUSTOMIZE = """\
+namespace: shop
+helmGlobals: {chartHome: charts}
+helmCharts: [{name: shop, releaseName: shop}]
+transformers: [contrast.yaml]
+resources: [release.yaml, images.yaml]
+"""
+
+
+def test_kustomize_sets_no_namespace_on_what_helm_charts_renders(krm_machine: Machine, tmp_path: Path) -> None:
+    make_kustomize(krm_machine, tmp_path, unnamed())
+    make_chart(krm_machine, tmp_path, unnamed())
+    (tmp_path / "charts").mkdir()
+    (tmp_path / "chart").rename(tmp_path / "charts" / "shop")
+    put(tmp_path, {"kustomization.yaml": NO_NAMESPACE_FROM_KUSTOMIZE, "charts/shop/values.yaml": ""})
+    flags = ("--enable-helm", "--enable-alpha-plugins", "--enable-exec")
+    ran = run_kustomize(krm_machine, tmp_path, *flags)
+    assert "CC0210" in ran.err
+    assert "helmCharts" in ran.err
+    config = tmp_path / "contrast.yaml"
+    config.write_text(config.read_text().replace("\nspec:\n", "\nspec:\n  namespace: shop\n"))
+    ran = run_kustomize(krm_machine, tmp_path, *flags)
+    assert "CC0210" not in ran.err
+    assert all(name.split("/")[1] == "shop" for name in initdata(ran.ok()))
+
+
+IN_A_COMPONENT = {
+    "kustomization.yaml": """\
+namespace: shop
+resources: [web.yaml, settings.yaml, coordinator.yaml]
+components: [sealed]
+""",
+    "sealed/kustomization.yaml": """\
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+resources: [release.yaml, images.yaml]
+transformers: [contrast.yaml]
+""",
+}
+
+
+def test_a_function_in_a_component_runs_before_the_namespace(krm_machine: Machine, tmp_path: Path) -> None:
+    make_kustomize(krm_machine, tmp_path, unnamed())
+    (tmp_path / "sealed").mkdir()
+    for name in ("release.yaml", "images.yaml", "contrast.yaml"):
+        (tmp_path / name).rename(tmp_path / "sealed" / name)
+    (tmp_path / "output.yaml").write_bytes(run_kustomize(krm_machine, put(tmp_path, IN_A_COMPONENT)).ok())
+    checked = krm_machine.krm("check", "output.yaml", cwd=tmp_path)
+    assert checked.code == 1
+    assert "CC1103" in checked.err
+
+
 def test_the_command_line_wins_over_the_configuration(krm_machine: Machine, tmp_path: Path) -> None:
     directory = make_files(krm_machine, tmp_path, configured())
     for command in ("generate", "plan", "diff"):

@@ -64,6 +64,11 @@ def test_a_problem_is_named_without_the_reference(text: str, problem: str) -> No
     assert parse_image(text) == problem
 
 
+@pytest.mark.parametrize("tag", ["7.06798e+13", "1e+06"])
+def test_a_tag_that_yaml_read_as_a_number_is_to_be_quoted(tag: str) -> None:
+    assert "quote it" in str(parse_image(f"nginx:{tag}"))
+
+
 def test_only_a_digest_pins_an_image() -> None:
     tagged, pinned = parse_image("app:v1"), parse_image("app:v1@" + DIGEST)
 

@@ -136,12 +136,20 @@ def test_volumes_inside_the_vm_may_be_mounted(field: str, source: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["containers", "initContainers"])
-@pytest.mark.parametrize("source", ["hostPath", "persistentVolumeClaim", "csi", "nfs", "iscsi", "image", "unheardOf"])
+@pytest.mark.parametrize("source", ["hostPath", "persistentVolumeClaim", "csi", "nfs", "iscsi", "unheardOf"])
 def test_volumes_of_the_host_may_not(field: str, source: str) -> None:
     assert late(mounting(field, [{"name": "data", source: {}}])) == [
         ("CC0807", f"container it mounts data, a {source} that the host controls")
     ]
     assert late(mounting(field, [{"name": "data", source: {}}, SECRETS_VOLUME], name="contrast-secrets")) == []
+
+
+def test_the_hint_for_an_image_volume_is_about_images() -> None:
+    (found,) = check_after_injection(mounting("containers", [{"name": "data", "image": {}}]), VERSION)
+    assert found.code == "CC0807"
+    assert "an image" in found.message
+    assert "init container" in found.hint
+    assert "claim" not in found.hint
 
 
 def test_the_hint_names_what_contrast_documents_in_place_of_a_shared_file_system() -> None:
