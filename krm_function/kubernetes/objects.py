@@ -243,15 +243,23 @@ def fits(pattern: str, name: str) -> bool:
     return len(name) - at >= len(rest[-1]) and name.endswith(rest[-1])
 
 
-# --- Recognise Helm hooks, which Helm keeps apart from the other objects of a release
+# --- Recognise hooks, which Helm or Argo CD creates at a moment of their own, apart from the other objects of a release
 #
-# Rule: the annotation alone makes an object a hook, whatever else it has.
+# Rule: the annotation alone makes an object a hook, whatever else it has. Argo CD reads those of Helm, too.
 
 
 HOOK = "helm.sh/hook"
+ARGO_HOOK = "argocd.argoproj.io/hook"
 
 
 def hook_of(value: Any) -> str:
     """Return the value of a Helm hook's annotation, "" for an object that is not a hook."""
     hook = dig(value, ("metadata", "annotations", HOOK))
     return hook if isinstance(hook, str) else ""
+
+
+def hook_events(value: Any) -> frozenset[str]:
+    """Return the moments at which Helm or Argo CD creates a hook; none of an object that is not one."""
+    texts = (dig(value, ("metadata", "annotations", key)) for key in (HOOK, ARGO_HOOK))
+    names = (name.strip() for text in texts if isinstance(text, str) for name in text.split(","))
+    return frozenset(filter(None, names))

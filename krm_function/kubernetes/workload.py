@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, has_errors
-from krm_function.kubernetes.objects import dig, mapping, maps
+from krm_function.kubernetes.objects import dig, hook_events, mapping, maps
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds, PodTemplate, applies
 from krm_function.kubernetes.resource import Edit, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
@@ -342,6 +342,30 @@ def mounts_of(workload: Workload, volume: str) -> list[MountOf]:
 def may_have_devices(workload: Workload) -> bool:
     """Tell whether a pod may have a block device; cheap, for any pod."""
     return any(entry.container.get("volumeDevices") for entry in workload.all_containers)
+
+
+def has_frozen_template(workload: Workload) -> bool:
+    """Tell whether it is a Job that no host replaces: not a hook, and not of a new name each time.
+
+    The API server lets nobody change the template (docs/facts/kubernetes.md#frozen-fields).
+    """
+    name = dig(workload.object, ("metadata", "name"))
+    is_job = (workload.ref.api_version, workload.ref.kind) == ("batch/v1", "Job")
+    return is_job and bool(name) and not hook_events(workload.object)
+
+
+def frozen_notes(workload: Workload) -> tuple[str, ...]:
+    """Return a note for the plan if the API server refuses this render for an object that is there."""
+    claims = (*workload.root, "spec", "volumeClaimTemplates")
+    if has_frozen_template(workload):
+        field, options = "spec.template", ""
+    elif any(edit.path[: len(claims)] == claims for edit in workload.edits):
+        field, options = "spec.volumeClaimTemplates", " --cascade=orphan"
+    else:
+        return ()
+    namespace = f" --namespace {workload.ref.namespace}" if workload.ref.namespace else ""
+    delete = f"kubectl delete {workload.ref.kind.lower()}/{workload.ref.name}{namespace}{options}"
+    return (f"the API server refuses another {field} for an object that is there: before that, {delete}",)
 
 
 def claim_names(workload: Workload) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Change(NamedTuple):
     """From one release to another. images: names in the image map whose image changes.
 
     coordinator: None if another deployment has it. profiles: of the old and new policies, "" if a release names no
-    known one.
+    known one. jobs: whose templates no host replaces.
     """
 
     old: str
@@ -45,6 +45,7 @@ class Change(NamedTuple):
     profiles: tuple[str, str]
     workloads: tuple[Ref, ...]
     coordinator: Ref | None = None
+    jobs: tuple[Ref, ...] = ()
 
     @property
     def handlers(self) -> Mapping[str, str]:
@@ -126,12 +127,14 @@ TOGETHER = (
     "coordinator is ready, and a Deployment keeps its earlier pods until then"
 )
 
+HELM_RECREATES = "helm.sh/hook, and helm.sh/hook-delete-policy: before-hook-creation, annotations of the Job"
+
 
 class Host(NamedTuple):
     """A host. render: to the file {out}, of the unchanged input. lock: looks up new images.
 
     publish: the source that the host applies from, if not the file. apply: everything. alone: the coordinator.
-    by_label: whether that takes a label. note: about `alone`.
+    by_label: whether that takes a label. note: about `alone`. recreate: how the host itself replaces a Job.
     """
 
     title: str
@@ -142,6 +145,7 @@ class Host(NamedTuple):
     by_label: bool = False
     publish: tuple[str, ...] = ()
     note: str = ""
+    recreate: str = ""
 
 
 HOSTS: dict[HostName, Host] = {
@@ -160,6 +164,7 @@ HOSTS: dict[HostName, Host] = {
         TEMPLATE + " | contrast-krm lock {config} -o {lock}",
         (UPGRADE + "--post-renderer-args post-render {arguments}",),
         note=TOGETHER,
+        recreate=HELM_RECREATES,
     ),
     "helm4": Host(
         "Helm 4",
@@ -167,6 +172,7 @@ HOSTS: dict[HostName, Host] = {
         TEMPLATE + " | contrast-krm lock {config} -o {lock}",
         (UPGRADE + "{arguments} --post-renderer-args --report --post-renderer-args findings.txt",),
         note=TOGETHER + "; if somebody has changed a field by hand, add --force-conflicts",
+        recreate=HELM_RECREATES,
     ),
     "kpt": Host(
         "kpt",
@@ -183,6 +189,7 @@ HOSTS: dict[HostName, Host] = {
         ("argocd app sync {release} --resource apps:StatefulSet:{coordinator}",),
         publish=COMMIT,
         note="switch automated sync off before: argocd app set {release} --sync-policy none",
+        recreate="argocd.argoproj.io/sync-options: Force=true,Replace=true, an annotation of the Job",
     ),
     "flux": Host(
         "Flux",
@@ -192,6 +199,7 @@ HOSTS: dict[HostName, Host] = {
         publish=COMMIT,
         note=f"{TOGETHER}; a Flux Kustomization of its own for the coordinator, which that of the workloads names "
         "under dependsOn, keeps the two apart",
+        recreate="kustomize.toolkit.fluxcd.io/force: enabled, an annotation of the Job",
     ),
 }
 
@@ -354,18 +362,28 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
         (verify, Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched")),
     )
     yield _coordinator(change, places, hosts, check)
+    delete = tuple(_delete_job(ref, places) for ref in change.jobs)
+    published: dict[bool, tuple[Sequence[str] | str, ...]] = {True: (), False: ("publish",)}
     yield Wave(
         "workloads",
-        "roll out the workloads; pods of both releases are attested, and may restart at any moment",
+        "roll out the workloads; pods of both releases are attested, and may restart at any moment"
+        + (
+            ". The API server refuses another template for a Job that is there, so delete it once it has ended"
+            if delete
+            else ""
+        ),
         {
             name: [
-                *_commands(
-                    host, ("apply",) if _applies_alone(host, change, places) else ("publish", "apply"), change, places
-                )
+                *_commands(host, (*published[_applies_alone(host, change, places)], delete, "apply"), change, places)
             ]
             for name, host in hosts.items()
         },
         (Gate(check, "exit code 0 without CC1133, a rollout that is not finished"),),
+        {
+            name: f"instead of kubectl delete: {host.recreate}"
+            for name, host in hosts.items()
+            if delete and host.recreate
+        },
     )
     yield Wave(
         "prune",
@@ -389,6 +407,11 @@ def _replace_coordinator(places: Places) -> str:
     if places.coordinator_file:
         return f"cp coordinator.yml {places.coordinator_file}"
     return "# in your files, replace the objects of the coordinator by those of the new release's coordinator.yml"
+
+
+def _delete_job(job: Ref, places: Places) -> str:
+    name, namespace = shlex.quote(f"job/{job.name}"), shlex.quote(job.namespace or places.namespace)
+    return f"kubectl delete {name} --namespace {namespace} --ignore-not-found"
 
 
 def _applies_alone(host: Host, change: Change, places: Places) -> bool:

@@ -15,7 +15,7 @@ from krm_function.config.release import chosen_profile
 from krm_function.contrast.annotations import TOTAL, annotations_size
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.resource import Edit, Outcome, Resource
-from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload
+from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload, frozen_notes
 from krm_function.policy.initdata import digest, from_annotation, unreadable
 from krm_function.policy.mounts import shared_gpu_notes
 from krm_function.policy.rules import load_rules, mismatch_findings
@@ -78,7 +78,7 @@ def _add_policy(workload: Workload, sealer: Sealer, *, look: bool = False) -> Wo
         findings = sealer(workload).findings if look and not is_unreadable(workload) else ()
         return add_findings(workload, [finding for finding in findings if has_errors([finding])])
     sealing = sealer(workload)
-    notes = workload.notes + sealing.notes
+    notes = workload.notes + sealing.notes + frozen_notes(workload)
     workload = apply_outcome(workload, Outcome(sealing.edits, sealing.findings))
     return workload._replace(digest=sealing.digest, open=sealing.open, notes=notes)
 

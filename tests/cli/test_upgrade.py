@@ -55,6 +55,57 @@ def test_the_waves_have_their_order_and_each_host_its_commands(shop: Path) -> No
     assert applied == [f"kubectl apply -f new-runtime-{platform}.yml" for platform in changed]
 
 
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, namespace: shop}
+spec:
+  template:
+    spec:
+      runtimeClassName: contrast-cc
+      restartPolicy: Never
+      containers: [{name: migrate, image: "IMAGE", resources: {limits: {memory: 1Gi}}}]
+"""
+IMAGE = re.compile(r"image: (\S+)")
+DELETE = "kubectl delete job/migrate --namespace shop --ignore-not-found"
+
+
+def add_job(shop: Path, metadata: str = "name: migrate") -> None:
+    (image,) = IMAGE.findall((shop / "resources/web.yaml").read_text())
+    text = JOB.replace("IMAGE", image).replace("{name: migrate,", f"{{{metadata},", 1)
+    (shop / "resources/job.yaml").write_text(text)
+
+
+def test_a_job_is_deleted_before_its_template_changes(shop: Path) -> None:
+    add_job(shop)
+    told = json.loads(plan(shop, "-o", "json").ok())
+    for wave in told["waves"]:
+        for host, commands in wave["commands"].items():
+            assert (DELETE in commands) == (wave["name"] == "workloads"), host
+    (workloads,) = (one for one in told["waves"] if one["name"] == "workloads")
+    commands = workloads["commands"]
+    assert commands["kubectl"].index(DELETE) < commands["kubectl"].index("kubectl apply -f rendered.yaml")
+    assert commands["flux"].index("git push") < commands["flux"].index(DELETE)
+    for host, words in (("helm4", "before-hook-creation"), ("argo-cd", "Replace=true"), ("flux", "force: enabled")):
+        assert words in workloads["notes"][host]
+    assert DELETE in plan(shop).ok().decode()
+    planned = called("plan", str(shop / "resources"), "--config", str(shop / "config")).ok().decode()
+    assert "kubectl delete job/migrate" in " ".join(planned.split())
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "generateName: migrate-",
+        "name: migrate, annotations: {helm.sh/hook: post-upgrade}",
+        "name: migrate, annotations: {argocd.argoproj.io/hook: PostSync}",
+    ],
+)
+def test_a_job_that_its_host_makes_anew_needs_nothing(shop: Path, metadata: str) -> None:
+    add_job(shop, metadata)
+    assert "kubectl delete" not in plan(shop).ok().decode()
+
+
 @pytest.mark.parametrize(
     ("example", "paths", "hosts"),
     [

@@ -24,6 +24,7 @@ from krm_function.hosts.files import CHART
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.resource import Resource
+from krm_function.kubernetes.workload import has_frozen_template
 from krm_function.operations.upgrade import (
     HOSTS,
     Change,
@@ -99,6 +100,7 @@ def run(options: Namespace) -> int:
         return print_findings(errors, options.format, options.report)
     workloads, coordinator = _list_workloads(prepared, config)
     change, told = change_between(present, following, workloads, coordinator)
+    change = change._replace(jobs=_list_jobs(prepared, config))
     if has_errors(told):
         return print_findings((*errors, *told), options.format, options.report)
     places, directories = places_of(options, inputs, config, change)
@@ -139,6 +141,14 @@ def _list_workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any,
     spaces = config.generate.namespace
     return [(_place(ref, spaces), platform) for ref, platform in dict(platforms).items()], chosen and _place(
         chosen, spaces
+    )
+
+
+def _list_jobs(prepared: Prepared, config: Config) -> tuple[Ref, ...]:
+    """List the Jobs that are neither hooks nor get a new name each time."""
+    workloads = prepared.injected.workloads if prepared.injected else ()
+    return tuple(
+        _place(workload.ref, config.generate.namespace) for workload in workloads if has_frozen_template(workload)
     )
 
 
