@@ -10,6 +10,7 @@ from typing import Any
 
 from krm_function.config.generate import ExternalSource
 from krm_function.krm.group_version import plain_api_version
+from krm_function.kubernetes.objects import ORDINARY, Hook, read_hook
 
 PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
 
@@ -27,7 +28,8 @@ class References:
     """The ConfigMaps and Secrets among some objects, and those that only the cluster has. Other objects are ignored.
 
     A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it later,
-    kubectl from its context), the name is enough, and must be unique.
+    kubectl from its context), the name is enough, and must be unique. Of a hook and an ordinary object of one name, a
+    hook gets the values of the one that is there when it starts, and an ordinary pod those of the ordinary one.
     """
 
     __slots__ = ("_aliases", "_names", "external", "openable")
@@ -57,27 +59,47 @@ class References:
             for name in dict.fromkeys(previous.split(",")) if isinstance(previous, str) else ():
                 self._aliases.setdefault((kind, name), []).append(entry)
 
-    def find(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
+    def find(self, kind: str, namespace: str, name: str, pod: Hook = ORDINARY) -> dict[str, str] | None:
         """Return the pairs of a ConfigMap or Secret, sorted by key; None without exactly one candidate.
 
-        Raises Undecodable.
+        pod: when it starts. Raises Undecodable.
         """
-        for candidates in self._candidates(kind, namespace, name):
+        source = self._choose(kind, namespace, name, pod)
+        return None if source is None else _read_pairs(source)
+
+    def is_late(self, kind: str, namespace: str, name: str, pod: Hook) -> bool:
+        """Tell whether a pod starts before Helm or Argo CD has applied the object that `find` reads."""
+        source = self._choose(kind, namespace, name, pod) if pod.early else None
+        return source is not None and not pod.follows(read_hook(source))
+
+    def _choose(self, kind: str, namespace: str, name: str, pod: Hook) -> Mapping[str, Any] | None:
+        for candidates in self._candidates(kind, namespace, name, pod):
             if len(candidates) == 1:
-                return _read_pairs(candidates[0])
+                return candidates[0]
         return None
 
     def known(self, kind: str, namespace: str, name: str) -> bool:
         """Tell whether the input has at least one object that could have this name."""
         return any(self._candidates(kind, namespace, name))
 
-    def _candidates(self, kind: str, namespace: str, name: str) -> Iterator[list[Mapping[str, Any]]]:
+    def _candidates(
+        self, kind: str, namespace: str, name: str, pod: Hook = ORDINARY
+    ) -> Iterator[list[Mapping[str, Any]]]:
         """Yield the objects that have the name now, then those that had it before a transformer renamed them."""
         for table in (self._names, self._aliases):
             entries = table.get((kind, name), [])
             exact = [value for where, value in entries if where == namespace]
             without_namespace = [value for where, value in entries if not (namespace and where)]
-            yield exact[:1] or without_namespace
+            yield _present(exact, pod)[:1] or _present(without_namespace, pod)
+
+
+def _present(values: list[Mapping[str, Any]], pod: Hook) -> list[Mapping[str, Any]]:
+    """Leave out the hooks that are not there when a pod starts, and what they replace, if anything is left."""
+    if len(values) < 2:
+        return values
+    hooks = [(read_hook(value), value) for value in values]
+    first = [value for hook, value in hooks if pod.follows(hook)]
+    return first or [value for hook, value in hooks if not hook.events] or values
 
 
 def _read_pairs(value: Mapping[str, Any]) -> dict[str, str]:

@@ -245,11 +245,14 @@ def fits(pattern: str, name: str) -> bool:
 
 # --- Recognise hooks, which Helm or Argo CD creates at a moment of their own, apart from the other objects of a release
 #
-# Rule: the annotation alone makes an object a hook, whatever else it has. Argo CD reads those of Helm, too.
+# Rule: the annotation alone makes an object a hook, whatever else it has. Argo CD reads those of Helm, too. Source:
+# docs/facts/helm.md#hooks.
 
 
 HOOK = "helm.sh/hook"
 ARGO_HOOK = "argocd.argoproj.io/hook"
+WEIGHT = "helm.sh/hook-weight"
+ARGO_WEIGHT = "argocd.argoproj.io/sync-wave"
 
 
 def hook_of(value: Any) -> str:
@@ -258,8 +261,30 @@ def hook_of(value: Any) -> str:
     return hook if isinstance(hook, str) else ""
 
 
-def hook_events(value: Any) -> frozenset[str]:
-    """Return the moments at which Helm or Argo CD creates a hook; none of an object that is not one."""
-    texts = (dig(value, ("metadata", "annotations", key)) for key in (HOOK, ARGO_HOOK))
-    names = (name.strip() for text in texts if isinstance(text, str) for name in text.split(","))
-    return frozenset(filter(None, names))
+class Hook(NamedTuple):
+    """When a hook is created: at which moments, none for an ordinary object, and in which order."""
+
+    events: frozenset[str] = frozenset()
+    weight: int = 0
+
+    @property
+    def early(self) -> str:
+        """The moments before the ordinary objects are created or changed."""
+        return ", ".join(sorted(self.events & BEFORE))
+
+    def follows(self, source: "Hook") -> bool:
+        """Tell whether a source is there first, each time. Of the same weight, a ConfigMap precedes a pod."""
+        return bool(self.events) and self.events <= source.events and source.weight <= self.weight
+
+
+ORDINARY = Hook()
+BEFORE = frozenset(("pre-install", "pre-upgrade", "pre-rollback", "PreSync"))
+
+
+def read_hook(value: Any) -> Hook:
+    """Read the annotations of an object. A weight that is not a number counts as 0, as in Helm and Argo CD."""
+    annotations = mapping(dig(value, ("metadata", "annotations")))
+    names = (name.strip() for key in (HOOK, ARGO_HOOK) for name in _text_of(annotations, key).split(","))
+    events = frozenset(filter(None, names))
+    weight = _text_of(annotations, WEIGHT) or _text_of(annotations, ARGO_WEIGHT)
+    return Hook(events, int(weight) if re.fullmatch("[+-]?[0-9]{1,9}", weight) else 0) if events else ORDINARY

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from krm_function.findings import Finding, Path, Ref, has_errors
-from krm_function.kubernetes.objects import dig, hook_events, mapping, maps
+from krm_function.kubernetes.objects import dig, mapping, maps, read_hook
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds, PodTemplate, applies
 from krm_function.kubernetes.resource import Edit, Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
@@ -351,7 +351,7 @@ def has_frozen_template(workload: Workload) -> bool:
     """
     name = dig(workload.object, ("metadata", "name"))
     is_job = (workload.ref.api_version, workload.ref.kind) == ("batch/v1", "Job")
-    return is_job and bool(name) and not hook_events(workload.object)
+    return is_job and bool(name) and not read_hook(workload.object).events
 
 
 def frozen_notes(workload: Workload) -> tuple[str, ...]:

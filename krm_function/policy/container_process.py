@@ -200,12 +200,16 @@ def _report_uncovered(context: _Context, cause: Cause, kind: str, selector: Mapp
 def _find_pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
     name = selector["name"]
     try:
-        pairs = context.references.find(kind, context.pod.namespace, name)
+        pairs = context.references.find(kind, context.pod.namespace, name, context.pod.hook)
     except Undecodable as error:
         context.findings.append(problem(context.pod, at, error.code, of=f"{kind} {name}", key=error.key))
         return None
+    where = context.pod.spec_path + at
+    if context.references.is_late(kind, context.pod.namespace, name, context.pod.hook):
+        late = finding("CC0685", context.pod.ref, where, kind=kind, name=name, moment=context.pod.hook.early)
+        if all(reported.message != late.message for reported in context.findings):
+            context.findings.append(late)
     if pairs is None and not selector.get("optional"):
-        where = context.pod.spec_path + at
         code = "CC0602.open" if context.references.openable else "CC0602"
         context.findings.append(finding(code, context.pod.ref, where, kind=kind, name=name))
     return pairs

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from krm_function.contrast.owned import ANNOTATIONS
 from krm_function.findings import Finding, Path, Ref, dotted, finding
-from krm_function.kubernetes.objects import dig, mapping, maps
+from krm_function.kubernetes.objects import ORDINARY, Hook, dig, mapping, maps, read_hook
 from krm_function.kubernetes.pod_fields import POD_SPEC, Use, type_finding
 from krm_function.kubernetes.pod_names import PodName, kata_pattern, name_pattern, pod_name
 from krm_function.kubernetes.workload import INITDATA, Workload
@@ -71,6 +71,7 @@ class PodMetadata(NamedTuple):
     labels: dict[str, Any]
     claim_templates: dict[str, str]  # of a StatefulSet's volumeClaimTemplates: name -> volumeMode, "" if not given
     of_the_cluster: tuple[str, ...] = ()  # annotations that the cluster has added, which are in no policy
+    hook: Hook = ORDINARY
     controlled: Mapping[tuple[str, str], str] = NOTHING  # of a custom resource: labels and annotations with markers
 
     @cached_property
@@ -113,6 +114,7 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
         workload.labels,
         _claim_templates(workload),
         tuple(key for key in workload.annotations if key in _OF_THE_CLUSTER),
+        read_hook(workload.object),
     )
     return pod, findings
 

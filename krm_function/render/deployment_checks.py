@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.config.references import PREVIOUS_NAMES
+from krm_function.contrast.injected import INITIALIZER
 from krm_function.contrast.platforms import is_contrast_name
 from krm_function.contrast.sidecar_injectors import (
     INJECTORS,
@@ -17,7 +18,7 @@ from krm_function.contrast.sidecar_injectors import (
 )
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.image import parse_image
-from krm_function.kubernetes.objects import dig, listed, mapping, maps
+from krm_function.kubernetes.objects import dig, listed, mapping, maps, read_hook
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of
 from krm_function.kubernetes.workload import POD_ROLE, Workload, workloads_of
 from krm_function.text.errors import YamlError
@@ -59,6 +60,24 @@ def check_coordinator_service(
         path = (*item.root, "metadata", "name")
         findings.append(item.placed(finding("CC0771", service, path, host=f"{NAME}.{namespace}", service=host)))
     return tuple(findings)
+
+
+# --- Compare the moment of a hook with that of the coordinator
+
+
+def check_coordinator_time(workloads: Iterable[Workload]) -> Iterator[Finding]:
+    """Yield CC0772 for each hook with an initializer that runs before the coordinator of the input is created."""
+    workloads = list(workloads)
+    coordinator = next((workload for workload in workloads if workload.is_chosen), None)
+    for workload in workloads if coordinator else ():
+        hook = read_hook(workload.object)
+        first = hook.events & {"pre-install", "PreSync"}
+        waits = any(container.name == INITIALIZER for container in workload.all_containers)
+        if coordinator and first and waits and not hook.follows(read_hook(coordinator.object)):
+            name = f"{coordinator.ref.kind} {coordinator.ref}"
+            moment = ", ".join(sorted(first))
+            problem = finding("CC0772", workload.ref, workload.spec_path, moment=moment, coordinator=name)
+            yield workload.placed(problem)
 
 
 # --- Name the pod that was meant as the coordinator, by its image, where a manifest has none

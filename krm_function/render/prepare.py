@@ -17,6 +17,7 @@ from krm_function.record import NamedTuple
 from krm_function.render.copies import add_copies, find_duplicates
 from krm_function.render.deployment_checks import (
     check_coordinator_service,
+    check_coordinator_time,
     find_late_injections,
     find_pull_secrets,
     find_renamed_references,
@@ -129,6 +130,7 @@ def prepare(
             log.add(find_missing_images(readable, config.generate, config.release), stop=True)
         gpus = list_passed_gpus(config)
         injected = [inject_containers(workload, config, namespace, gpus, without) for workload in rewritten]
+        log.add(tuple(check_coordinator_time(workload for workload in injected if not is_unreadable(workload))))
         workloads = _check_claim_modes(injected, resources, config, [edits.ref for _, edits in claims])
     except Stop:
         return Prepared(log, resources)

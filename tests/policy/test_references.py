@@ -4,6 +4,7 @@ import pytest
 
 from krm_function.config.references import PREVIOUS_NAMES, References, Undecodable
 from krm_function.findings import finding
+from krm_function.kubernetes.objects import read_hook
 from tests.wording import wording
 
 
@@ -86,3 +87,32 @@ def test_binary_data_is_no_environment() -> None:
 def test_a_number_is_not_guessed_to_be_text() -> None:
     with pytest.raises(Undecodable):
         References([_map("a", data={"k": 1})]).find("ConfigMap", "", "a")
+
+
+# --- objects that are hooks
+
+
+def at(weight: str = "", **hooks: str) -> dict[str, Any]:
+    keys = {"helm": "helm.sh/hook", "argo": "argocd.argoproj.io/hook"}
+    weights = {"helm": "helm.sh/hook-weight", "argo": "argocd.argoproj.io/sync-wave"}
+    marks = {keys[host]: moment for host, moment in hooks.items()}
+    marks |= {weights[host]: weight for host in hooks if weight}
+    return {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "cfg", "annotations": marks}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "source", "late"),
+    [
+        (at(argo="PreSync"), at(), True),
+        (at(argo="PreSync"), at("-1", argo="PreSync"), False),
+        (at("1", argo="PreSync"), at("2", argo="PreSync"), True),
+        (at(argo="PreSync"), at("x", argo="PreSync"), False),  # counts as 0
+        (at(argo="PostSync"), at(), False),
+        (at(argo="Sync"), at(), False),
+        (at(helm="pre-rollback"), at(helm="pre-upgrade"), True),
+        (at(helm="test"), at(), False),
+        (at(), at(helm="pre-install"), False),
+    ],
+)
+def test_which_objects_are_not_there_when_a_pod_starts(pod: dict[str, Any], source: dict[str, Any], late: bool) -> None:
+    assert References([source]).is_late("ConfigMap", "shop", "cfg", read_hook(pod)) == late
