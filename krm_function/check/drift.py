@@ -96,6 +96,10 @@ IDENTITY = {
     "io.kubernetes.cri.sandbox-namespace": "metadata.namespace",
 }
 
+# The annotations that reach a node's runtime, and Contrast's. Requests carry no others: CNI plugins, webhooks and
+# controllers may write those. Source: docs/facts/contrast.md#annotations-of-kata.
+READ_BY_THE_NODE = ("io.katacontainers.", "contrast.edgeless.systems/")
+
 # field of the pod -> its path in a container of policy_data
 COMPARED: dict[str, Path] = {
     "command or args": ("OCI", "Process", "Args"),
@@ -112,8 +116,11 @@ COMPARED: dict[str, Path] = {
 }
 
 
-def compare_pod_fields(generated: Json, policy: Json) -> list[str]:
-    """Return the names of the differing fields of two containers of the native generator."""
+def compare_pod_fields(generated: Json, policy: Json, annotations: tuple[str, ...] = ("",)) -> list[str]:
+    """Return the names of the differing fields of two containers of the native generator.
+
+    annotations: prefixes of those that count.
+    """
     fields = [field for field, path in COMPARED.items() if _get(generated, path) != _get(policy, path)]
     if _list_variables(generated) != _list_variables(policy):
         fields.append("env")
@@ -124,7 +131,8 @@ def compare_pod_fields(generated: Json, policy: Json) -> list[str]:
     if _list_mounts(generated) != _list_mounts(policy) or _list_storages(generated) != _list_storages(policy):
         fields.append("volumeMounts")
     notes, sealed = (_select_user_annotations(entry) for entry in (generated, policy))
-    changed = sorted(key for key in notes.keys() | sealed.keys() if notes.get(key) != sealed.get(key))
+    differing = sorted(key for key in notes.keys() | sealed.keys() if notes.get(key) != sealed.get(key))
+    changed = [key for key in differing if key in IDENTITY or key.startswith(annotations)]
     return fields + [IDENTITY.get(key, f"annotation {key}") for key in changed]
 
 
@@ -304,7 +312,7 @@ def _add_changes(
     if native and has_errors(findings):
         changed += [f"{name}: {problem.message}" for problem in findings]
     generated, policy = as_bound(entries[1]), as_bound(sealed.policies[name])
-    fields = compare_pod_fields(generated, policy)
+    fields = compare_pod_fields(generated, policy, READ_BY_THE_NODE)
     if read_annotation(policy, SANDBOX_NAME) in name_patterns(pod):
         fields = [field for field in fields if field != IDENTITY[SANDBOX_NAME]]
     if not native:

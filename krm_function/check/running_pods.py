@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from krm_function.check.drift import READ_BY_THE_NODE
 from krm_function.check.pods import check_workload, make_name_prefix, place_in_owner
 from krm_function.config.references import References
 from krm_function.contrast.platforms import is_contrast_name
@@ -91,12 +92,11 @@ def find_last_writer(value: Any) -> str:
 #
 # Rule: the generator answers, as in `find_drift`; this part only adds differences that a policy cannot show: another
 # policy, another class, another number of vCPUs, a field that is gone so that the image's counts, a debug container.
-# Fields that no policy covers (tolerations, priority, pull secrets) are not differences.
+# Fields that no policy covers (labels, most annotations, tolerations, priority, pull secrets) are not differences.
 
 
 OF_THE_IMAGE = ("command", "args", "workingDir")  # without them, the image's own count
 DEBUG = "ephemeralContainers"
-READ_BY_THE_NODE = ("io.katacontainers.", "contrast.edgeless.systems/")
 
 
 class Judged(NamedTuple):
@@ -321,9 +321,14 @@ class RunningPods:
         spec = {key: part for key, part in mapping(pod.get("spec")).items() if key not in OF_EACH_POD}
         annotations = mapping(dig(pod, ("metadata", "annotations")))
         policy = read_sealed_digest(Workload(pod, (), owner.workload.ref, ())) or annotations.get(INITDATA)
-        rest = {key: value for key, value in annotations.items() if key != INITDATA}
-        text = json.dumps([owner.workload.ref, policy, rest, spec], sort_keys=True, default=str)
-        key = TOKEN_VOLUME.sub("", text)
+        text = json.dumps([owner.workload.ref, policy, spec], sort_keys=True, default=str)
+        texts = [*annotations.items(), *mapping(dig(pod, ("metadata", "labels"))).items()]
+        needed = [
+            (name, value)
+            for name, value in texts
+            if name != INITDATA and (str(name).startswith(READ_BY_THE_NODE) or f"['{name}']" in text)
+        ]
+        key = f"{TOKEN_VOLUME.sub('', text)}{needed}"
         if key not in self._judged:
             if len(self._judged) >= MOST_CACHED:
                 self._judged.clear()

@@ -108,7 +108,7 @@ def privileges(made: Objects) -> None:
 
 
 def annotation(made: Objects) -> None:
-    web(made)["metadata"]["annotations"]["example.com/added"] = CANARY
+    web(made)["metadata"]["annotations"]["io.katacontainers.added"] = CANARY
 
 
 def cpu(made: Objects) -> None:
@@ -152,7 +152,7 @@ MOVES: list[tuple[Move, str, str]] = [
     (command, "CC1103", "web: command or args"),
     (more_containers, "CC1103", "more"),
     (privileges, "CC1103", "web: securityContext.runAsUser"),
-    (annotation, "CC1103", "annotation example.com/added"),
+    (annotation, "CC1103", "annotation io.katacontainers.added"),
     (cpu, "CC1103", "the vCPU count"),
     (unpinned_init_container, "CC0502", "registry.example.com/unpinned:1.0 is not pinned"),
     (node_selector, "CC0304", "hardware=tdx contradicts"),

@@ -61,6 +61,7 @@ def as_the_server_adds(pod: Any) -> tuple[int, Any]:
     """What each API server writes into a pod, and harmless plugins, with a kube-api-access volume and pull secrets."""
     pod = copy.deepcopy(pod)
     spec = pod["spec"]
+    pod["metadata"]["annotations"]["openshift.io/scc"] = "restricted-v2"
     pod["metadata"] |= {"name": f"{pod['metadata']['generateName']}x2b4c", "uid": "1"}
     spec |= {
         "serviceAccountName": "default",
@@ -76,6 +77,7 @@ def as_the_server_adds(pod: Any) -> tuple[int, Any]:
         "enableServiceLinks": True,
         "terminationGracePeriodSeconds": 30,
         "schedulerName": "default-scheduler",
+        "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}],
     }
     token = {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}
     root = {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}}

@@ -142,6 +142,64 @@ def test_a_pod_that_was_changed_on_its_way_in_is_found(
     assert said.startswith(f"error CC1132 shop/web: {wording('CC1132.admitted', fields=fields, pods=f'pod {name}')}")
 
 
+WRITTEN_BY_OTHERS = {
+    "cni.projectcalico.org/podIP": "10.1.2.3/32",
+    "cni.projectcalico.org/podIPs": "10.1.2.3/32",
+    "cni.projectcalico.org/containerID": "0123456789abcdef",
+    "k8s.v1.cni.cncf.io/network-status": "[]",
+    "k8s.ovn.org/pod-networks": "{}",
+    "ovn.kubernetes.io/allocated": "true",
+    "vpc.amazonaws.com/pod-ips": "10.1.2.3",
+    "openshift.io/scc": "restricted-v2",
+    "seccomp.security.alpha.kubernetes.io/pod": "runtime/default",
+    "policies.kyverno.io/last-applied-patches": "label: added",
+    "vpaUpdates": "Pod resources updated by web",
+    "vpaObservedContainers": "web",
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "true",
+    "controller.kubernetes.io/pod-deletion-cost": "10",
+    "prometheus.io/scrape": "true",
+    "leaderworkerset.sigs.k8s.io/exclusive-topology": "rack",
+    "kubernetes.io/limit-ranger": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "key", "value"),
+    [
+        *(("metadata", "annotations", {key: value}) for key, value in WRITTEN_BY_OTHERS.items()),
+        ("metadata", "labels", {"example.com/team": "a"}),
+        ("metadata", "finalizers", ["example.com/cleanup"]),
+        ("spec", "tolerations", [{"key": "a", "operator": "Exists"}]),
+        ("spec", "priority", 1000),
+        ("spec", "priorityClassName", "usual"),
+        ("spec", "schedulingGates", [{"name": "kueue.x-k8s.io/admission"}]),
+        ("spec", "readinessGates", [{"conditionType": "target-health.elbv2.k8s.aws/a"}]),
+        ("spec", "imagePullSecrets", [{"name": "registry"}]),
+        ("status", "conditions", [{"type": "example.com/gate", "status": "True"}]),
+    ],
+    ids=str,
+)
+def test_a_field_that_reaches_no_node_may_differ(
+    check: Callable[..., Run], field: str, key: str, value: object
+) -> None:
+    objects = with_pods()
+    (pod,) = pods(objects, "web-")
+    present = pod[field].get(key)
+    pod[field][key] = {**(present or {}), **value} if isinstance(value, dict) else value
+    ran = check(objects)
+    assert (ran.code, errors(ran)) == (0, []), ran.stderr
+
+
+def test_an_annotation_that_reaches_the_node_may_not_differ(check: Callable[..., Run]) -> None:
+    objects = with_pods()
+    (pod,) = pods(objects, "web-")
+    name = "io.katacontainers.config.hypervisor.default_memory"
+    pod["metadata"]["annotations"][name] = "4096"
+    (line,) = errors(check(objects))
+    assert line.startswith("error CC1132 shop/web")
+    assert name in line
+
+
 def test_a_pod_with_a_name_that_its_policy_refuses_is_found(check: Callable[..., Run]) -> None:
     """Of pods that are alike, that one alone."""
     objects = with_pods()

@@ -163,6 +163,12 @@ def test_a_field_that_admission_changed_is_named(field: str, alone: bool) -> Non
     assert "hunter2" not in out
 
 
+def test_an_annotation_of_a_cni_plugin_is_no_cause() -> None:
+    value = status(pod(), {"phase": "Pending"})
+    value["metadata"]["annotations"]["cni.projectcalico.org/podIP"] = "10.1.2.3/32"
+    assert "CC1165" not in why(value, replica_set(), deployment()).out.decode()
+
+
 @pytest.mark.parametrize("field", CHANGES)
 def test_it_is_named_before_anything_has_been_denied(field: str) -> None:
     out = why(status(_changed(CHANGES[field]), {"phase": "Pending"}), replica_set(), deployment()).out.decode()

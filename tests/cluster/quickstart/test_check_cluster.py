@@ -86,7 +86,7 @@ ROUNDS: dict[str, list[tuple[Callable[[Shop], None], str]]] = {
             f"shop/web: {CHANGED} {digest('web')}: web: image",
         ),
         (
-            template("deployment", "payments", ("add", "metadata/annotations/example.com~1a", "b")),
+            template("deployment", "payments", ("add", "metadata/annotations/io.katacontainers.a", "b")),
             f"shop/payments: {CHANGED} {digest('payments')}",
         ),
         (  # which no policy shows: a command that is missing is that of the image

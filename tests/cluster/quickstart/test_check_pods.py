@@ -231,7 +231,7 @@ def test_a_quota_that_wants_limits_is_told_and_a_full_one_is_not(applied: Shop) 
 
 
 def test_what_no_policy_is_about_is_no_alarm(applied: Shop) -> None:
-    """Memory, pull secrets, no token, a priority for all pods."""
+    """Memory, pull secrets, no token, a priority for all pods, an annotation of a CNI plugin."""
     account = {"automountServiceAccountToken": False, "imagePullSecrets": [{"name": "registry"}]}
     priority = {
         "apiVersion": "scheduling.k8s.io/v1",
@@ -250,6 +250,7 @@ def test_what_no_policy_is_about_is_no_alarm(applied: Shop) -> None:
         with there(applied.api, limit_range(memory="512Mi"), priority):
             applied.kubectl("rollout", "restart", "deployment/web", "-n", "shop")
             applied.kubectl("rollout", "status", "deployment/web", "-n", "shop", "--timeout=50s")
+            applied.kubectl("annotate", "pods", "-n", "shop", "--all", "cni.projectcalico.org/podIP=10.1.2.3/32")
             for ran in (applied.check(), piped(applied)):
                 assert lines(ran, "error") == [], ran.err
     finally:
