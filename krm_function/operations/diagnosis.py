@@ -12,7 +12,7 @@ from krm_function.contrast.platforms import Platform, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Cause, Finding, Ref, dotted, finding
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.objects import controller_of, dig, mapping, maps, reference
+from krm_function.kubernetes.objects import controller_of, dig, listed, mapping, maps, reference
 from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workloads_of
 from krm_function.operations.evidence import Evidence, is_ready
 from krm_function.operations.replay_log import DENIED
@@ -205,6 +205,37 @@ def admission(evidence: Evidence) -> list[Finding]:
         for condition in maps(dig(owner, ("status", "conditions"))):
             if condition.get("type") == "ReplicaFailure" and condition.get("status") == "True":
                 return _match_table(evidence, " ".join(str(condition.get("message") or "").split()), ADMISSION)
+    return []
+
+
+# field of an object -> its value if the object wants no pod, or no further one
+WANTS_NONE: dict[tuple[str, ...], Any] = {
+    ("spec", "replicas"): 0,
+    ("spec", "parallelism"): 0,
+    ("status", "desiredNumberScheduled"): 0,
+    ("spec", "suspend"): True,
+    ("spec", "paused"): True,
+}
+
+
+def wants_none(evidence: Evidence) -> list[Finding]:
+    """Return what the object in question states itself: it is being deleted, wants no pod, or its rollout has ended."""
+    asked = evidence.pod or next((owner for owner in evidence.owners if reference(owner) == evidence.ref), None)
+    ref = evidence.ref
+    since = dig(asked, ("metadata", "deletionTimestamp"))
+    if since:
+        finalizers = dig(asked, ("metadata", "finalizers"))
+        names = listed([str(name) for name in finalizers]) if isinstance(finalizers, list) and finalizers else "none"
+        return [finding("CC1177.deleted", ref, kind=ref.kind, name=ref.name, since=str(since), finalizers=names)]
+    for path, value in WANTS_NONE.items():
+        actual = dig(asked, path)
+        if evidence.pod is None and type(actual) is type(value) and actual == value:
+            text = str(value).lower()
+            return [finding("CC1177.none", ref, path, kind=ref.kind, name=ref.name, field=dotted(path), value=text)]
+    for condition in maps(dig(asked, ("status", "conditions"))):
+        if condition.get("reason") == "ProgressDeadlineExceeded":
+            words = quoted(" ".join(str(condition.get("message") or "").split()))
+            return [finding("CC1177.deadline", ref, kind=ref.kind, name=ref.name, said=words)]
     return []
 
 
@@ -548,6 +579,7 @@ def _find_cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
 #     its VM and containers start  container statuses, events, policy, Services     CC1163 to CC1168
 #     the coordinator accepts it   the initializer's status, manifests              CC1167
 #     its programs run             container statuses                               CC1169
+#     a pod is wanted              spec and status of the object in question        CC1177
 #
 # Rule: a later stage is examined only if the earlier ones have no cause, because its messages are then older.
 
@@ -555,7 +587,8 @@ def _find_cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
 def why(evidence: Evidence) -> list[Finding]:
     """Return the causes, or one finding of severity info for a pod that runs."""
     if evidence.pod is None:
-        return admission(evidence) or scheduling(evidence) or created(evidence) or [_report_unknown(evidence)]
+        causes = admission(evidence) or scheduling(evidence) or created(evidence)
+        return causes or wants_none(evidence) or [_report_unknown(evidence)]
     if is_ready(evidence.pod):
         return [finding("CC1171", evidence.ref, ("status",), state=state_of(evidence))]
     sealed = sealed_policy(evidence)
@@ -568,6 +601,7 @@ def why(evidence: Evidence) -> list[Finding]:
         or initializer(evidence, sealed)
         or own_process(evidence)
         or _find_suspects(evidence, sealed)
+        or wants_none(evidence)
         or plain(evidence)
         or [_report_unknown(evidence)]
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.findings import Finding, Ref, finding
-from krm_function.kubernetes.kinds import KINDS
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS
 from krm_function.kubernetes.objects import controller_of, dig, mapping, maps, reference
 from krm_function.record import NamedTuple
 from krm_function.render.copies import index_controllers
@@ -84,6 +84,7 @@ SHORT = {
     "rs": "ReplicaSet",
     "cj": "CronJob",
     "rc": "ReplicationController",
+    "lws": "LeaderWorkerSet",
 }
 
 
@@ -106,11 +107,16 @@ class Evidence(NamedTuple):
 
 def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | Finding:
     """Return the evidence about KIND/NAME, or a finding. namespace: of the call, "" for any."""
-    kind, space, name = _parse_address(address, namespace)
+    kind, group, space, name = parse_address(address, namespace)
     if not kind:
         return finding("CC1172.address", address=address)
     all_events = tuple(events(objects))
-    matches = [value for value in objects if _has_address(value, kind, space, name)]
+    matches = [
+        value
+        for value in objects
+        if _has_address(value, kind, space, name)
+        and (not group or reference(value).api_version.rpartition("/")[0] == group)
+    ]
     spaces = sorted(
         {reference(match).namespace for match in matches}
         | {event.namespace for event in _select_events(all_events, kind, space, name)}
@@ -173,17 +179,22 @@ def _find_manifests(objects: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
                 continue
 
 
-def _parse_address(address: str, namespace: str) -> tuple[str, str, str]:
-    """Return kind, namespace and name of `pod/NAME` or `pod/NAMESPACE/NAME`; kind "" for anything else."""
-    kinds = {kind.lower(): kind for kind in KINDS}
+def parse_address(address: str, namespace: str) -> tuple[str, str, str, str]:
+    """Return kind, group, namespace and name of `pod/NAME` or `pod/NAMESPACE/NAME`; kind "" for anything else.
+
+    The group is that of `deployment.apps/NAME`, "" for any.
+    """
+    kinds = {kind.lower(): kind for kind in (*KINDS, *CATALOGUED)}
     kinds |= {f"{short}s": kind for short, kind in kinds.items()} | SHORT
-    match address.split("/"):
-        case [kind, name] if kind.lower() in kinds and name:
-            return kinds[kind.lower()], namespace, name
-        case [kind, space, name] if kind.lower() in kinds and space and name:
-            return kinds[kind.lower()], space, name
+    word, *names = address.split("/")
+    short, _, group = word.lower().partition(".")
+    match names:
+        case [name] if short in kinds and name:
+            return kinds[short], group, namespace, name
+        case [space, name] if short in kinds and space and name:
+            return kinds[short], group, space, name
         case _:
-            return "", "", ""
+            return "", "", "", ""
 
 
 def _has_address(value: Any, kind: str, namespace: str, name: str) -> bool:

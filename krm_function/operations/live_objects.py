@@ -18,6 +18,7 @@ from krm_function.operations.api_server import ApiServer, Listing, Lists, Refusa
 from krm_function.record import NamedTuple
 
 FORBIDDEN = 403
+ABSENT = 404  # no such resource
 CONFIG_MAP = ("v1", "ConfigMap")
 
 
@@ -135,8 +136,8 @@ def _refuse(code: str, **values: Any) -> Asked:
 
 # --- All objects of one namespace of a live cluster that may show why a pod does not start
 #
-# Rule: a kind that the role may not list is left out. Of custom resources, it lists the kinds that own an object here,
-# by ownerReferences.
+# Rule: a kind that the role may not list, or that the cluster does not have, is left out. Of custom resources, it lists
+# the kinds that own an object here, by ownerReferences, and the one that the call names.
 
 
 POD = ("v1", "Pod")
@@ -160,7 +161,7 @@ def _list_namespace(lists: Lists, namespace: str, custom: Collection[tuple[str, 
         try:
             yield from lists.objects(listing_of(version, kind, namespace))
         except RefusalError as problem:
-            if problem.status != FORBIDDEN or kind == "Pod":
+            if problem.status not in (FORBIDDEN, ABSENT) or kind == "Pod":
                 raise
 
     kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]

@@ -342,3 +342,65 @@ def test_control_characters_of_a_cluster_are_shown() -> None:
     made = status(pod(), {})
     told = event(made, "FailedCreatePodSandBox", "Failed \x1b[31mred")
     assert "\x1b" not in why(made, told).out.decode()
+
+
+PROGRESS = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "timed out"}
+WANTED: list[tuple[str, Json, str, Json]] = [
+    ("spec", {"replicas": 0}, "none", {"field": "spec.replicas", "value": "0"}),
+    ("spec", {"paused": True}, "none", {"field": "spec.paused", "value": "true"}),
+    ("spec", {"suspend": True}, "none", {"field": "spec.suspend", "value": "true"}),
+    ("status", {"desiredNumberScheduled": 0}, "none", {"field": "status.desiredNumberScheduled", "value": "0"}),
+    ("status", {"conditions": [PROGRESS]}, "deadline", {"said": "timed out"}),
+    (
+        "metadata",
+        {"deletionTimestamp": "2026-11-24T10:00:00Z", "finalizers": ["a/b"]},
+        "deleted",
+        {"since": "2026-11-24T10:00:00Z", "finalizers": "a/b"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("field", "parts", "variant", "values"), WANTED, ids=str)
+def test_what_the_object_itself_states_is_the_cause(field: str, parts: Json, variant: str, values: Json) -> None:
+    owner, earlier = deployment(), replica_set()
+    earlier["spec"]["replicas"] = 0  # of an earlier template, which is no cause
+    owner.setdefault(field, {}).update(parts)
+    out = why(earlier, owner, of="deploy/web").out.decode()
+    assert wording(f"CC1177.{variant}", kind="Deployment", name="web", **values) in out
+    assert "CC1170" not in out
+    assert "CC1170" in why(earlier, deployment(), of="deploy/web").out.decode()
+
+
+def test_a_pod_that_does_not_go_is_named() -> None:
+    made = status(pod(), {"phase": "Pending"})
+    made["metadata"]["deletionTimestamp"] = "2026-11-24T10:00:00Z"
+    out = why(made, replica_set(), deployment()).out.decode()
+    assert wording("CC1177.deleted", kind="Pod", name=NAME, since="2026-11-24T10:00:00Z", finalizers="none") in out
+
+
+@pytest.mark.parametrize(
+    "address", ["deployment.apps/web", "deployments.apps/shop/web", "Deployment/web", "rs.apps/web-7c5ddbdf54"]
+)
+def test_a_kind_may_have_its_group(address: str) -> None:
+    made = status(pod(), READY)
+    assert why(made, replica_set(), deployment(), of=address).code == 0
+    assert why(made, replica_set(), deployment(), of="deployment.example.com/web").code == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "version", "kind"),
+    [
+        ("rollout/x", "argoproj.io/v1alpha1", "Rollout"),
+        ("rollouts.argoproj.io/x", "argoproj.io/v1alpha1", "Rollout"),
+        ("leaderworkerset/x", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+        ("lws/shop/x", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+        ("jobset/x", "jobset.x-k8s.io/v1alpha2", "JobSet"),
+        ("statefulset.apps.kruise.io/x", "apps.kruise.io/v1beta1", "StatefulSet"),
+    ],
+)
+def test_kinds_of_the_catalogue_can_be_asked_about(address: str, version: str, kind: str) -> None:
+    owner = {**deployment(), "apiVersion": version, "kind": kind}
+    owner["metadata"] |= {"name": "x", "uid": "uid-x"}
+    replicas = replica_set(owner)
+    ran = why(status(pod(replicas), READY), replicas, owner, of=address)
+    assert (ran.code, ran.out.decode().startswith(f"Pod shop/{NAME}: Running")) == (0, True), ran.err

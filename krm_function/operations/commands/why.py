@@ -13,8 +13,10 @@ from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, has_errors
+from krm_function.kubernetes.kinds import CATALOGUED, KINDS
+from krm_function.kubernetes.pod_kinds import shipped
 from krm_function.operations.diagnosis import diagnosis_json, diagnosis_text, state_of, why
-from krm_function.operations.evidence import gather
+from krm_function.operations.evidence import gather, parse_address
 
 DESCRIPTION = (
     "Reads the cluster with --cluster, or else the output of `kubectl get "
@@ -66,7 +68,9 @@ def _read_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
 def _read_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     from krm_function.operations.live_objects import read_namespaces
 
-    parts = options.pod.split("/")
-    namespace = parts[1] if len(parts) > 2 else options.namespace or "default"
-    read = read_namespaces((namespace,))
+    kind, group, namespace, _ = parse_address(options.pod, options.namespace)
+    groups = [name for name in CATALOGUED.get(kind, ()) if group in ("", name) and (group or kind not in KINDS)]
+    entries = [entry for name in groups if (entry := shipped(name, kind))]
+    custom = [(f"{entry.group}/{version}", kind) for entry in entries for version in entry.versions]
+    read = read_namespaces((namespace or "default",), custom)
     return list(read.objects or ()), read.findings
