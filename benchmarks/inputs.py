@@ -112,7 +112,9 @@ def list_document(documents: list[str]) -> str:
 def quickstart(workloads: int) -> str:
     """Return a ResourceList of meshed workloads with the quickstart's own options, such as an owner key."""
     (own,) = _documents("config", "contrast")
-    return resource_list(meshed(workloads), re.sub(r"(?ms)^    policies:.*", "", own))  # names workloads of its own
+    own = re.sub(r"(?ms)^    policies:.*", "", own)  # names workloads of its own
+    own = own.replace("spec:\n", "spec:\n  acknowledged: [{code: CC0675, reason: the token is made up}]\n", 1)
+    return resource_list(meshed(workloads), own)
 
 
 def written(directory: str, text: str, name: str = "") -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_function.config.generate import ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
+from krm_function.config.generate import Acknowledged, ManifestOptions, PolicyOptions, Scheduling, WorkloadPolicy
 from krm_function.contrast.manifest import decode, encode
 from krm_function.findings import finding
 from krm_function.kubernetes.kinds import KINDS
@@ -407,6 +407,36 @@ def test_logins_that_no_vm_gets_are_one_warning() -> None:
         "imagePullSecrets has no effect in a VM; it is set by Deployment shop/web, Deployment shop/api"
     ]
     assert "CC0512" not in codes(good(coordinator(), an_object(), plain), "warning")
+
+
+def test_secrets_of_the_input_that_policies_show_are_one_warning() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db", "namespace": "shop"}}
+    secret |= {"stringData": {"user": "made-up-1", "password": "made-up-2"}}
+    of_key = {"secretKeyRef": {"name": "db", "key": "password"}}
+    optional = {"secretKeyRef": {"name": "db", "key": "none", "optional": True}}
+    variables = [{"name": "PASSWORD", "valueFrom": of_key}, {"name": "MAYBE", "valueFrom": optional}]
+    fields = {
+        "web": {"env": variables},
+        "api": {"envFrom": [{"secretRef": {"name": "db"}, "prefix": "DB_"}, {"configMapRef": {"name": "settings"}}]},
+    }
+    pods = [
+        an_object(name=name, spec=pod_spec(containers=[pod_spec()["containers"][0] | more]))
+        for name, more in fields.items()
+    ]
+    settings = {
+        **secret,
+        "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": "shop"},
+        "data": {"A": "b"},
+    }
+    made = good(coordinator(), *pods, secret, settings)
+    (found,) = (finding for finding in made.findings if finding.code == "CC0675")
+    assert found.message.endswith("Secret db (PASSWORD, DB_password, DB_user)")
+    assert (found.ref and found.ref.name, found.severity) == ("web", "warning")
+    assert "made-up" not in found.message + found.hint
+    accepted = config(acknowledged=(Acknowledged("CC0675", "not secret"),))
+    assert "CC0675" not in codes(good(coordinator(), *pods, secret, settings, to=accepted), "warning")
+    assert "CC0675" not in codes(good(coordinator(), an_object(), secret, settings), "warning")
 
 
 # --- without our policy

@@ -13,7 +13,7 @@ from krm_function.config.collect import Config
 from krm_function.config.document import ConfigDocument
 from krm_function.config.edit import with_spec
 from krm_function.config.generate import GENERATE, Generate, naming, parse_generate
-from krm_function.config.references import References
+from krm_function.config.references import Reference, References, namespace_of, references_of
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.gpus import wants_gpu
 from krm_function.contrast.platforms import PLATFORMS
@@ -24,7 +24,7 @@ from krm_function.kubernetes.resource import Resource, with_kinds
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.chosen_programs import steered_by
 from krm_function.policy.expansion import expand
-from krm_function.policy.open_variables import Reference, namespace_of, opened_keys, references_of
+from krm_function.policy.open_variables import opened_keys
 from krm_function.record import NamedTuple
 from krm_function.render.copies import add_copies
 from krm_function.render.memory import check_memory

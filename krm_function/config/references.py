@@ -10,7 +10,9 @@ from typing import Any
 
 from krm_function.config.generate import ExternalSource
 from krm_function.krm.group_version import plain_api_version
-from krm_function.kubernetes.objects import ORDINARY, Hook, read_hook
+from krm_function.kubernetes.objects import ORDINARY, Hook, mapping, maps, read_hook
+from krm_function.kubernetes.workload import Workload
+from krm_function.record import NamedTuple
 
 PREVIOUS_NAMES = "internal.config.kubernetes.io/previousNames"
 
@@ -22,6 +24,20 @@ class Undecodable(ValueError):
         super().__init__(code)
         self.code = code
         self.key = key
+
+
+_IN_ENV = (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
+_IN_ENV_FROM = (("configMapRef", "ConfigMap"), ("secretRef", "Secret"))
+
+
+class Reference(NamedTuple):
+    """A reference of a container to a ConfigMap or Secret. variable, prefix: "" for envFrom and env, respectively."""
+
+    kind: str
+    name: str
+    key: str = ""
+    variable: str = ""
+    prefix: str = ""
 
 
 class References:
@@ -130,3 +146,23 @@ def _decode(key: str, value: Any) -> str:
     except (Error, UnicodeError):
         pass
     raise Undecodable("CC0604.data-base64", key)
+
+
+def namespace_of(workload: Workload) -> str:
+    """Return a workload's present namespace, "" without one; its ref has the namespace of the input."""
+    return str(mapping(workload.object.get("metadata")).get("namespace") or "")
+
+
+def references_of(container: Any) -> Iterator[Reference]:
+    """Yield what env and envFrom of a container refer to, as far as they have the shape of a reference."""
+    for entry in maps(mapping(container).get("env")):
+        for key, kind in _IN_ENV:
+            selector = mapping(mapping(entry.get("valueFrom")).get(key))
+            if selector:
+                name, key_of = str(selector.get("name", "")), str(selector.get("key", ""))
+                yield Reference(kind, name, key_of, str(entry.get("name", "")))
+    for entry in maps(mapping(container).get("envFrom")):
+        for key, kind in _IN_ENV_FROM:
+            selector = mapping(entry.get(key))
+            if selector:
+                yield Reference(kind, str(selector.get("name", "")), prefix=str(entry.get("prefix") or ""))

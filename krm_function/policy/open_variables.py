@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.config.generate import ExternalSource
-from krm_function.config.references import References
+from krm_function.config.references import References, namespace_of, references_of
 from krm_function.findings import Cause, Finding, Ref, finding
 from krm_function.kubernetes.objects import dig, fits, mapping, maps
 from krm_function.kubernetes.workload import OpenVariable, Workload
 from krm_function.policy.expansion import OPEN
 from krm_function.policy.rules import NAME, profile_of_data
-from krm_function.record import NamedTuple
 
 # --- Decide which variables may have any value, because only the cluster has the ConfigMap or Secret they come from
 #
@@ -27,20 +26,6 @@ from krm_function.record import NamedTuple
 #
 # A key is in an entry if `keys` has it or is absent, a name if `variables` has it or is absent. All keys of an object
 # (envFrom) are those of `keys`; without any, CC0672.
-
-
-_IN_ENV = (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
-_IN_ENV_FROM = (("configMapRef", "ConfigMap"), ("secretRef", "Secret"))
-
-
-class Reference(NamedTuple):
-    """A reference of a container to a ConfigMap or Secret. variable, prefix: "" for envFrom and env, respectively."""
-
-    kind: str
-    name: str
-    key: str = ""
-    variable: str = ""
-    prefix: str = ""
 
 
 def opened_keys(
@@ -80,26 +65,6 @@ def _find_entries(references: References, namespace: str, kind: str, name: str) 
 def names(entry: ExternalSource, kind: str, name: str) -> bool:
     """Tell whether an entry is about objects of this kind and name."""
     return entry.kind == kind and (fits(entry.name_pattern, name) if entry.name_pattern else entry.name == name)
-
-
-def namespace_of(workload: Workload) -> str:
-    """Return a workload's present namespace, "" without one; its ref has the namespace of the input."""
-    return str(mapping(workload.object.get("metadata")).get("namespace") or "")
-
-
-def references_of(container: Any) -> Iterator[Reference]:
-    """Yield what env and envFrom of a container refer to, as far as they have the shape of a reference."""
-    for entry in maps(mapping(container).get("env")):
-        for key, kind in _IN_ENV:
-            selector = mapping(mapping(entry.get("valueFrom")).get(key))
-            if selector:
-                name, key_of = str(selector.get("name", "")), str(selector.get("key", ""))
-                yield Reference(kind, name, key_of, str(entry.get("name", "")))
-    for entry in maps(mapping(container).get("envFrom")):
-        for key, kind in _IN_ENV_FROM:
-            selector = mapping(entry.get(key))
-            if selector:
-                yield Reference(kind, str(selector.get("name", "")), prefix=str(entry.get("prefix") or ""))
 
 
 def idle_findings(workloads: Iterable[Workload], references: References, where: Ref) -> tuple[Finding, ...]:

@@ -6,14 +6,16 @@ The pipeline imports this file, and with it the package `policy`, only for a pol
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from krm_function.config.collect import Config
 from krm_function.config.image_lock import ImageFacts
-from krm_function.config.references import References
+from krm_function.config.references import References, namespace_of, references_of
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.annotations import TOTAL, annotations_size
 from krm_function.findings import Finding, finding, has_errors
+from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.resource import Edit, Outcome, Resource
 from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload, frozen_notes
 from krm_function.policy.initdata import digest, from_annotation, unreadable
@@ -64,7 +66,7 @@ def add_policies(
     if sealer is None:
         return list(workloads), findings
     sealed = [_add_policy(workload, sealer, look=True) for workload in workloads]
-    findings += references.findings
+    findings += (*references.findings, *_find_readable_secrets(sealed, References(values)))
     if policy.external_sources and not any(workload.failed for workload in sealed):
         from krm_function.policy.open_variables import idle_findings
 
@@ -81,6 +83,24 @@ def _add_policy(workload: Workload, sealer: Sealer, *, look: bool = False) -> Wo
     notes = workload.notes + sealing.notes + frozen_notes(workload)
     workload = apply_outcome(workload, Outcome(sealing.edits, sealing.findings))
     return workload._replace(digest=sealing.digest, open=sealing.open, notes=notes)
+
+
+def _find_readable_secrets(workloads: Sequence[Workload], references: References) -> tuple[Finding, ...]:
+    """Return one CC0675, at the first pod, for all variables of the policies that have their values from Secrets."""
+    variables: dict[str, dict[str, None]] = {}
+    using: list[Workload] = []
+    for workload in (workload for workload in workloads if workload.digest):
+        for reference in chain.from_iterable(references_of(entry.container) for entry in workload.all_containers):
+            data = reference.kind == "Secret" and references.find("Secret", namespace_of(workload), reference.name)
+            keys = [key for key in data or () if reference.key in ("", key)]
+            if keys:
+                names = dict.fromkeys(reference.variable or reference.prefix + key for key in keys)
+                variables[reference.name] = variables.get(reference.name, {}) | names
+                using.append(workload)
+    secrets = ", ".join(f"Secret {name} ({listed(list(names))})" for name, names in variables.items())
+    return tuple(
+        workload.placed(finding("CC0675", workload.ref, workload.spec_path, secrets=secrets)) for workload in using[:1]
+    )
 
 
 def add_existing_digest(workload: Workload) -> Workload:

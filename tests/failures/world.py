@@ -225,6 +225,7 @@ def _config(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
 
 def options() -> dict[str, Any]:
     spec = {
+        "acknowledged": [{"code": "CC0675", "reason": "no value is a secret here"}],
         "platform": "metal-qemu-snp",
         "scheduling": {"metal-qemu-snp": {"nodeSelector": {"hardware": "snp"}}},
         "manifest": {
