@@ -23,7 +23,7 @@ metadata:
     - exec: contrast-krm
       configPath: contrast.yaml
 """
-READABLE = "  acknowledged: [{code: CC0675, reason: the tokens of examples are made up}]\n"
+READABLE = "  acknowledged:\n    - {code: CC0675, reason: the tokens of examples are made up}\n"
 POST_RENDER = ("--post-renderer", "contrast-krm")
 COMMAND = ("--post-renderer-args", "post-render")
 CONFIG = ("--post-renderer-args", "--config", "--post-renderer-args", "config")

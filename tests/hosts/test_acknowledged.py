@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.hosts.hosts import HOSTS, Deployment, make_chart, make_files, quickstart, run_helm3, run_helm4
+from tests.hosts.hosts import HOSTS, READABLE, Deployment, make_chart, make_files, quickstart, run_helm3, run_helm4
 from tests.hosts.running import Machine, Ran
 
 TEXT = """apiVersion: v1
@@ -16,19 +16,19 @@ data: {pod.yaml: "runtimeClassName: contrast-cc"}
 """
 CODE = "CC0285"  # the placeholder in the text, which another program would read
 SCRIPT = "CC0821"  # of the quickstart
-ENTRY = """  acknowledged:
-    - {code: CC0821, reason: it prints public figures}
+ENTRIES = """    - {code: CC0821, reason: it prints public figures}
     - {code: CC0285, kind: ConfigMap, name: later, reason: a page of the manual}
 """
+STRICT = "  warnings: error\n"
 REPORT = ("--post-renderer-args", "--report", "--post-renderer-args", "findings.txt")
 HIDING = ("legacy", "helm3", "helm4")  # they show what a program prints only if it fails
 SHOWING = [name for name in HOSTS if name not in HIDING]
 
 
-def with_warning(spec: str = "") -> Deployment:
+def with_warning(entries: str = "", spec: str = "") -> Deployment:
     shop = quickstart()
     shop = shop._replace(resources={**shop.resources, "later.yaml": TEXT})
-    return shop.configured("spec:\n", f"spec:\n{spec}") if spec else shop
+    return shop.configured(READABLE, f"{spec}{READABLE}{entries}")
 
 
 def code_and_warning(ran: Ran) -> tuple[bool, bool]:
@@ -58,21 +58,21 @@ def test_a_report_shows_it(run: Callable[..., Ran], krm_machine: Machine, tmp_pa
 def test_other_warnings_stop_no_post_renderer(run: Callable[..., Ran], krm_machine: Machine, tmp_path: Path) -> None:
     make_chart(krm_machine, tmp_path, quickstart())
     run(krm_machine, tmp_path).ok()
-    make_chart(krm_machine, tmp_path, quickstart().configured("spec:\n", "spec:\n  warnings: error\n"))
+    make_chart(krm_machine, tmp_path, quickstart().configured("spec:\n", f"spec:\n{STRICT}"))
     strict = run(krm_machine, tmp_path)
     assert (strict.code, SCRIPT in strict.err) == (1, True)
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_an_acknowledged_warning_is_none_in_any_host(host: str, krm_machine: Machine, tmp_path: Path) -> None:
-    deployment = with_warning(f"  warnings: error\n{ENTRY}")
+    deployment = with_warning(ENTRIES, STRICT)
     assert code_and_warning(HOSTS[host].render(krm_machine, tmp_path, deployment)) == (True, False)
 
 
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("entry", ["", ENTRY.replace("later", "other"), ENTRY.replace("ConfigMap", "Secret")])
+@pytest.mark.parametrize("entry", ["", ENTRIES.replace("later", "other"), ENTRIES.replace("ConfigMap", "Secret")])
 def test_any_other_warning_is_an_error_on_request(entry: str, host: str, krm_machine: Machine, tmp_path: Path) -> None:
-    ran = HOSTS[host].render(krm_machine, tmp_path, with_warning(f"  warnings: error\n{entry}"))
+    ran = HOSTS[host].render(krm_machine, tmp_path, with_warning(entry, STRICT))
     assert code_and_warning(ran) == (False, True)
 
 
@@ -80,7 +80,7 @@ def test_options_of_the_command_line(krm_machine: Machine, tmp_path: Path) -> No
     """Strict: nothing is written. The plan shows a reviewer what was acknowledged; check agrees."""
     make_files(krm_machine, tmp_path, with_warning())
     (tmp_path / "acknowledging").mkdir()
-    make_files(krm_machine, tmp_path / "acknowledging", with_warning(ENTRY))
+    make_files(krm_machine, tmp_path / "acknowledging", with_warning(ENTRIES))
 
     def krm(*arguments: str, config: str = "config") -> Ran:
         return krm_machine.krm(*arguments, "resources", "--config", config, "--warnings-as-errors", cwd=tmp_path)
@@ -98,7 +98,7 @@ def test_options_of_the_command_line(krm_machine: Machine, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("code", ["CC0291", "CC0294", "CC9999", "other"])
 def test_only_a_warning_can_be_acknowledged(code: str, krm_machine: Machine, tmp_path: Path) -> None:
-    ran = HOSTS["files"].render(krm_machine, tmp_path, with_warning(ENTRY.replace(CODE, code)))
+    ran = HOSTS["files"].render(krm_machine, tmp_path, with_warning(ENTRIES.replace(CODE, code)))
     assert (ran.code, ran.out) == (2, b"")
 
 
@@ -114,5 +114,5 @@ def test_a_mistake_in_the_options_is_shown_by_helm_4(krm_machine: Machine, tmp_p
 def test_the_output_is_the_same_with_and_without_an_acknowledged_warning(krm_machine: Machine, tmp_path: Path) -> None:
     before = HOSTS["files"].render(krm_machine, tmp_path, with_warning())
     (tmp_path / "again").mkdir()
-    after = HOSTS["files"].render(krm_machine, tmp_path / "again", with_warning(ENTRY))
+    after = HOSTS["files"].render(krm_machine, tmp_path / "again", with_warning(ENTRIES))
     assert list(yaml.safe_load_all(before.out)) == list(yaml.safe_load_all(after.out))
