@@ -16,7 +16,7 @@ from krm_function.kubernetes.objects import controller_of, dig, listed, mapping,
 from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workloads_of
 from krm_function.operations.evidence import Evidence, is_ready
 from krm_function.operations.replay_log import DENIED
-from krm_function.policy.controllers import INDEX
+from krm_function.policy.expansion import INDEX
 from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
 from krm_function.policy.made_pod import name_difference
 from krm_function.policy.rules import profile_of_data

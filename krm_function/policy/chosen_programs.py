@@ -134,10 +134,12 @@ _WHAT = {
     "completion-index": "the pod's index",
     "template-hash": "the hash of its template",
     "generated": "the letters of a generated name",
+    "minutes": "the time of its Job",
+    "node-label": "the zone or region of its node",
     "todo-annotation": "an annotation of the running pod",
 }
-_NAMES = frozenset(("node-name", "pod-uid", "template-hash", "generated", "todo-annotation"))
-_NUMBERS = frozenset(("resource-field", "pod-index", "completion-index"))
+_NAMES = frozenset(("node-name", "pod-uid", "template-hash", "generated", "node-label", "todo-annotation"))
+_NUMBERS = frozenset(("resource-field", "pod-index", "completion-index", "minutes"))
 
 # program, without its directory and version -> the options after which code stands
 _SHELL = r"-[A-Za-z]*c[A-Za-z]*"

@@ -8,12 +8,13 @@ from krm_function.config.references import References, Undecodable
 from krm_function.findings import Cause, Finding, Path, finding, has_errors
 from krm_function.kubernetes.workload import INITDATA
 from krm_function.policy.expansion import (
-    CONTROLLED,
     EXTERNAL,
     FIELDS,
+    INDEX,
     LISTS,
     PATTERN,
     Room,
+    controlled_text,
     escaped_argument,
     expand,
     expanded,
@@ -237,9 +238,9 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
         and not is_bookkeeping(quoted_key[2])
     ):
         value = pod.annotations.get(quoted_key[2])
-        token = CONTROLLED.get((pod.ref.kind, quoted_key[2]))
-        if value is None and token:
-            return token_marker(token)
+        written = controlled_text(pod, INDEX) if quoted_key[2] == INDEX else None
+        if value is None and written:
+            return written
         if value is None:
             # the kubelet's value for it, unless the running pod is annotated
             where = pod.spec_path + at
@@ -247,9 +248,9 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
             return ""
     elif quoted_key and quoted_key[1] == "labels":
         value = pod.labels.get(quoted_key[2])
-        token = CONTROLLED.get((pod.ref.kind, quoted_key[2]))
-        if value is None and token:
-            return token_marker(token)
+        written = controlled_text(pod, quoted_key[2])
+        if value is None and written:
+            return written
         if not isinstance(value, str):
             context.findings.append(problem(pod, at, "CC0604.label"))
             return None

@@ -28,7 +28,7 @@ from krm_function.kubernetes.workload import (
 )
 from krm_function.policy.chosen_programs import steered_by
 from krm_function.policy.container_process import WRITTEN
-from krm_function.policy.expansion import CONTROLLED, PATTERNS, expand
+from krm_function.policy.expansion import ANY_KIND, CONTROLLED, INDEX, PATTERNS, expand
 from krm_function.policy.pod_metadata import PodMetadata, escape_regex
 
 # --- The containers of a pod as the controller of a custom resource makes them
@@ -313,7 +313,6 @@ def _show_piece(piece: Piece) -> str:
 
 
 BOUND = {"sandbox-name": "name", "sandbox-namespace": "namespace"}  # a form that the pod's own metadata fills
-INDEX = "batch.kubernetes.io/job-completion-index"
 INDEX_VARIABLE = "JOB_COMPLETION_INDEX"  # in every container of a pod of an indexed Job
 
 
@@ -346,10 +345,11 @@ def moved_variables(pod: Mapping[str, Any], workload: Workload) -> list[str]:
 
 def _controlled_texts(workload: Workload) -> Iterator[tuple[str, str, str]]:
     """Yield field, key and text; in the text, forms are markers."""
+    for (kind, key), text in CONTROLLED.items():
+        if kind == ANY_KIND or (kind == workload.ref.kind and workload.made_by is None):
+            for field in ("labels", "annotations") if key == INDEX else ("labels",):
+                yield field, key, text.replace("{name}", workload.ref.name)
     if workload.made_by is None:
-        for (kind, key), token in CONTROLLED.items():
-            if kind == workload.ref.kind:
-                yield from ((field, key, f"\0{token}\0") for field in ("labels", "annotations"))
         return
     for field in ("labels", "annotations"):
         for key, text in mapping(workload.made_by.adds.get(field)).items():

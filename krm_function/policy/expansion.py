@@ -75,13 +75,26 @@ FIELDS = {
     "spec.nodeName": "node-name",
 }
 LISTS = {"status.hostIPs": "host-ips", "status.podIPs": "pod-ips"}
-# labels, and one annotation, that a controller gives its pods: kind, key -> token
+ANY_KIND = ""
+INDEX = "batch.kubernetes.io/job-completion-index"  # an annotation as well
+# labels that Kubernetes gives pods by itself (docs/facts/kubernetes.md#labels-of-pods): kind, key -> text with markers,
+# and {name} for the name of the object
 CONTROLLED = {
-    ("StatefulSet", "statefulset.kubernetes.io/pod-name"): "sandbox-name",
-    ("StatefulSet", "apps.kubernetes.io/pod-index"): "pod-index",
-    ("Job", "batch.kubernetes.io/job-completion-index"): "pod-index",
-    ("CronJob", "batch.kubernetes.io/job-completion-index"): "pod-index",
-    ("Deployment", "pod-template-hash"): "template-hash",
+    ("StatefulSet", "statefulset.kubernetes.io/pod-name"): "\0sandbox-name\0",
+    ("StatefulSet", "apps.kubernetes.io/pod-index"): "\0pod-index\0",
+    ("StatefulSet", "controller-revision-hash"): "{name}-\0template-hash\0",
+    ("DaemonSet", "controller-revision-hash"): "\0template-hash\0",
+    ("Deployment", "pod-template-hash"): "\0template-hash\0",
+    **{
+        (kind, prefix + key): text
+        for kind, name in (("Job", "{name}"), ("CronJob", "{name}-\0minutes\0"))
+        for prefix in ("", "batch.kubernetes.io/")
+        for key, text in (("job-name", name), ("controller-uid", "\0pod-uid\0"))
+    },
+    ("Job", INDEX): "\0pod-index\0",
+    ("CronJob", INDEX): "\0pod-index\0",
+    (ANY_KIND, "topology.kubernetes.io/zone"): "\0node-label\0",  # the binding to a node overwrites these two
+    (ANY_KIND, "topology.kubernetes.io/region"): "\0node-label\0",
 }
 WHOLE = (*FIELDS.values(), "sandbox-namespace", "host-name", "resource-field", "todo-annotation")
 PATTERN = "text-pattern"
@@ -108,6 +121,8 @@ PATTERNS = {
     "completion-index": NUMBER.pattern(),
     "template-hash": HASH.pattern(),
     "generated": RANDOM.pattern(),
+    "minutes": MINUTES.pattern(),
+    "node-label": "(?:[A-Za-z0-9](?:[-._A-Za-z0-9]{0,61}[A-Za-z0-9])?)?",  # empty on a node without it
     "controller-hash": "[0-9a-z]+",
     "controller-digest": "[0-9A-V]+",
 }
@@ -122,6 +137,14 @@ _SERVICES = (
 _SERVICE = r"[A-Z0-9][A-Z0-9_]*_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_[A-Z0-9_]+)?\Z"
 _HAND_WRITTEN = r"\$\((" + "|".join(TOKENS) + r")\)"
 _MARKER = "\0([a-z-]+|[A-Z0-9][A-Z0-9_]*)\0"
+
+
+def controlled_text(pod: PodMetadata, key: str) -> str | None:
+    """Return the text, with markers, of a label that Kubernetes gives a pod; None for others, or of an unknown name."""
+    kind = pod.ref.kind if pod.ref.api_version in ("apps/v1", "batch/v1") else ANY_KIND
+    text = CONTROLLED.get((kind, key), CONTROLLED.get((ANY_KIND, key)))
+    is_unknown = text is not None and "{name}" in text and pod.names[0].parts[1:2] == (RANDOM,)  # a generateName
+    return None if text is None or is_unknown else text.replace("{name}", pod.ref.name)
 
 
 def token_marker(token: str) -> str:

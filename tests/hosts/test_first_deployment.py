@@ -201,7 +201,10 @@ def test_with_kpt_no_step_fails(pinning: str, site: Site, krm_machine: Machine, 
     rendered = (tmp_path / "shop/web.yaml").read_bytes()
     assert pod_templates(rendered)["Deployment/shop/web"]["spec"]["containers"][0]["image"] == pinned
     step = next(one for one in done if " lock " in one)
-    assert (f"shop/web.yaml: {name}:{tag} is pinned to {site.digest}; from now on, change its tag in this file" in session.lines) is (pinning == "tag"), step
+    assert (
+        f"shop/web.yaml: {name}:{tag} is pinned to {site.digest}; from now on, change its tag in this file"
+        in session.lines
+    ) is (pinning == "tag"), step
 
 
 @pytest.mark.parametrize("where", ["apart", "together"])

@@ -308,6 +308,16 @@ def test_what_kata_has_no_token_for_is_a_pattern() -> None:
         ("Job", "batch.kubernetes.io/job-completion-index", "$(text-pattern)^[0-9]{1,10}$"),
         ("CronJob", "batch.kubernetes.io/job-completion-index", "$(text-pattern)^[0-9]{1,10}$"),
         ("Deployment", "pod-template-hash", "$(text-pattern)^[4-9bcdf]{1,10}$"),
+        ("StatefulSet", "controller-revision-hash", r"$(text-pattern)^web\-[4-9bcdf]{1,10}$"),
+        ("Job", "job-name", "web"),
+        ("Job", "batch.kubernetes.io/job-name", "web"),
+        ("CronJob", "job-name", r"$(text-pattern)^web\-[0-9]{8}$"),
+        ("CronJob", "batch.kubernetes.io/job-name", r"$(text-pattern)^web\-[0-9]{8}$"),
+        *(
+            (kind, f"{prefix}controller-uid", f"$(text-pattern)^{UID}$")
+            for kind in ("Job", "CronJob")
+            for prefix in ("", "batch.kubernetes.io/")
+        ),
     ],
 )
 def test_labels_that_a_controller_sets(kind: str, label: str, value: str) -> None:
@@ -319,7 +329,36 @@ def test_labels_that_a_controller_sets(kind: str, label: str, value: str) -> Non
         return
     given = {"labels": {label: "mine"}}
     assert pods.container(pods.workload(spec, kind, None, given))["OCI"]["Process"]["Env"][2:] == ["A=mine"]
-    assert [code for code, _ in pods.refused(pods.workload(spec, "DaemonSet"))] == ["CC0604"]
+    assert [code for code, _ in pods.refused(pods.workload(spec, "ReplicaSet"))] == ["CC0604"]
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment", "DaemonSet", "Job"])
+def test_the_zone_of_the_node_is_a_value_of_a_label_or_none(kind: str) -> None:
+    spec = {"containers": [{"name": "app", "image": "i"}]}
+    container = {**spec["containers"][0], "env": [_field("Z", "metadata.labels['topology.kubernetes.io/zone']")]}
+    (value,) = pods.container(pods.workload({"containers": [container]}, kind))["OCI"]["Process"]["Env"][2:]
+    pattern = _pattern(value.removeprefix("Z="))
+    assert all(pattern.fullmatch(text) for text in ("", "eu-1a", "a" * 63))
+    assert not any(pattern.fullmatch(text) for text in ("-", "a b", "a\n", "a" * 64, "$(id)"))
+
+
+def test_the_name_of_a_job_that_only_the_cluster_names_is_unknown() -> None:
+    spec = {"containers": [{"name": "app", "image": "i", "env": [_field("A", "metadata.labels['job-name']")]}]}
+    subject = pods.workload(spec, "Job")
+    unnamed = subject._replace(object={**subject.object, "metadata": {"generateName": "web-", "namespace": "shop"}})
+    assert [code for code, _ in pods.refused(unnamed)] == ["CC0604"]
+    of_volcano = subject._replace(ref=subject.ref._replace(api_version="batch.volcano.sh/v1alpha1"))
+    assert [code for code, _ in pods.refused(of_volcano)] == ["CC0604"]
+
+
+def test_the_hash_of_a_daemon_set_has_no_name_before_it() -> None:
+    spec = {
+        "containers": [
+            {"name": "app", "image": "i", "env": [_field("A", "metadata.labels['controller-revision-hash']")]}
+        ]
+    }
+    made = pods.container(pods.workload(spec, "DaemonSet"))["OCI"]["Process"]["Env"][2:]
+    assert made == ["A=$(text-pattern)^[4-9bcdf]{1,10}$"]
 
 
 def test_an_annotation_that_the_template_does_not_have_is_empty_wherever_it_stands() -> None:
