@@ -122,6 +122,8 @@ ROWS = (
         "contrast-krm manifest prune rendered.yaml --config config --cluster",
         why="needs a cluster",
     ),
+    Row(TASK + "upgrade-contrast.md", "helm get", why="needs a release in a cluster"),
+    Row(TASK + "upgrade-contrast.md", "git show", "next_release"),
     Row(TASK + "upgrade-contrast.md", "kubectl", why="needs a cluster; tests/cluster/test_upgrade.py"),
     Row(TASK + "upgrade-contrast.md", "c", "next_release"),
     Row(TASK + "verify-a-release.md", "gh", why="asks GitHub for a release"),
