@@ -347,10 +347,8 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             )
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
             arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
-            yield (
-                "install it with Helm 3, without --wait or --atomic: pods wait for contrast set",
-                f"{renderer} --post-renderer-args post-render {arguments}",
-            )
+            helm3 = f"{renderer} --post-renderer-args post-render {arguments}"
+            yield "install it with Helm 3, without --wait or --atomic: pods wait for contrast set", helm3
             yield (
                 "or with Helm 4 (plugin: contrast-krm-VERSION.tgz of a release, or the directory helm_plugin)",
                 f"{renderer} {arguments} --post-renderer-args --report --post-renderer-args findings.txt",

@@ -44,8 +44,8 @@ class References:
     """The ConfigMaps and Secrets among some objects, and those that only the cluster has. Other objects are ignored.
 
     A name is looked up in the workload's namespace first. If one of the two has no namespace (kustomize sets it later,
-    kubectl from its context), the name is enough, and must be unique. Of a hook and an ordinary object of one name, a
-    hook gets the values of the one that is there when it starts, and an ordinary pod those of the ordinary one.
+    kubectl from its context), the name is enough, and must be unique. Of a hook and an ordinary object of one
+    name, a pod gets the values of the one that is there when it starts.
     """
 
     __slots__ = ("_aliases", "_names", "external", "openable")
@@ -96,11 +96,9 @@ class References:
 
     def known(self, kind: str, namespace: str, name: str) -> bool:
         """Tell whether the input has at least one object that could have this name."""
-        return any(self._candidates(kind, namespace, name))
+        return any(self._candidates(kind, namespace, name, ORDINARY))
 
-    def _candidates(
-        self, kind: str, namespace: str, name: str, pod: Hook = ORDINARY
-    ) -> Iterator[list[Mapping[str, Any]]]:
+    def _candidates(self, kind: str, namespace: str, name: str, pod: Hook) -> Iterator[list[Mapping[str, Any]]]:
         """Yield the objects that have the name now, then those that had it before a transformer renamed them."""
         for table in (self._names, self._aliases):
             entries = table.get((kind, name), [])

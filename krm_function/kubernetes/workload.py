@@ -345,13 +345,9 @@ def may_have_devices(workload: Workload) -> bool:
 
 
 def has_frozen_template(workload: Workload) -> bool:
-    """Tell whether it is a Job that no host replaces: not a hook, and not of a new name each time.
-
-    The API server lets nobody change the template (docs/facts/kubernetes.md#frozen-fields).
-    """
-    name = dig(workload.object, ("metadata", "name"))
-    is_job = (workload.ref.api_version, workload.ref.kind) == ("batch/v1", "Job")
-    return is_job and bool(name) and not read_hook(workload.object).events
+    """Tell whether it is a Job, no hook, and not of a new name each time (docs/facts/kubernetes.md#frozen-fields)."""
+    has_name = bool(dig(workload.object, ("metadata", "name")))
+    return workload.ref[:2] == ("batch/v1", "Job") and has_name and not read_hook(workload.object).events
 
 
 def frozen_notes(workload: Workload) -> tuple[str, ...]:
@@ -363,8 +359,7 @@ def frozen_notes(workload: Workload) -> tuple[str, ...]:
         field, options = "spec.volumeClaimTemplates", " --cascade=orphan"
     else:
         return ()
-    namespace = f" --namespace {workload.ref.namespace}" if workload.ref.namespace else ""
-    delete = f"kubectl delete {workload.ref.kind.lower()}/{workload.ref.name}{namespace}{options}"
+    delete = f"kubectl delete {workload.ref.kind.lower()}/{workload.ref.name}{options}"
     return (f"the API server refuses another {field} for an object that is there: before that, {delete}",)
 
 

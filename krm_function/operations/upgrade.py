@@ -127,6 +127,7 @@ TOGETHER = (
     "coordinator is ready, and a Deployment keeps its earlier pods until then"
 )
 
+FROZEN = ". The API server refuses another template for a Job that is there, so delete it once it has ended"
 HELM_RECREATES = "helm.sh/hook, and helm.sh/hook-delete-policy: before-hook-creation, annotations of the Job"
 
 
@@ -362,16 +363,13 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
         (verify, Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched")),
     )
     yield _coordinator(change, places, hosts, check)
-    delete = tuple(_delete_job(ref, places) for ref in change.jobs)
     published: dict[bool, tuple[Sequence[str] | str, ...]] = {True: (), False: ("publish",)}
+    quoted = [(shlex.quote(f"job/{ref.name}"), shlex.quote(ref.namespace or "default")) for ref in change.jobs]
+    delete = [f"kubectl delete {job} --namespace {namespace} --ignore-not-found" for job, namespace in quoted]
     yield Wave(
         "workloads",
         "roll out the workloads; pods of both releases are attested, and may restart at any moment"
-        + (
-            ". The API server refuses another template for a Job that is there, so delete it once it has ended"
-            if delete
-            else ""
-        ),
+        + (FROZEN if delete else ""),
         {
             name: [
                 *_commands(host, (*published[_applies_alone(host, change, places)], delete, "apply"), change, places)
@@ -407,11 +405,6 @@ def _replace_coordinator(places: Places) -> str:
     if places.coordinator_file:
         return f"cp coordinator.yml {places.coordinator_file}"
     return "# in your files, replace the objects of the coordinator by those of the new release's coordinator.yml"
-
-
-def _delete_job(job: Ref, places: Places) -> str:
-    name, namespace = shlex.quote(f"job/{job.name}"), shlex.quote(job.namespace or places.namespace)
-    return f"kubectl delete {name} --namespace {namespace} --ignore-not-found"
 
 
 def _applies_alone(host: Host, change: Change, places: Places) -> bool:

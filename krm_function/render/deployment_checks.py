@@ -65,17 +65,13 @@ def check_coordinator_service(
 # --- Compare the moment of a hook with that of the coordinator
 
 
-def check_coordinator_time(workloads: Iterable[Workload]) -> Iterator[Finding]:
+def check_coordinator_time(workloads: Sequence[Workload]) -> Iterator[Finding]:
     """Yield CC0772 for each hook with an initializer that runs before the coordinator of the input is created."""
-    workloads = list(workloads)
     coordinator = next((workload for workload in workloads if workload.is_chosen), None)
-    for workload in workloads if coordinator else ():
-        hook = read_hook(workload.object)
-        first = hook.events & {"pre-install", "PreSync"}
-        waits = any(container.name == INITIALIZER for container in workload.all_containers)
-        if coordinator and first and waits and not hook.follows(read_hook(coordinator.object)):
+    for workload in workloads:
+        moment = ", ".join(sorted(read_hook(workload.object).events & {"pre-install", "PreSync"}))
+        if coordinator and moment and any(container.name == INITIALIZER for container in workload.all_containers):
             name = f"{coordinator.ref.kind} {coordinator.ref}"
-            moment = ", ".join(sorted(first))
             problem = finding("CC0772", workload.ref, workload.spec_path, moment=moment, coordinator=name)
             yield workload.placed(problem)
 

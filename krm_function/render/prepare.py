@@ -130,7 +130,7 @@ def prepare(
             log.add(find_missing_images(readable, config.generate, config.release), stop=True)
         gpus = list_passed_gpus(config)
         injected = [inject_containers(workload, config, namespace, gpus, without) for workload in rewritten]
-        log.add(tuple(check_coordinator_time(workload for workload in injected if not is_unreadable(workload))))
+        log.add(tuple(check_coordinator_time([workload for workload in injected if not is_unreadable(workload)])))
         workloads = _check_claim_modes(injected, resources, config, [edits.ref for _, edits in claims])
     except Stop:
         return Prepared(log, resources)

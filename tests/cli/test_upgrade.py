@@ -290,7 +290,7 @@ def test_keep_writes_nothing_that_it_does_not_understand(shop: Path) -> None:
 
 def test_the_page_has_the_commands_that_it_prints_for_plain_files(shop: Path) -> None:
     """But for the directory with the files of the release, and what is asked before the next wave."""
-    commands = [line for block in blocks(PAGE.read_text()) for line in block.splitlines()]
+    commands = [line for block in blocks(PAGE.read_text().partition("\n## Go back")[0]) for line in block.splitlines()]
     here = re.sub(
         rf"{re.escape(str(shop))}/?", "", json.dumps(json.loads(plan(shop, "-o", "json", "--host", "kubectl").ok()))
     )

@@ -146,10 +146,8 @@ def _list_workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any,
 
 def _list_jobs(prepared: Prepared, config: Config) -> tuple[Ref, ...]:
     """List the Jobs that are neither hooks nor get a new name each time."""
-    workloads = prepared.injected.workloads if prepared.injected else ()
-    return tuple(
-        _place(workload.ref, config.generate.namespace) for workload in workloads if has_frozen_template(workload)
-    )
+    jobs = filter(has_frozen_template, prepared.injected.workloads if prepared.injected else ())
+    return tuple(_place(workload.ref, config.generate.namespace) for workload in jobs)
 
 
 def _place(ref: Any, namespace: str) -> Any:
