@@ -9,6 +9,7 @@ from krm_function.kubernetes.objects import dig, mapping, maps, selects
 from krm_function.kubernetes.resource import ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload
 from krm_function.record import NamedTuple
+from krm_function.schema.table import EMPTY
 
 # --- The admission webhooks that are known to change a pod after it was sealed, and their triggers
 #
@@ -23,10 +24,12 @@ from krm_function.record import NamedTuple
 #     absent, or not understood         asks for injection      it would be changed
 #     absent, or not understood         does not ask            it stays as it is
 #
-# A variable of a container asks before all of these.
+# A variable of a container asks before all of these. For programs that read the object around the pod template, such as
+# the Deployment, its keys come before the pod's.
 
 
 Place = Literal["label", "annotation", "variable"]
+Asker = Literal["pod", "namespace", "owner"]
 ANY = ("*",)  # every value but those of `off`
 
 
@@ -52,9 +55,10 @@ class Key(NamedTuple):
 
 
 class Injector(NamedTuple):
-    """One webhook. pod, namespace: keys that ask for it. off: values that forbid it. way_out: to write.
+    """One webhook or controller. pod, namespace: keys that ask for it. off: values that forbid it. way_out: to write.
 
-    variables: of containers, which ask for it if the pod has several containers.
+    variables: of containers, which ask for it if the pod has several containers. owner: keys of the object around the
+    pod template.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Injector(NamedTuple):
     way_out: str
     namespace: tuple[Key, ...] = ()
     variables: tuple[str, ...] = ()
+    owner: tuple[Key, ...] = ()
 
 
 def _label_key(key: str, *on: str) -> Key:
@@ -139,6 +144,7 @@ INJECTORS = (
         FALSE,
         'the annotation sidecar.jaegertracing.io/inject: "false"',
         (_annotation_key("sidecar.jaegertracing.io/inject"),),
+        owner=(_annotation_key("sidecar.jaegertracing.io/inject"),),
     ),
     Injector(
         "Datadog",
@@ -165,8 +171,38 @@ INJECTORS = (
         "no annotation apps.kruise.io/container-launch-priority and no variable KRUISE_CONTAINER_PRIORITY",
         variables=("KRUISE_CONTAINER_PRIORITY",),
     ),
+    Injector(
+        "Bank-Vaults",
+        (_annotation_key("vault.security.banzaicloud.io/vault-addr"),),
+        ("",),
+        "no annotation vault.security.banzaicloud.io/vault-addr",
+    ),
+    Injector(
+        "1Password's injector",
+        (_annotation_key("operator.1password.io/inject"),),
+        ("",),
+        "no annotation operator.1password.io/inject",
+    ),
+    Injector(
+        "Reloader",
+        (),
+        FALSE,
+        "",
+        owner=(
+            *(_annotation_key(f"{kind}reloader.stakater.com/auto", "true") for kind in ("", "secret.", "configmap.")),
+            *(_annotation_key(f"{kind}reloader.stakater.com/reload") for kind in ("secret.", "configmap.")),
+            _annotation_key("reloader.stakater.com/search", "true"),
+        ),
+    ),
+    Injector(
+        "Keel",
+        (),
+        ("never",),
+        "",
+        owner=(_annotation_key("keel.sh/policy"), _label_key("keel.sh/policy")),
+    ),
 )
-KEYS = tuple({key.key.rstrip("*") for injector in INJECTORS for key in (*injector.pod, *injector.namespace)})
+KEYS = tuple({key.key.rstrip("*") for row in INJECTORS for key in (*row.pod, *row.namespace, *row.owner)})
 WORDS = tuple(key.key.rstrip("*") for injector in INJECTORS for key in injector.namespace)
 VARIABLES = frozenset(name for injector in INJECTORS for name in injector.variables)
 
@@ -180,25 +216,32 @@ def may_ask(metadata: Mapping[str, Any], variables: Collection[str] = ()) -> boo
 
 
 def asking(
-    injector: Injector, pod: Mapping[str, Any], namespace: Mapping[str, Any], variables: Collection[str] = ()
-) -> Iterator[tuple[Literal["pod", "namespace"], Place, str]]:
-    """Yield the owner of the key that makes an injector change a pod, its place and the key; at most one.
+    injector: Injector,
+    pod: Mapping[str, Any],
+    namespace: Mapping[str, Any],
+    variables: Collection[str] = (),
+    owner: Mapping[str, Any] = EMPTY,
+) -> Iterator[tuple[Asker, Place, str]]:
+    """Yield what has the key that makes an injector change a pod, its place and the key; at most one.
 
-    pod, namespace: their metadata. variables: the names in the containers of the pod, if it has several.
+    pod, namespace, owner: their metadata, `owner` of the object around the pod template. variables: the names in the
+    containers of the pod, if it has several.
     """
     for name in injector.variables:
         if name in variables:
             yield "pod", "variable", name
             return
-    for whose, keys, metadata, off in (
+    askers: tuple[tuple[Asker, tuple[Key, ...], Mapping[str, Any], tuple[str, ...]], ...] = (
+        ("owner", injector.owner, owner, injector.off),
         ("pod", injector.pod, pod, injector.off),
         ("namespace", injector.namespace, namespace, NAMESPACE_OFF),
-    ):
+    )
+    for whose, keys, metadata, off in askers:
         for key in keys:
             answer = key.asks(metadata, off)
             if answer is not None:
                 if answer[1]:
-                    yield ("pod" if whose == "pod" else "namespace"), key.place, answer[0]
+                    yield whose, key.place, answer[0]
                 return
 
 

@@ -244,19 +244,30 @@ def find_late_injections(resources: Sequence[Resource], workloads: Iterable[Work
             findings.append(workload.placed(finding("CC0293", workload.ref, path, annotation=ROLLBACK)))
         pod = mapping(workload.at(workload.metadata_path))
         variables = _list_variables(workload)
-        if not namespaces and not may_ask(pod, variables):
+        owner = mapping(workload.at((*workload.root, "metadata"))) if workload.template else {}
+        if not namespaces and not may_ask(pod, variables) and not may_ask(owner):
             continue
         namespace = workload.ref.namespace
         # A workload without a namespace may get into any.
         around = namespaces if namespaces and not namespace else {namespace: namespaces.get(namespace, {})}
         for injector in INJECTORS:
-            asked = [(name, key) for name, data in around.items() for key in asking(injector, pod, data, variables)]
+            asked = [
+                (name, key) for name, data in around.items() for key in asking(injector, pod, data, variables, owner)
+            ]
             for name, (whose, place, key) in asked[:1]:
+                code, place_of, way_out = "CC0260", "", injector.way_out
                 path = workload.spec_path if place == "variable" else workload.metadata_path
-                path = (*path, f"{place}s", key) if whose == "pod" and place != "variable" else path
-                by = f"the {place} {key}" + ("" if whose == "pod" else f" of namespace {name}")
-                values: dict[str, Any] = {"injector": injector.name, "asked": by, "way_out": injector.way_out}
-                findings.append(workload.placed(finding("CC0260", workload.ref, path, **values)))
+                if whose == "namespace":
+                    place_of = f" of namespace {name}"
+                elif whose == "owner":
+                    code, place_of = "CC0260.object", f" of the {workload.ref.kind}"
+                    way_out = f"remove it from the {workload.ref.kind}"
+                    path = (*workload.root, "metadata", f"{place}s", key)
+                elif place != "variable":
+                    path = (*path, f"{place}s", key)
+                asked_by = f"the {place} {key}{place_of}"
+                values: dict[str, Any] = {"injector": injector.name, "asked": asked_by, "way_out": way_out}
+                findings.append(workload.placed(finding(code, workload.ref, path, **values)))
     return tuple(findings)
 
 

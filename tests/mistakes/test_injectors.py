@@ -9,6 +9,7 @@ from krm_function.contrast.sidecar_injectors import ANY, INJECTORS, Injector, Ke
 from tests.world import Json, an_object, codes, coordinator, good, pod_spec, run, stream, values
 
 ROWS = [(one, key) for one in INJECTORS for key in one.pod]
+OWNER_ROWS = [(one, key) for one in INJECTORS for key in one.owner]
 NAMESPACE_ROWS = [(one, key) for one in INJECTORS for key in one.namespace]
 
 
@@ -35,6 +36,23 @@ def test_a_pod_that_asks_for_a_sidecar_is_refused_and_passes_with_the_opt_out(in
     assert injector.way_out in found.hint
     assert made.texts == tuple(one.text for one in stream(coordinator(), an_object(**entry(key))))
     good(coordinator(), an_object(**entry(injector.pod[0], injector.off[0])))
+
+
+@pytest.mark.parametrize("injector, key", OWNER_ROWS, ids=ids)
+def test_an_object_that_asks_for_a_change_of_its_template_is_refused(injector: Injector, key: Key) -> None:
+    def around(value: str | None, kind: str = "Deployment") -> Json:
+        made = an_object(kind=kind)
+        return {**made, "metadata": {**made["metadata"], **entry(key, value)}}
+
+    (found,) = (one for one in run(coordinator(), around(None)).findings if one.code == "CC0260")
+    assert (found.path[0], found.path[-1], injector.name in found.message) == ("metadata", key.key, True)
+    assert "Deployment" in found.hint
+    good(coordinator(), around(injector.off[0]))
+
+
+def test_a_label_of_a_pod_of_its_own_is_none_of_an_object_around_it() -> None:
+    pod = an_object(kind="Pod")
+    good(coordinator(), {**pod, "metadata": {**pod["metadata"], "annotations": {"keel.sh/policy": "all"}}})
 
 
 @pytest.mark.parametrize("injector, key", NAMESPACE_ROWS, ids=ids)
