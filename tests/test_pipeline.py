@@ -439,6 +439,13 @@ def test_secrets_of_the_input_that_policies_show_are_one_warning() -> None:
     assert "CC0675" not in codes(good(coordinator(), an_object(), secret, settings), "warning")
 
 
+def test_the_plan_names_a_variable_that_flux_may_replace() -> None:
+    env = [{"name": "URL", "value": "https://${DOMAIN}/x"}, {"name": "PRICE", "value": "$5 {a} $(URL) ${"}]
+    script = {"command": ["sh", "-c", "echo ${HOME}"], "env": env}
+    made = good(coordinator(), an_object(spec=pod_spec(containers=[pod_spec()["containers"][0] | script])))
+    assert [note.split()[1] for line in made.plan for note in line.notes if "Flux" in note] == ["URL"]
+
+
 # --- without our policy
 
 
