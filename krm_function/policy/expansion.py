@@ -143,8 +143,8 @@ def controlled_text(pod: PodMetadata, key: str) -> str | None:
     """Return the text, with markers, of a label that Kubernetes gives a pod; None for others, or of an unknown name."""
     kind = pod.ref.kind if pod.ref.api_version in ("apps/v1", "batch/v1") else ANY_KIND
     text = CONTROLLED.get((kind, key), CONTROLLED.get((ANY_KIND, key)))
-    is_unknown = text is not None and "{name}" in text and pod.names[0].parts[1:2] == (RANDOM,)  # a generateName
-    return None if text is None or is_unknown else text.replace("{name}", pod.ref.name)
+    is_known = any(form.parts[1:2] != (RANDOM,) for form in pod.names)  # not by a generateName
+    return None if text is None or ("{name}" in text and not is_known) else text.replace("{name}", pod.ref.name)
 
 
 def token_marker(token: str) -> str:

@@ -347,6 +347,8 @@ def test_the_name_of_a_job_that_only_the_cluster_names_is_unknown() -> None:
     subject = pods.workload(spec, "Job")
     unnamed = subject._replace(object={**subject.object, "metadata": {"generateName": "web-", "namespace": "shop"}})
     assert [code for code, _ in pods.refused(unnamed)] == ["CC0604"]
+    nameless = subject._replace(object={**subject.object, "metadata": {"namespace": "shop"}})
+    assert [code for code, _ in pods.refused(nameless)] == ["CC0604"]
     of_volcano = subject._replace(ref=subject.ref._replace(api_version="batch.volcano.sh/v1alpha1"))
     assert [code for code, _ in pods.refused(of_volcano)] == ["CC0604"]
 
