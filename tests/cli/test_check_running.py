@@ -121,9 +121,16 @@ def no_policy(pod: Json) -> None:
     del pod["metadata"]["annotations"][POLICY]
 
 
+def image(pod: Json) -> None:
+    """`kubectl set image pod/web-...`."""
+    container = next(one for one in pod["spec"]["containers"] if one["name"] == "web")
+    container["image"] = "registry.example.com/web:2"
+
+
 @pytest.mark.parametrize(
     ("edit", "fields"),
     [
+        (image, "web: image"),
         (sidecar, "containers istio-proxy"),
         (variable, "web: env"),
         (cpu, "its vCPUs, "),
@@ -140,6 +147,20 @@ def test_a_pod_that_was_changed_on_its_way_in_is_found(
     (said,) = errors(check(objects))
     name = pod["metadata"]["name"]
     assert said.startswith(f"error CC1132 shop/web: {wording('CC1132.admitted', fields=fields, pods=f'pod {name}')}")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("web-7", "CC1120"), ("db-0", "CC1132"), ("nightly-report-", "CC1120")], ids=str
+)
+def test_a_pod_whose_policy_was_replaced_later_is_found(check: Callable[..., Run], name: str, code: str) -> None:
+    """By `kubectl annotate pod`, or by a binding with annotations."""
+    objects = with_pods()
+    pod = pods(objects, name)[0]
+    other = objects["shop/deployments/payments"]["spec"]["template"]["metadata"]["annotations"][POLICY]
+    pod["metadata"]["annotations"][POLICY] = other
+    ran = check(objects)
+    (line,) = errors(ran)
+    assert line.startswith(f"error {code} shop/"), line
 
 
 WRITTEN_BY_OTHERS = {
