@@ -32,6 +32,8 @@ from krm_function.record import NamedTuple
 #     is not 2xx                     reported by its status alone; only a refused dry run has its body read: MOST_WORDS
 #     is compressed                  refused: no request asks for it
 #     breaks off                     requested once more
+#     is 429 or 503                  requested again after its Retry-After, at most BUSY_TRIES times
+#     is 410, to a further page      the list is read again from its beginning, once
 #     is too slow, or too long       given up: Pace, MOST_ANSWER
 #     exceeds the bounds of all      given up: SECONDS, MOST_BYTES
 
@@ -45,7 +47,9 @@ MOST_POD = 8 << 20  # of a pod that it accepts
 SECONDS = 300.0  # for all answers
 PACE = Pace(connect=5.0, quiet=30.0)
 CHUNK = 1 << 16
-TRIES = 2
+BUSY = (429, 503)
+BUSY_TRIES = 3
+GONE = 410
 LONGEST_TYPE = 64  # characters of a content type in a message
 HEADERS: Mapping[str, str] = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
@@ -106,18 +110,13 @@ class ApiServer:
 
     def _ask_once(self, method: str, path: str, label: str, body: bytes | None, most: int) -> Reply:
         """body: of a dry run, whose refusal is read, too. most: bytes of the answer."""
-        CURRENT.set(Wire(PACE, self._budget, 0))
-        seconds = min(PACE.connect, self._budget.left)
-        reply = self._manager.request(
-            method,
-            f"{self._host}{path}",
-            body=body,
-            headers=self._headers if body is None else {**self._headers, "Content-Type": "application/json"},
-            redirect=False,
-            retries=False,
-            preload_content=False,
-            timeout=urllib3.Timeout(connect=seconds, read=PACE.quiet),  # of the TLS handshake; Wire has its own
-        )
+        reply = self._request(method, path, body)
+        for _ in range(BUSY_TRIES - 1):
+            if reply.status not in BUSY:
+                break
+            reply.close()
+            self._budget.wait(_read_delay(reply))
+            reply = self._request(method, path, body)
         whole = False
         try:
             if body is not None and not 200 <= reply.status <= 299:
@@ -135,6 +134,20 @@ class ApiServer:
                 reply.release_conn()
             else:
                 reply.close()
+
+    def _request(self, method: str, path: str, body: bytes | None) -> Any:
+        CURRENT.set(Wire(PACE, self._budget, 0))
+        seconds = min(PACE.connect, self._budget.left)
+        return self._manager.request(
+            method,
+            f"{self._host}{path}",
+            body=body,
+            headers=self._headers if body is None else {**self._headers, "Content-Type": "application/json"},
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            timeout=urllib3.Timeout(connect=seconds, read=PACE.quiet),  # of the TLS handshake; Wire has its own
+        )
 
     def _read(self, piece: Callable[[], bytes], label: str, most: int) -> bytes:
         data = bytearray()
@@ -157,6 +170,12 @@ def _require_json(reply: Any, label: str) -> None:
         raise RefusalError("CC1003.compressed", what=label)
     if not _is_json(reply):
         raise RefusalError("CC1003.type", what=label, found=_type(reply)[:LONGEST_TYPE] or "none")
+
+
+def _read_delay(reply: Any) -> float:
+    """Return the seconds that a busy server asks to wait: one, unless it names a number."""
+    text = str(reply.headers.get("Retry-After", ""))
+    return float(text) if re.fullmatch("[0-9]{1,4}", text) else 1.0
 
 
 def _is_compressed(reply: Any) -> bool:
@@ -247,15 +266,24 @@ class Lists:
             raise RefusalError("CC1003.namespace", namespace=listing.namespace)
         size = MOST_OBJECTS if listing.kind == "ConfigMap" else MOST_SMALL_OBJECTS
         names: set[str] = set()
+        earlier: set[str] | None = None  # names of a list that has expired
         tokens = {""}
         query = {"limit": str(size)}
         for _ in range(MOST_PAGES):
-            page = self._page(f"{listing.path}?{urlencode(query)}", listing)
+            try:
+                page = self._page(f"{listing.path}?{urlencode(query)}", listing)
+            except RefusalError as problem:
+                if problem.status != GONE or earlier is not None or not query.pop("continue", ""):
+                    raise
+                earlier, names, tokens = names, set(), {""}
+                continue
             for number, value in enumerate(page.items, 1):
                 name = _check_name(value, number, listing)
                 if name in names:
                     raise RefusalError("CC1003.twice", what=listing.label, name=name)
                 names.add(name)
+                if earlier and name in earlier:
+                    continue
                 yield {"apiVersion": listing.version, "kind": listing.kind, **_drop_unused(value, listing.kind)}
             if not page.token:
                 return

@@ -137,6 +137,7 @@ def _texts(value: dict[str, Any], key: str) -> list[str]:
 #     a quota has no room, some of its pods run    CC1131.room
 #     a quota has no room, all of its pods run     nothing: the workload wants no more
 #     refused otherwise                            CC1130.refused
+#     401, 408, 409, 410 or 429 (of no webhook)    CC1131.answer
 #     no pod, no refusal                           CC1131.answer
 
 
@@ -146,6 +147,7 @@ NO_RIGHT = re.compile(r"pods is forbidden: User ")
 NO_NAMESPACE = re.compile(r'namespaces "[^"]*" not found')
 NO_DRY_RUN = re.compile(r"does not support dry run")
 NO_ROOM = re.compile(r"exceeded quota")
+NO_VERDICT = (401, 408, 409, 410, 429)  # of HTTP, about the request and not the pod
 WITH_WORDS = ("CC1131.side-effects", "CC1131.room")
 ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> the server's message that the named object is absent
     "serviceAccountName": re.compile(r'serviceaccount "[^"]*" not found'),
@@ -240,7 +242,8 @@ def _find_warning(answer: Answer, running: Callable[[Answer], Running]) -> str |
         return "CC1131.side-effects"
     if NO_ROOM.search(message):
         return {"none": None, "some": "CC1131.room", "all": ""}[running(answer)]
-    return None if 400 <= answer.status <= 499 or "webhook" in message else "CC1131.answer"
+    is_verdict = 400 <= answer.status <= 499 and answer.status not in NO_VERDICT
+    return None if is_verdict or "webhook" in message else "CC1131.answer"
 
 
 def _judge(answer: Answer, references: References, causes: Callable[[Answer], list[str]]) -> Iterator[Finding]:

@@ -67,12 +67,16 @@ def read_cluster_objects(
     return ClusterObjects(objects, pods, classes, asked.context, asked.findings, asked.server)
 
 
-def _list_objects(lists: Lists, namespaces: Iterable[str], custom: Iterable[tuple[str, str]]) -> Iterator[Any]:
+def _list_objects(lists: Lists, namespaces: Iterable[str], custom: Collection[tuple[str, str]]) -> Iterator[Any]:
     """Yield each object except the pods, as `kubectl get -o yaml` prints it."""
     kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
     for namespace in namespaces:
         for version, kind in (*kinds, *custom, CONFIG_MAP):
-            yield from lists.objects(listing_of(version, kind, namespace))
+            try:
+                yield from lists.objects(listing_of(version, kind, namespace))
+            except RefusalError as problem:
+                if problem.status != ABSENT or (version, kind) not in custom:
+                    raise
 
 
 def listing_of(version: str, kind: str, namespace: str) -> Listing:

@@ -211,6 +211,34 @@ def test_a_cluster_of_5000_nodes_and_30_kb_each_is_no_attack(tmp_path: Path) -> 
     assert len([head for head in server.heads if b"/api/v1/nodes" in head]) == 20
 
 
+@pytest.mark.parametrize("expired", [1, 2])
+def test_a_list_that_expires_is_read_again_once(expired: int) -> None:
+    """Each object comes once, also one that was there before; then it is an error."""
+
+    class Expiring:
+        left = expired
+
+        def get(self, path: str, _: str) -> bytes:
+            if "continue" not in path:
+                return json.dumps(expiring_page(["a", "b"], "next")).encode()
+            if self.left:
+                self.left -= 1
+                raise RefusalError("CC1003.status", 410)
+            return json.dumps(expiring_page(["c"], "")).encode()
+
+    def expiring_page(names: list[str], token: str) -> dict[str, object]:
+        items = [{"metadata": {"name": name, "namespace": "shop"}} for name in names]
+        return {"apiVersion": "v1", "kind": "PodList", "metadata": {"continue": token}, "items": items}
+
+    values = Lists(Expiring()).objects(Listing("v1", "Pod", "the pods", "shop"))  # type: ignore[arg-type]
+    if expired == 1:
+        assert [value["metadata"]["name"] for value in values] == ["a", "b", "c"]
+    else:
+        with pytest.raises(RefusalError) as raised:
+            list(values)
+        assert raised.value.status == 410
+
+
 def test_a_namespace_that_is_none_is_not_asked_for() -> None:
     """It comes from the rendered output, and would lead to other objects."""
     wanted = Listing("v1", "ConfigMap", "the ConfigMaps", "../../secrets")

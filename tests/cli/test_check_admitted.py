@@ -219,6 +219,9 @@ QUOTA = (
             1,
         ),
         (500, "etcdserver: leader changed", "it did not answer for namespace shop: HTTP status 500", 0),
+        (401, "Unauthorized", "it did not answer for namespace shop: HTTP status 401", 0),
+        (409, "the object has been modified", "it did not answer for namespace shop: HTTP status 409", 0),
+        (429, "too many requests", "it did not answer for namespace shop: HTTP status 429", 0),
         (503, "", "it did not answer for namespace shop: HTTP status 503", 0),
     ],
 )

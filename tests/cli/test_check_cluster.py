@@ -16,6 +16,7 @@ import yaml
 
 from krm_function.kubernetes.kinds import KINDS
 from tests.cli.test_plan import kubeconfig
+from tests.custom_resources.objects import OPTIONS, leader_worker_set, stream
 from tests.failures.running import Run, Zygote
 from tests.hosts.digests import digest
 from tests.hosts.running import EXAMPLES, called
@@ -45,9 +46,20 @@ class Api(BaseHTTPRequestHandler):
     objects: ClassVar[Objects] = {}
     refused = "nothing"
     status = 403
+    busy: ClassVar[list[int]] = []  # the status of the next requests
     admit: Any = staticmethod(lambda pod: (201, pod))
 
+    def is_busy(self) -> bool:
+        if self.busy:
+            self.send_response(self.busy.pop(0))
+            self.send_header("Retry-After", "0")
+            self.end_headers()
+            return True
+        return False
+
     def do_GET(self) -> None:
+        if self.is_busy():
+            return
         path = urlsplit(self.path).path
         where = "/".join(path.split("/")[-2:])
         if path.count("/") == 4 and "/namespaces/" in path:
@@ -55,6 +67,9 @@ class Api(BaseHTTPRequestHandler):
             return
         if path.count("/") == 7:
             self.one(self.objects.get("/".join(path.split("/")[-3:])))
+            return
+        if path.endswith("/leaderworkersets"):  # the cluster has no such kind
+            self.one(None)
             return
         found = [value for name, value in self.objects.items() if name.startswith(f"{where}/")]
         self.send_response(self.status if self.refused in self.path else 200)
@@ -73,6 +88,8 @@ class Api(BaseHTTPRequestHandler):
         """Make the pod as it was sent, which nothing stores; or what `admit` makes of it."""
         assert "dryRun=All" in self.path
         pod = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.is_busy():
+            return
         status, value = self.admit(pod)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -142,6 +159,25 @@ def test_a_cluster_that_has_the_render_passes(check: Callable[..., Run]) -> None
     compared = f"compared with the cluster of context dev: 6 workloads, manifest {sha256(manifest).hexdigest()[:16]}"
     assert f"{compared}, that their RuntimeClasses admit them\n" in ran.stderr
     assert f"{compared}, their RuntimeClasses\n" in check(objects, "--config", CONFIG).stderr
+
+
+@pytest.mark.parametrize(("status", "count", "code"), [(429, 2, 0), (503, 2, 0), (503, 3, 3), (500, 1, 3)])
+def test_a_busy_server_is_asked_again(check: Callable[..., Run], status: int, count: int, code: int) -> None:
+    vars(Api)["busy"][:] = [status] * count
+    try:
+        ran = check(cluster())
+    finally:
+        vars(Api)["busy"].clear()
+    assert ran.code == code, ran.stderr
+
+
+def test_a_kind_that_the_cluster_does_not_have_is_missing(check: Callable[..., Run], tmp_path: Path) -> None:
+    rendered = tmp_path / "llm.yaml"
+    rendered.write_bytes(called("generate", "-", *OPTIONS, stdin=stream(leader_worker_set("llm")).encode()).ok())
+    ran = check({}, rendered=rendered)
+    assert ran.code == 1, ran.stderr
+    assert "CC1120" in ran.stderr
+    assert "also: shop/llm#leader" in ran.stderr
 
 
 def another_render(objects: Objects) -> None:
