@@ -129,7 +129,9 @@ def test_a_bare_name_in_the_place_of_a_workload(shop: Shop) -> None:
 
 def test_an_outer_overlay_that_changes_sealed_pods(krm_machine: Machine, tmp_path: Path) -> None:
     directory = make_kustomize(krm_machine, tmp_path / "shop", quickstart())
-    outer = put(tmp_path / "outer", {"kustomization.yaml": "resources: [../shop]\ncommonAnnotations: {a: b}\n"})
+    patch = '[{"op": "add", "path": "/spec/template/spec/containers/0/args", "value": ["x"]}]'
+    overlay = f"resources: [../shop]\npatches: [{{target: {{name: web, kind: Deployment}}, patch: '{patch}'}}]\n"
+    outer = put(tmp_path / "outer", {"kustomization.yaml": overlay})
     flags = ("--enable-alpha-plugins", "--enable-exec")
     ran = krm_machine.krm("check", stdin=run_kustomize(krm_machine, outer, *flags).ok())
     assert ran.code == 1
