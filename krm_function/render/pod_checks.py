@@ -79,6 +79,7 @@ def check_before_injection(workload: Workload, release_images: Mapping[str, str]
         *_check_mesh(workload),
         *_check_images(workload, release_images),
         *_check_processors(workload),
+        *_check_local_profiles(workload),
     )
 
 
@@ -238,6 +239,18 @@ def _check_processors(workload: Workload) -> Iterator[Finding]:
         if sandbox != count:
             cpus = max(count, sandbox) - 1
             yield finding("CC0410", workload.ref, path, vcpus=count, sandbox=sandbox, cpus=cpus)
+
+
+def _check_local_profiles(workload: Workload) -> Iterator[Finding]:
+    places = (
+        (workload.pod_spec, workload.spec_path),
+        *((entry.container, entry.path) for entry in workload.all_containers),
+    )
+    for holder, path in places:
+        for field in ("appArmorProfile", "seccompProfile"):
+            at = ("securityContext", field)
+            if dig(holder, (*at, "type")) == "Localhost":
+                yield finding("CC0845", workload.ref, (*path, *at), field=field)
 
 
 # --- before and after

@@ -45,6 +45,17 @@ def running(*images: Any, **spec: Any) -> Workload:
     return workload(template=pod_template(**{"containers": containers or None, **spec}))
 
 
+# --- profiles of the node
+
+
+@pytest.mark.parametrize("field", ["appArmorProfile", "seccompProfile"])
+@pytest.mark.parametrize(("kind", "count"), [("Localhost", 2), ("RuntimeDefault", 0), ("Unconfined", 0)])
+def test_a_profile_of_the_node_does_not_apply_in_the_vm(field: str, kind: str, count: int) -> None:
+    security = {"securityContext": {field: {"type": kind, "localhostProfile": "a.json"}}}
+    subject = workload(template=pod_template(containers=[{"name": "a", "image": WEB, **security}], **security))
+    assert early(subject) == [("CC0845", wording("CC0845", field=field))] * count
+
+
 # --- images
 
 
