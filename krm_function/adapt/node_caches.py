@@ -11,6 +11,7 @@ from krm_function.kubernetes.workload import (
     Draft,
     Workload,
     claim_names,
+    covers,
     indexes_named,
     mount_point,
     mounts_of,
@@ -25,12 +26,14 @@ from krm_function.text.changes import ABSENT
 #     a hostPath volume of the pod                            becomes an emptyDir
 #     that no container mounts                                no: it is left as it is
 #     of a type other than DirectoryOrCreate and none         refused: the pod needs the files there
+#     at or below a directory of the system                   refused: sockets, devices, configuration of the node
 #     that every container mounts readOnly                    refused: it would always be empty
 #     any other                                               yes: missing files are made anew
 
 
 CODE = "CC0834"
 HOST_PATH = "hostPath"
+SYSTEM = ("/run", "/var/run", "/etc", "/proc", "/sys", "/dev", "/opt/cni", "/var/lib/kubelet")
 MADE_ON_DEMAND = (None, "", "DirectoryOrCreate")
 
 
@@ -48,9 +51,13 @@ def host_paths(workload: Workload) -> dict[str, str]:
 def refused(workload: Workload, volume: str) -> Cause | None:
     """Return why a mounted hostPath volume does not become an emptyDir; None if it does."""
     volumes = maps(workload.pod_spec.get("volumes"))
-    kind = mapping(volumes[indexes_named(volumes, volume)[0]].get(HOST_PATH)).get("type")
+    source = mapping(volumes[indexes_named(volumes, volume)[0]].get(HOST_PATH))
+    kind = source.get("type")
     if kind not in MADE_ON_DEMAND:
         return Cause("CC0838.type", {"type": kind})
+    path = mount_point(str(source.get("path")))
+    if path == "/" or any(covers(directory, path) for directory in SYSTEM):
+        return Cause("CC0838.system")
     if all(mount.mount.get("readOnly") for mount in mounts_of(workload, volume)):
         return Cause("CC0838.read-only")
     return None

@@ -541,6 +541,21 @@ def test_what_is_no_cache_is_an_error_with_the_reason(volume: Json, mounted: Jso
     assert why in reason(made, "CC0838")
 
 
+@pytest.mark.parametrize(
+    ("path", "system"),
+    [
+        *((path, True) for path in ("/", "/etc/cni/net.d", "/var/run/docker.sock", "//run/netns/", "/x/../dev/shm")),
+        *((path, True) for path in ("/opt/cni/bin", "/var/lib/kubelet/device-plugins", "/proc", "/sys/fs/cgroup")),
+        *((path, False) for path in ("/var/lib/models", "/opt/cnidata", "/running", "/home/run", "/var/cache")),
+    ],
+)
+def test_a_directory_of_the_system_is_no_cache(path: str, system: bool) -> None:
+    subject = an_object(spec=pod(mount("models", "/m"), volumes=[models(None, path)]))
+    made = render(subject, rules=VolumeRules(cache_paths=(path,)))
+
+    assert ("CC0838" in codes(made)) is system
+
+
 def test_a_cache_that_is_mounted_by_sub_path_is_split_as_well() -> None:
     rules = VolumeRules(split_sub_paths=True, cache_paths=("/models",))
     spec = pod(mount("models", "/a", "a"), mount("models", "/b", "b"), volumes=[models(None)])
