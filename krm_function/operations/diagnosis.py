@@ -222,10 +222,9 @@ def wants_none(evidence: Evidence) -> list[Finding]:
     """Return what the object in question states itself: it is being deleted, wants no pod, or its rollout has ended."""
     asked = evidence.pod or next((owner for owner in evidence.owners if reference(owner) == evidence.ref), None)
     ref = evidence.ref
-    since = dig(asked, ("metadata", "deletionTimestamp"))
+    since, finalizers = (dig(asked, ("metadata", key)) for key in ("deletionTimestamp", "finalizers"))
     if since:
-        finalizers = dig(asked, ("metadata", "finalizers"))
-        names = listed([str(name) for name in finalizers]) if isinstance(finalizers, list) and finalizers else "none"
+        names = listed(list(map(str, finalizers)) if isinstance(finalizers, list) and finalizers else ["none"])
         return [finding("CC1177.deleted", ref, kind=ref.kind, name=ref.name, since=str(since), finalizers=names)]
     for path, value in WANTS_NONE.items():
         actual = dig(asked, path)

@@ -111,12 +111,7 @@ def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | F
     if not kind:
         return finding("CC1172.address", address=address)
     all_events = tuple(events(objects))
-    matches = [
-        value
-        for value in objects
-        if _has_address(value, kind, space, name)
-        and (not group or reference(value).api_version.rpartition("/")[0] == group)
-    ]
+    matches = [value for value in objects if _has_address(value, kind, space, name, group)]
     spaces = sorted(
         {reference(match).namespace for match in matches}
         | {event.namespace for event in _select_events(all_events, kind, space, name)}
@@ -197,9 +192,10 @@ def parse_address(address: str, namespace: str) -> tuple[str, str, str, str]:
             return "", "", "", ""
 
 
-def _has_address(value: Any, kind: str, namespace: str, name: str) -> bool:
+def _has_address(value: Any, kind: str, namespace: str, name: str, group: str = "") -> bool:
     ref = reference(value)
-    return ref.kind == kind and (not namespace or ref.namespace == namespace) and (not name or ref.name == name)
+    address = ((namespace, ref.namespace), (name, ref.name), (group, ref.api_version.rpartition("/")[0]))
+    return ref.kind == kind and all(text in ("", actual) for text, actual in address)
 
 
 def _select_events(all_events: Sequence[Event], kind: str, namespace: str, name: str) -> list[Event]:
