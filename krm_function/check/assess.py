@@ -21,7 +21,7 @@ from krm_function.kubernetes.resource import Resource, with_kinds, yaml_finding
 from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
 from krm_function.record import NamedTuple
 from krm_function.render.copies import add_copies
-from krm_function.render.policies import add_policies
+from krm_function.render.policies import add_policies, find_late_variables
 from krm_function.render.prepare import prepare
 from krm_function.render.read import read
 from krm_function.render.unsealed import (
@@ -128,7 +128,10 @@ GPU_CLASS = f"{BARE}-metal-qemu-snp-gpu"  # the class for a pod with a GPU
 
 
 class AssessedPod(NamedTuple):
-    """A pod of the input. place: path of its pod spec in the object. findings: why it is misplaced or blocked."""
+    """A pod of the input. place: path of its pod spec in the object.
+
+    findings: why it is misplaced or blocked, and infos about a confidential one.
+    """
 
     ref: Ref
     place: Path
@@ -254,6 +257,8 @@ def _assess_workloads(
             state, reasons = "misplaced", misplaced
         elif problems:
             state, reasons = "blocked", problems
+        elif asks:
+            reasons = tuple(map(workload.placed, find_late_variables(workload)))
         place = (*workload.template, "spec")
         yield AssessedPod(workload.ref, place, state, reasons, workload.is_coordinator, is_sealed)
     for problem in _find_unsealed(resource, root, ref):

@@ -18,7 +18,7 @@ from krm_function.contrast.vm_size import (
 )
 from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.kubernetes.objects import dig
-from krm_function.kubernetes.quantity import units
+from krm_function.kubernetes.quantity import equal, units
 from krm_function.kubernetes.workload import PodMemory, Workload
 from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
 from krm_function.schema.table import EMPTY
@@ -51,7 +51,8 @@ def compute_memory(
 def check_memory(workload: Workload, memory: PodMemory) -> tuple[Finding, ...]:
     """Return the findings about the memory of a pod."""
     problems = tuple(_check_quantities(workload))
-    return (*problems, *_check_annotation(workload), *(() if problems else _compare(workload, memory)))
+    further = () if problems else (*_compare(workload, memory), *_list_lower_requests(workload))
+    return (*problems, *_check_annotation(workload), *further)
 
 
 def _compare(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
@@ -77,6 +78,16 @@ def _compare(workload: Workload, memory: PodMemory) -> Iterator[Finding]:
         yield finding("CC0421.tight", workload.ref, at, **values)
     elif memory.gets < memory.least:
         yield finding("CC0421.gpu", workload.ref, at, **values)
+
+
+def _list_lower_requests(workload: Workload) -> Iterator[Finding]:
+    """Yield an info on each container whose memory request is not its limit (docs/facts/contrast.md#memory)."""
+    for container in workload.all_containers:
+        at = ("resources", "requests", "memory")
+        request, limit = dig(container.container, at), dig(container.container, LIMIT)
+        if None not in (request, limit) and not equal(request, limit):
+            values = {"container": container.name, "request": request, "limit": limit}
+            yield finding("CC0426", workload.ref, (*container.path, *at), **values)
 
 
 def _check_quantities(workload: Workload) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from krm_function.config.references import References, namespace_of, references_
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.annotations import TOTAL, annotations_size
 from krm_function.findings import Finding, finding, has_errors
-from krm_function.kubernetes.objects import listed, maps
+from krm_function.kubernetes.objects import listed, mapping
 from krm_function.kubernetes.resource import Edit, Outcome, Resource
 from krm_function.kubernetes.workload import INITDATA, OpenVariable, Workload, frozen_notes
 from krm_function.policy.initdata import digest, from_annotation, unreadable
@@ -203,16 +203,17 @@ def seal_policy(
     reason = f"policy {policy.digest[:16]}… of the pod with all edits above"
     edits = workload.annotate([(INITDATA, policy.annotation, reason)], "CC0606")
     notes = tuple(shared_gpu_notes(policy.data)) if settings.profile.shared_gpus else ()
-    return Sealing(edits, findings, policy.digest, policy.open, (*notes, *_list_late_variables(workload)))
+    late = (problem.message for problem in find_late_variables(workload))
+    return Sealing(edits, findings, policy.digest, policy.open, (*notes, *late))
 
 
-def _list_late_variables(workload: Workload) -> Iterator[str]:
-    """Yield a sentence for the plan about each variable with a text that Flux may replace after the render."""
+def find_late_variables(workload: Workload) -> Iterator[Finding]:
+    """Yield an info, CC0686, about each variable with a text that Flux may replace after the render."""
     for container in workload.all_containers:
-        for entry in maps(container.container.get("env")):
-            late = re.search(r"\$\{[A-Za-z_][^}]*\}", str(entry.get("value") or ""))
-            if late:
-                yield f"variable {entry.get('name')} has a ${{...}}, which no postBuild of Flux may replace"
+        for index, entry in enumerate(container.container.get("env") or ()):
+            if re.search(r"(?<!\$)\$\{[A-Za-z_][^}]*\}", str(mapping(entry).get("value") or "")):
+                path = (*container.path, "env", index, "value")
+                yield finding("CC0686", workload.ref, path, variable=entry.get("name"))
 
 
 def _report_option(code: str, config: Config, field: str, **values: Any) -> Finding:

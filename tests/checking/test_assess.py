@@ -53,6 +53,17 @@ def test_a_pod_has_one_state_and_what_stands_in_the_way() -> None:
     assert codes == {"coordinator": set(), "sealed": set(), "web": set(), "db": {"CC0807"}, "high": {"CC0240"}}
 
 
+@pytest.mark.parametrize(
+    ("value", "codes"),
+    [("${REGION}", {"CC0686"}), ("eu-${REGION:=west}", {"CC0686"}), ("$${REGION}", set()), ("$REGION ${1}", set())],
+)
+def test_a_variable_that_flux_may_replace_is_named(value: str, codes: set[str]) -> None:
+    spec = pod_spec()
+    spec["containers"][0]["env"] = [{"name": "REGION", "value": value}]
+    (pod,) = assess(stream(an_object(spec=spec))).pods
+    assert (pod.state, {problem.code for problem in pod.findings}) == ("confidential", codes)
+
+
 def test_images_and_releases_are_no_reason() -> None:
     spec = pod_spec()
     spec["containers"][0]["image"] = "nginx"

@@ -123,6 +123,21 @@ def test_what_is_said_of_limits(memory: tuple[str | None, ...], code: str, sente
         assert not [one for one in made.findings if one.code == "CC0421" and one.ref and one.ref.name == "web"]
 
 
+@pytest.mark.parametrize(
+    ("request_", "limit", "differs"),
+    [("50Mi", "1Gi", True), ("1024Mi", "1Gi", False), (None, "1Gi", False), ("50Mi", None, False), ("x", "1Gi", True)],
+)
+def test_a_request_unlike_the_limit_is_an_info(request_: str | None, limit: str | None, differs: bool) -> None:
+    subject = pod(limit)
+    subject["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] = {"memory": request_}
+    infos = [
+        found
+        for found in render(subject, SMALL).findings
+        if found.code == "CC0426" and found.ref and found.ref.name == "web"
+    ]
+    assert [found.severity for found in infos] == ["info"] * differs
+
+
 def test_the_annotation_counts_and_has_to_be_a_number() -> None:
     enough = render(pod("1Gi", annotations={DEFAULT_MEMORY: str(24 * 1024)}))
     assert "CC0421" not in {one.code for one in enough.findings if one.ref and one.ref.name == "web"}
