@@ -354,13 +354,16 @@ def frozen_notes(workload: Workload) -> tuple[str, ...]:
     """Return a note for the plan if the API server refuses this render for an object that is there."""
     claims = (*workload.root, "spec", "volumeClaimTemplates")
     if has_frozen_template(workload):
-        field, options = "spec.template", ""
+        field, options = "spec.template", []
     elif any(edit.path[: len(claims)] == claims for edit in workload.edits):
-        field, options = "spec.volumeClaimTemplates", " --cascade=orphan"
+        field, options = "spec.volumeClaimTemplates", ["--cascade=orphan"]
     else:
         return ()
-    delete = f"kubectl delete {workload.ref.kind.lower()}/{workload.ref.name}{options}"
-    return (f"the API server refuses another {field} for an object that is there: before that, {delete}",)
+    from shlex import join
+
+    options += ["--namespace", workload.ref.namespace] if workload.ref.namespace else []
+    words = ["kubectl", "delete", f"{workload.ref.kind.lower()}/{workload.ref.name}", *options]
+    return (f"the API server refuses another {field} for an object that is there: before that, {join(words)}",)
 
 
 def claim_names(workload: Workload) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def test_a_job_is_deleted_before_its_template_changes(shop: Path) -> None:
         assert words in workloads["notes"][host]
     assert DELETE in plan(shop).ok().decode()
     planned = called("plan", str(shop / "resources"), "--config", str(shop / "config")).ok().decode()
-    assert "kubectl delete job/migrate" in " ".join(planned.split())
+    assert "kubectl delete job/migrate --namespace shop" in " ".join(planned.split())
 
 
 @pytest.mark.parametrize(
