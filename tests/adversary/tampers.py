@@ -450,9 +450,9 @@ PODS = [
     ),
     Tamper(
         "an annotation more",
-        "the policy refuses the pod",
+        "no node passes it on to the VM",
         lambda o: _set(o.template(WEB)["metadata"]["annotations"], "a.b/c", "x"),
-        "CC1103",
+        "",
         "CC1103",
     ),
     Tamper(
@@ -630,8 +630,8 @@ INITDATA_ = [
                 )
             ),
         ),
-        "",
-        "CC1103",
+        "CC0654",
+        "CC0654 CC1103",
     ),
     Tamper(
         "a policy that allows more, and the pod that uses it",

@@ -139,7 +139,7 @@ def test_the_picture_shows_each_workload_in_its_pool(browser: "Browser", pages: 
             "plain-1": [],
         }
         assert page.locator("h1").inner_text() == "6 protected, 1 plain, 0 blocked"
-        assert page.locator("p.result").inner_text() == "Every Contrast workload has a node, 1 warning"
+        assert page.locator("p.result").inner_text() == "Every Contrast workload has a node, 2 warnings"
 
 
 def test_the_cards_of_one_pool_use_the_width_of_the_page(browser: "Browser", pages: dict[str, Path]) -> None:
