@@ -363,7 +363,6 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
         (verify, Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched")),
     )
     yield _coordinator(change, places, hosts, check)
-    published: dict[bool, tuple[Sequence[str] | str, ...]] = {True: (), False: ("publish",)}
     quoted = [(shlex.quote(f"job/{ref.name}"), shlex.quote(ref.namespace or "default")) for ref in change.jobs]
     delete = [f"kubectl delete {job} --namespace {namespace} --ignore-not-found" for job, namespace in quoted]
     yield Wave(
@@ -372,7 +371,9 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
         + (FROZEN if delete else ""),
         {
             name: [
-                *_commands(host, (*published[_applies_alone(host, change, places)], delete, "apply"), change, places)
+                *(() if _applies_alone(host, change, places) else _commands(host, ("publish",), change, places)),
+                *delete,
+                *_commands(host, ("apply",), change, places),
             ]
             for name, host in hosts.items()
         },

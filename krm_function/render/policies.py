@@ -15,6 +15,7 @@ from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References, namespace_of, references_of
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.annotations import TOTAL, annotations_size
+from krm_function.contrast.profiles import Profile
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.objects import listed, mapping
 from krm_function.kubernetes.resource import Edit, Outcome, Resource
@@ -60,18 +61,23 @@ def add_policies(
         return [_add_policy(workload, sealer) for workload in workloads], ()
     if policy.engine == "none":
         return [add_existing_digest(workload) for workload in workloads], _find_idle_options(config)
-    kinds = ("ConfigMap", "Secret", "Service") if _denies_services(config) else ("ConfigMap", "Secret")
-    references = read(resources, kinds)
-    values = list(read_values(resource for resource in references.resources if resource.state != "added"))
-    sealer, findings = _choose_sealer(config, values)
+    profile, findings = chosen_profile(policy.profile, config.release, config.generate.name)
+    if profile is None:
+        return list(workloads), findings
+    kinds = ("ConfigMap", "Secret", "Service") if _denies_services(config, profile) else ("ConfigMap", "Secret")
+    sources = read(resources, kinds)
+    values = list(read_values(resource for resource in sources.resources if resource.state != "added"))
+    references = References(values, policy.external_sources, openable=not (policy.rules or profile.narrowed))
+    sealer, problems = _choose_sealer(config, profile, values, references)
+    findings += problems
     if sealer is None:
         return list(workloads), findings
     sealed = [_add_policy(workload, sealer, look=True) for workload in workloads]
-    findings += (*references.findings, *_find_readable_secrets(sealed, References(values)))
+    findings += (*sources.findings, *_find_readable_secrets(sealed, references))
     if policy.external_sources and not any(workload.failed for workload in sealed):
         from krm_function.policy.open_variables import idle_findings
 
-        findings += idle_findings(sealed, References(values, policy.external_sources), config.generate.ref)
+        findings += idle_findings(sealed, references, config.generate.ref)
     return sealed, findings
 
 
@@ -128,43 +134,38 @@ def _find_idle_options(config: Config) -> tuple[Finding, ...]:
 # --- Choose the rules and settings of a render, and seal a pod with them
 
 
-def _choose_sealer(config: Config, values: Sequence[Any]) -> tuple[Sealer | None, tuple[Finding, ...]]:
+def _choose_sealer(
+    config: Config, profile: Profile, values: Sequence[Any], references: References
+) -> tuple[Sealer | None, tuple[Finding, ...]]:
     """Return the function that makes the policy of a workload (None after an error), and findings about the choice.
 
-    values: the ConfigMaps and Secrets that pods may refer to, and Services if `_denies_services`.
+    values: the ConfigMaps and Secrets that pods may refer to, and Services if `_denies_services`; references: their
+    index.
     """
     options = config.generate.policy
-    profile, findings = chosen_profile(options.profile, config.release, config.generate.name)
-    if profile is None:
-        return None, findings
     if profile.narrowed and options.rules:
-        return None, (*findings, _report_option("CC0901.rules", config, "profile", profile=profile.name))
-    openable = not (options.rules or profile.narrowed)
-    if options.external_sources and not openable:
+        return None, (_report_option("CC0901.rules", config, "profile", profile=profile.name),)
+    if options.external_sources and not references.openable:
         code = "CC0901.open-rules" if options.rules else "CC0901.open-profile"
-        return None, (*findings, _report_option(code, config, "externalSources", profile=profile.name))
+        return None, (_report_option(code, config, "externalSources", profile=profile.name),)
     if config.images is None:
-        return None, (*findings, finding("CC0906"))
-    chosen, problems = choose_settings(config, profile)
-    findings += problems
+        return None, (finding("CC0906"),)
+    chosen, findings = choose_settings(config, profile)
     if chosen is None:
         return None, findings
     images, rules = config.images, options.rules or load_rules(profile)
-    references = References(values, options.external_sources, openable=openable)
 
     def seal_natively(workload: Workload) -> Sealing:
         return seal_policy(workload, images, references, chosen, rules, options.initdata)
 
-    return _with_denied_services(seal_natively, values, chosen) if _denies_services(config) else seal_natively, findings
+    return _with_denied_services(seal_natively, values, chosen) if _denies_services(
+        config, profile
+    ) else seal_natively, findings
 
 
-def _denies_services(config: Config) -> bool:
+def _denies_services(config: Config, profile: Profile) -> bool:
     """Tell whether policies may deny variables of Services: if their settings differ from the profile's own."""
-    options = config.generate.policy
-    if options.settings or config.release.policy_settings:
-        return True
-    profile, _ = chosen_profile(options.profile, config.release, config.generate.name)
-    return profile is not None and not profile.own_settings
+    return bool(config.generate.policy.settings or config.release.policy_settings) or not profile.own_settings
 
 
 def _with_denied_services(sealer: Sealer, values: Iterable[Any], chosen: Settings) -> Sealer:
