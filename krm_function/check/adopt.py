@@ -1,6 +1,7 @@
 """Adopt an application: find all that a configuration can do for its pods, in one round."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +14,7 @@ from krm_function.config.collect import Config
 from krm_function.config.document import ConfigDocument
 from krm_function.config.edit import with_spec
 from krm_function.config.generate import GENERATE, Generate, naming, parse_generate
+from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import Reference, References, namespace_of, references_of
 from krm_function.config.release import chosen_profile
 from krm_function.contrast.gpus import wants_gpu
@@ -22,7 +24,7 @@ from krm_function.kubernetes.address import address_of, parse_address
 from krm_function.kubernetes.objects import dig, fits, hook_of, mapping, maps
 from krm_function.kubernetes.resource import Resource, with_kinds
 from krm_function.kubernetes.workload import Workload
-from krm_function.policy.chosen_programs import steered_by
+from krm_function.policy.chosen_programs import reads_code_from_variables, steered_by
 from krm_function.policy.expansion import expand
 from krm_function.policy.open_variables import opened_keys
 from krm_function.record import NamedTuple
@@ -118,17 +120,19 @@ def propose_sources(
     references: References,
     present: Sequence[dict[str, Any]],
     keys: Mapping[Key, tuple[str, ...]],
+    images: Mapping[str, ImageFacts],
     *,
     refused_too: bool = False,
 ) -> Proposed:
     """Propose the list of entries.
 
-    present: the entries as they are written. keys: those that the user named. refused_too: include references that a
-    policy refuses open, so that a trial shows why.
+    present: the entries as they are written. keys: those that the user named. images: known facts, by reference.
+    refused_too: include references that a policy refuses open, so that a trial shows why.
     """
     needed: dict[tuple[str, str, str], tuple[set[str], set[str]]] = {}
     unknown: dict[Key, None] = {}
-    for missing in (missing for workload in workloads for missing in _find_missing(workload, references, refused_too)):
+    missing_sources = (_find_missing(workload, references, images, refused_too) for workload in workloads)
+    for missing in chain.from_iterable(missing_sources):
         reference = missing.reference
         keys_of_reference = (reference.key,) if reference.key else keys.get((reference.kind, reference.name), ())
         if not keys_of_reference:
@@ -148,16 +152,20 @@ def propose_sources(
     return Proposed(tuple(entries), tuple(unknown))
 
 
-def _find_missing(workload: Workload, references: References, refused_too: bool) -> Iterator[Missing]:
+def _find_missing(
+    workload: Workload, references: References, images: Mapping[str, ImageFacts], refused_too: bool
+) -> Iterator[Missing]:
     namespace = namespace_of(workload)
     for container in workload.all_containers:
+        facts = images.get(str(container.container.get("image")))
+        named_only = reads_code_from_variables(container.container, facts.config if facts else {})
         optional = set(_find_optional(container.container))
         for reference in references_of(container.container):
             variable = reference.variable or reference.prefix
             kind, name, key = reference.kind, reference.name, reference.key
             if (kind, name, key, variable) in optional or references.known(kind, namespace, name):
                 continue
-            opened = opened_keys(references, namespace, kind, name, key, variable)
+            opened = opened_keys(references, namespace, kind, name, key, variable, named_only=named_only)
             if (opened is None or isinstance(opened, Cause)) and (
                 refused_too or not _is_expanded(reference.variable, container.container)
             ):
@@ -188,14 +196,11 @@ def _is_expanded(variable: str, container: dict[str, Any]) -> bool:
 def _make_entry(
     entries: Sequence[dict[str, Any]], ref: dict[str, str], keys: list[str], variables: list[str]
 ) -> tuple[int, dict[str, Any]]:
-    """Return the entry for an object, and its position: that of a present one, which it extends, or the end."""
+    """Return the entry for an object, and its position: that of one with names, which it extends, or the end."""
     for index, entry in enumerate(entries):
-        if entry.get("name") == ref["name"] and _is_for(entry, ref):
-            return index, {
-                **entry,
-                **({"keys": _unite(entry["keys"], keys)} if entry.get("keys") else {}),
-                **({"variables": _unite(entry["variables"], variables)} if entry.get("variables") else {}),
-            }
+        if entry.get("name") == ref["name"] and entry.get("variables") and _is_for(entry, ref):
+            extended = {"keys": _unite(entry["keys"], keys)} if entry.get("keys") else {}
+            return index, {**entry, **extended, "variables": _unite(entry["variables"], variables)}
     new = {key: value for key, value in ref.items() if value} | {"keys": keys, "variables": variables}
     return len(entries), new
 
@@ -322,7 +327,7 @@ def _find_sources(judged: Judged, config: Config, spec: Mapping[str, Any], reque
     workloads = judged.workloads
 
     def propose(pods: Sequence[Workload]) -> list[dict[str, Any]]:
-        return list(propose_sources(pods, index, present, request.keys).entries)
+        return list(propose_sources(pods, index, present, request.keys, judged.images).entries)
 
     refs = [workload.ref for workload in workloads if propose([workload]) != present]
     if refs:
@@ -345,13 +350,16 @@ def find_unknown_keys(judged: Judged, config: Config, request: Request) -> tuple
     """Return the objects of envFrom whose keys the user has to name."""
     if not may_open(config):
         return ()
-    return propose_sources(judged.workloads, index_references(judged, config), (), request.keys).unknown
+    return propose_sources(judged.workloads, index_references(judged, config), (), request.keys, judged.images).unknown
 
 
 def open_all(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[dict[str, Any]]:
     """Return the entries that would open everything, even if a policy refuses it: for a trial that shows why."""
     index = index_references(judged, config)
-    return list(propose_sources(judged.workloads, index, _read_sources(spec), request.keys, refused_too=True).entries)
+    present = _read_sources(spec)
+    return list(
+        propose_sources(judged.workloads, index, present, request.keys, judged.images, refused_too=True).entries
+    )
 
 
 # --- Propose entries of spec.workloads for the pods that do not ask for Contrast

@@ -1,15 +1,15 @@
 """Values of the running pod must not choose what runs: in variables, commands and scripts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Any
 
+from krm_function.contrast.gpus import asked_gpus
 from krm_function.findings import Finding, Path, finding
 from krm_function.kubernetes.objects import fits
 from krm_function.policy.expansion import FIELDS
 from krm_function.policy.pod_metadata import PodMetadata
-from krm_function.record import NamedTuple
 
 # --- The variables that steer a program before its own code runs, or whose host it trusts; none of them may be open
 #
@@ -99,6 +99,40 @@ def steered_by(name: str) -> str:
     )
 
 
+# --- Tell which containers run code that a variable of no list may choose: an interpreter, a shell or a GPU stack
+#
+# Rule: there an open variable needs its name in the reviewed configuration. The image shows it by what it starts, or by
+# what it sets itself, such as PYTHON_VERSION, JAVA_HOME or LD_LIBRARY_PATH.
+
+
+# programs that run the code, or the program, that another word names; without their directory and version
+_STARTERS = frozenset(
+    (
+        *("sh", "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "runuser", "su", "zsh", "pwsh", "powershell"),
+        *("python", "pypy", "node", "nodejs", "bun", "deno", "perl", "ruby", "lua", "luajit", "julia", "Rscript"),
+        *("elixir", "erl", "php", "java", "busybox", "catatonit", "dumb-init", "env", "nohup", "setsid", "sudo"),
+        *("tini", "tini-static", "xargs"),
+    )
+)
+
+
+def reads_code_from_variables(container: Mapping[str, Any], image: Mapping[str, Any]) -> bool:
+    """Tell whether a container starts an interpreter or a shell, has a GPU, or its image is made for one of these.
+
+    image: its OCI config.
+    """
+    words = container.get("command") or [
+        *(image.get("Entrypoint") or ()),
+        *(container.get("args") or image.get("Cmd") or ()),
+    ]
+    variables = [text.partition("=")[0] for text in image.get("Env") or ()]
+    return (
+        any(_program_name(text) in _STARTERS or text.endswith(".sh") for text in words[:1])
+        or any(asked_gpus(dict(container)))
+        or any(name != "PATH" and steered_by(name) for name in variables)
+    )
+
+
 # --- Refuse values of the running pod where they would choose what runs: in steering variables, commands and scripts
 #
 # Such a value has a form (policy/expansion.py) and within it the host chooses. As the value of an ordinary variable, or
@@ -108,13 +142,15 @@ def steered_by(name: str) -> str:
 #                                        hash of a template   addresses     its namespace
 #     all of a steering variable         refused              refused       refused      but a number for a count
 #     text in a steering variable        refused              taken         taken
-#     the program, or what a launcher    refused              refused       refused
-#     or interpreter starts
-#     first word of a shell's command    refused              refused       refused
-#     value of an option in a script     taken                taken         taken        `--node=$(NODE)`, of a shell
-#     elsewhere in a script              refused              taken         taken        all of it: refused
+#     the first word of a process        refused              refused       refused
+#     a word that a shell, interpreter
+#     or launcher starts or runs:
+#       all of it                        refused              refused       refused
+#       a part of it                     refused              taken         taken        `--node=$(NODE)`: taken
+#     any other word                     taken                taken         taken
 #
-# The name of a pod is its own only if the policy knows it; else it is one of the names.
+# The name of a pod is its own only if the policy knows it; else it is one of the names. Such a word is each one up to
+# the first that is no option. In a script, no command is called like an address, a number or the pod.
 #
 # Rule: a script, and a program, can read the variable itself; so what is refused always has another form.
 
@@ -141,27 +177,9 @@ _WHAT = {
 _NAMES = frozenset(("node-name", "pod-uid", "template-hash", "generated", "node-label", "todo-annotation"))
 _NUMBERS = frozenset(("resource-field", "pod-index", "completion-index", "minutes"))
 
-# program, without its directory and version -> the options after which code stands
-_SHELL = r"-[A-Za-z]*c[A-Za-z]*"
-_CODE = {
-    **dict.fromkeys(("sh", "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "runuser", "su", "zsh"), _SHELL),
-    **dict.fromkeys(("python", "pypy"), "-[A-Za-z]*c"),
-    **dict.fromkeys(("node", "nodejs", "bun"), "-[a-z]*[ep]|--eval|--print"),
-    **dict.fromkeys(("perl", "ruby", "lua", "luajit", "julia", "Rscript", "elixir"), "-[A-Za-z]*[eE]|--eval"),
-    **dict.fromkeys(("deno",), "eval"),
-    **dict.fromkeys(("php",), "-[rBRE]"),
-    **dict.fromkeys(("erl",), "-eval"),
-    **dict.fromkeys(("pwsh", "powershell"), "(?i:-c(?:ommand)?)"),
-}
-_SHELLS = frozenset(name for name, options in _CODE.items() if options == _SHELL)
-# programs whose next word, options passed over, is what they start
-_LAUNCHERS = frozenset(
-    ("busybox", "catatonit", "dumb-init", "env", "java", "nohup", "setsid", "sudo", "tini", "tini-static", "xargs")
-)
 _LOOKED_AT = 256  # characters of a script before a value; a longer script never allows more
-# as text: `re` compiles each at its first use, which few pods need. What is before a value, and before a command
-_OPTION = r"""(?:\A|\s)--?[A-Za-z][\w.-]*=["']?[^\s;&|()`"']*\Z"""
-_FIRST = r"""(?:\A|[;&|(){}`\n!]|\b(?:do|then|else|exec|eval))[\s"']*\Z"""
+# what is before a value; as text: `re` compiles it at its first use, which few pods need
+_OPTION = r"""(?:\A|\s)--?(?!eval=|print=)[A-Za-z][\w.-]*=["']?[^\s;&|()`"']*\Z"""
 
 
 def steering_problem(name: str, value: str, pod: PodMetadata, at: Path) -> Finding | None:
@@ -187,77 +205,32 @@ def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Ite
 
     words: all words of the process, with markers, and their paths; words of the image are included.
     """
-    seen = _PrecedingWords()
+    program = ""  # the last word that is no option
     for text, at in words:
         if "\0" in text:
-            choice = _find_choice(text.split("\0"), seen, pod)
-            if choice:
-                token, code = choice
+            pieces = text.split("\0")
+            token = _find_choice(pieces, pod) if program in _STARTERS else "" if program else pieces[1]
+            if token:
+                code = "CC0681.code" if program else "CC0681.program"
                 yield finding(code, pod.ref, pod.spec_path + at, value=_describe(token))
-        seen = seen.add(text)
+        if not text.startswith("-"):
+            program = _program_name(text)
 
 
-class _PrecedingWords(NamedTuple):
-    """The words before a word. interpreter: the last one. coded: how the words since then relate to its code.
-
-    coded: "" before an option for code, "next" right after it and its options, "done" after the code.
-    last: the last word that is not an option, "" before the first word. option: the option after it, if any.
-    """
-
-    interpreter: str = ""
-    coded: Literal["", "next", "done"] = ""
-    last: str = ""
-    option: str = ""
-
-    def add(self, text: str) -> "_PrecedingWords":
-        program, option = _program_name(text), text.startswith("-")
-        if not option and self.coded != "next" and program in _CODE:
-            return _PrecedingWords(program, "", program)
-        coded = self.coded
-        if self.interpreter and coded != "done":
-            if coded == "" and re.fullmatch(_CODE[self.interpreter], text):
-                coded = "next"
-            elif coded == "next" and not option:
-                coded = "done"
-        return (
-            _PrecedingWords(self.interpreter, coded, self.last, text)
-            if option
-            else _PrecedingWords(self.interpreter, coded, program)
-        )
-
-
-def _find_choice(pieces: Sequence[str], seen: _PrecedingWords, pod: PodMetadata) -> tuple[str, str] | None:
-    """Return the token of a word that lets the host choose, and CC0681 with a variant; None without one.
+def _find_choice(pieces: Sequence[str], pod: PodMetadata) -> str:
+    """Return a token that is all of the word, or a name that is not the value of an option; "" without one.
 
     pieces: text, token, text, ... text.
     """
-    if not seen.last and not seen.option:
-        return pieces[1], "CC0681.program"
-    shell = seen.interpreter in _SHELLS
-    if seen.coded == "next":
-        return _find_choice_in_script(pieces, pod, shell=shell)
-    if seen.coded == "done":
-        return None  # an argument of the script
-    if seen.interpreter and not shell and re.match(f"(?:{_CODE[seen.interpreter]})(?=.)", pieces[0], re.DOTALL):
-        return _find_choice_in_script(pieces, pod, shell=False)  # -cCODE, --eval=CODE
-    starts = (seen.last in _CODE or seen.last in _LAUNCHERS) and not pieces[0].startswith("-")
-    # a number or an address may be the value of an option
-    if starts and (seen.option in ("", "--") or any(_is_name(token, pod) for token in pieces[1::2])):
-        return pieces[1], "CC0681.program"
-    return None
-
-
-def _find_choice_in_script(pieces: Sequence[str], pod: PodMetadata, *, shell: bool) -> tuple[str, str] | None:
     if not re.search("[A-Za-z0-9]", "".join(pieces[::2])):
-        return pieces[1], "CC0681.code"
+        return pieces[1]
     script = ""
     for text, token in zip(pieces[::2], pieces[1::2], strict=False):
         script = (script + text)[-_LOOKED_AT:]
-        name = _is_name(token, pod) and not (shell and re.search(_OPTION, script))
-        if name or (shell and re.search(_FIRST, script)):
-            return token, "CC0681.code"
+        if _is_name(token, pod) and not re.search(_OPTION, script):
+            return token
         script += "x"  # for the value
-    return None
+    return ""
 
 
 def _program_name(text: str) -> str:

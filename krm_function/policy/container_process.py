@@ -56,10 +56,12 @@ class _Context(NamedTuple):
     references: References
     findings: list[Finding]
     room: Room
+    named_only: bool  # an open variable needs its name in the configuration
 
 
 def environment(
     container: Mapping[str, Any],
+    image: Mapping[str, Any],
     pod: PodMetadata,
     references: References,
     at: Path,
@@ -67,7 +69,7 @@ def environment(
     room: Room,
 ) -> Environment:
     """Read env and envFrom; the last entry of a name counts. `at`: the container's path from the pod spec."""
-    context = _Context(pod, references, findings, room)
+    context = _Context(pod, references, findings, room, _opens_by_name(container, image, references))
     sets: list[tuple[str, str]] = []
     for index, source in enumerate(container.get("envFrom") or ()):
         sets += _all_pairs(context, source, (*at, "envFrom", index))
@@ -188,7 +190,17 @@ def _find_opened_keys(
         return None
     from krm_function.policy.open_variables import opened_keys
 
-    return opened_keys(context.references, context.pod.namespace, kind, name, key, variable)
+    return opened_keys(
+        context.references, context.pod.namespace, kind, name, key, variable, named_only=context.named_only
+    )
+
+
+def _opens_by_name(container: Mapping[str, Any], image: Mapping[str, Any], references: References) -> bool:
+    if not references.external:
+        return False
+    from krm_function.policy.chosen_programs import reads_code_from_variables
+
+    return reads_code_from_variables(container, image)
 
 
 def _report_uncovered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:
@@ -344,7 +356,7 @@ def process(
     """
     findings: list[Finding] = []
     room = Room()
-    pod_env = environment(container, pod, references, at, findings, room)
+    pod_env = environment(container, image, pod, references, at, findings, room)
     env = _image_env(image)
     has_no_tokens(env, pod, (*at, "image"), findings)
     if container.get("tty"):

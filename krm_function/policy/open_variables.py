@@ -25,16 +25,24 @@ from krm_function.policy.rules import NAME, profile_of_data
 #     no                 some                            some               both in one entry      is open
 #
 # A key is in an entry if `keys` has it or is absent, a name if `variables` has it or is absent. All keys of an object
-# (envFrom) are those of `keys`; without any, CC0672.
+# (envFrom) are those of `keys`; without any, CC0672. Where an interpreter, a shell or a GPU stack reads the variables,
+# only `variables` names one (policy/chosen_programs.py).
 
 
 def opened_keys(
-    references: References, namespace: str, kind: str, name: str, key: str = "", variable: str = ""
+    references: References,
+    namespace: str,
+    kind: str,
+    name: str,
+    key: str = "",
+    variable: str = "",
+    *,
+    named_only: bool = False,
 ) -> tuple[str, ...] | Cause | None:
     """Return the keys of an object whose variables are open; None without an entry, a Cause if it does not suffice.
 
     namespace: of the workload, "" if it names none. key: the one that is referred to, "" for all of the object.
-    variable: its name; for all of an object their prefix.
+    variable: its name; for all of an object their prefix. named_only: entries without `variables` open nothing.
     """
     entries = _find_entries(references, namespace, kind, name)
     if not isinstance(entries, list):
@@ -47,8 +55,10 @@ def opened_keys(
         name_of_variable = variable if key else variable + opened_key
         if not covering:
             return Cause("CC0672.key", {"key": opened_key})
-        if not any(not entry.variables or name_of_variable in entry.variables for entry in covering):
-            return Cause("CC0672.variable", {"variable": name_of_variable})
+        by_name = any(name_of_variable in entry.variables for entry in covering)
+        unnamed = any(not entry.variables for entry in covering)
+        if not by_name and (named_only or not unnamed):
+            return Cause("CC0672.unnamed" if unnamed else "CC0672.variable", {"variable": name_of_variable})
     return keys
 
 

@@ -80,12 +80,12 @@ COMMANDS: dict[str, Json] = {
     "a command of a shell, args": {"command": ["/bin/bash", "-euxc"], "args": ["$(NODE)"]},
     "a command of a shell behind its options": {"command": ["bash", "-c", "-x", "$(NODE)"]},
     "a command of a shell from an address": {"command": ["sh", "-c", "$(POD_IP)"]},
-    "the first word": {"command": ["sh", "-c", "$(POD_NAME) serve"]},
-    "the first word of the second command": {"command": ["ash", "-c", "sleep 1; $(MEMORY)"]},
-    "the first word behind a pipe": {"command": ["busybox", "sh", "-c", 'echo x | "$(POD_NAME)"']},
     "a word of a script": {"command": ["sh", "-c", "exec $(NODE)"]},
     "code of Python": {"command": ["python3", "-c", "import $(NODE)"]},
     "code of Python behind its option": {"command": ["python3", "-cimport $(NODE)"]},
+    "code of Node.js in one word": {"command": ["node", "--eval=$(NODE)", "app.js"]},
+    "the first word of a script": {"command": ["sh", "-c", "$(NODE) serve"]},
+    "a word of a script behind another shell": {"command": ["sh", "-c", "exec sh", "sh", "$(NODE)"]},
     "code of Node.js": {"command": ["node", "--eval", "require('$(UID_OF_POD)')"]},
     "all the code of Perl": {"command": ["perl", "-e", "$(POD_IP)"]},
     "code in two steps": {**_set("RUN", "$(NODE)"), "command": ["sh", "-c", "$(RUN)"]},
@@ -157,6 +157,8 @@ HONEST: dict[str, Json] = {
     "names that only look like steering ones": {
         "env": [_field("MY_NODE", "spec.nodeName"), _field("PATHS", "metadata.uid")]
     },
+    # nothing is called like the pod, an address or a number
+    "the pod's name as a command of a script": {"command": ["sh", "-c", "$(POD_NAME) serve; $(MEMORY) | $(POD_IP)"]},
     "an escaped dollar": {"command": ["sh", "-c", "echo $$(NODE); $(hostname)"]},
 }
 

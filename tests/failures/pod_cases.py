@@ -574,7 +574,24 @@ def a_value_of_the_pod_that_steers_a_program(world: World) -> None:
     world.env("NODE_OPTIONS", fieldRef={"fieldPath": "spec.nodeName"})
 
 
-@cases("CC0681", f"{CONTAINER}.command[2]", "into code that an interpreter runs", hint="let the code read the variable")
+@cases(
+    "CC0672",
+    f"{CONTAINER}.env[3].valueFrom.secretKeyRef",
+    "may run what MORE contains",
+    hint="add MORE to the variables",
+)
+def an_open_secret_of_a_shell_without_names(world: World) -> None:
+    _opened(world)
+    _from_db(world)
+    world.container["command"] = ["sh", "-c", "serve"]
+
+
+@cases(
+    "CC0681",
+    f"{CONTAINER}.command[2]",
+    "into what a shell, an interpreter or a launcher runs",
+    hint="write it into the pod, or let the code read the variable",
+)
 def a_value_of_the_pod_that_is_a_script(world: World) -> None:
     world.env("MORE", fieldRef={"fieldPath": "spec.nodeName"})
     world.container["command"] = ["sh", "-c", "$(MORE)"]

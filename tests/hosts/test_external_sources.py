@@ -20,7 +20,11 @@ spec:
   dataFrom:
     - extract: {key: shop}
 """
-SOURCES = "  policy:\n    externalSources:\n      - {kind: Secret, name: shop-tokens, keys: [ANALYTICS_TOKEN]}\n"
+SOURCES = """\
+  policy:
+    externalSources:
+      - {kind: Secret, name: shop-tokens, keys: [ANALYTICS_TOKEN], variables: [ANALYTICS_TOKEN]}
+"""
 WARNING = "the host can choose any value for ANALYTICS_TOKEN (Secret shop-tokens, key ANALYTICS_TOKEN)"
 
 

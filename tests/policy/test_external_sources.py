@@ -160,6 +160,31 @@ def test_key_and_variable_are_of_one_entry() -> None:
     assert _env(user, DB, env=[_from("OTHER", key="user")]) == [f"OTHER={OPEN}"]
 
 
+@pytest.mark.parametrize(
+    ("container", "image"),
+    [
+        ({"command": ["/bin/bash", "-c", "serve"]}, {}),
+        ({"command": ["python3.12", "app.py"]}, {}),
+        ({"args": ["serve"]}, {"Entrypoint": ["docker-entrypoint.sh"]}),
+        ({}, {"Entrypoint": None, "Cmd": ["/sbin/tini", "/web"]}),
+        ({}, {"Env": ["PATH=/bin", "PYTHON_VERSION=3.12"]}),
+        ({}, {"Env": ["LD_LIBRARY_PATH=/usr/local/nvidia/lib"]}),
+        ({"resources": {"limits": {"nvidia.com/pgpu": 1}}}, {}),
+    ],
+    ids=str,
+)
+def test_an_interpreter_a_shell_and_a_gpu_stack_need_the_name_of_each_variable(container: Json, image: Json) -> None:
+    def codes(*sources: ExternalSource, **variables: Any) -> list[str]:
+        _, findings = pods.sealing(pods.simple(**container, **variables), _known(*sources), **image)
+        return [finding.code for finding in findings if finding.severity == "error"]
+
+    whole = [{"secretRef": {"name": "db"}}]
+    assert codes(DB, env=[PASSWORD]) == ["CC0672"]
+    assert codes(DB._replace(keys=("password",)), envFrom=whole) == ["CC0672"]
+    assert codes(DB._replace(variables=("DB_PASSWORD",)), env=[PASSWORD]) == []
+    assert codes(DB, DB._replace(variables=("password",), keys=("password",)), envFrom=whole) == []
+
+
 def test_variables_of_env_from_have_its_prefix() -> None:
     whole = [{"prefix": "P_", "secretRef": {"name": "db"}}]
     entry = DB._replace(keys=("user", "password"))
@@ -250,7 +275,9 @@ def test_an_ordinary_variable_is_not(name: str) -> None:
     ],
 )
 def test_what_expands_an_open_variable_is_refused(container: Json) -> None:
-    found = _codes(DB._replace(keys=("password",)), **{"env": [PASSWORD], **container})
+    found = _codes(
+        DB._replace(keys=("password",), variables=("DB_PASSWORD", "P_password")), **{"env": [PASSWORD], **container}
+    )
     assert [code for code, _ in found] == ["CC0671"]
 
 
