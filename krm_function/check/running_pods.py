@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from sys import intern
 from typing import Any
 
 from krm_function.check.drift import READ_BY_THE_NODE
@@ -14,7 +15,7 @@ from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.objects import OWNERS, controller_of, dig, listed, mapping, maps, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
-from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
+from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workloads_of
 from krm_function.policy.controllers import moved_variables
 from krm_function.policy.initdata import digest, from_annotation
 from krm_function.policy.made_pod import name_difference
@@ -198,6 +199,7 @@ TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")  # as admission names 
 OF_EACH_POD = ("nodeName", "hostname")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 MOST_CACHED = 1_000
+IDENTITY = ("name", "namespace", "uid", OWNERS, "creationTimestamp", "deletionTimestamp")
 UNKNOWN = References()  # of a pod of an earlier render: its ConfigMaps may have been others
 
 
@@ -228,12 +230,14 @@ class RunningPods:
         references: References | None,
         expected: Collection[Ref] = (),
         kinds: Kinds = SHIPPED,
+        unlisted: Collection[tuple[str, str]] = (),
     ) -> None:
         """objects: all other workloads of the namespaces. references: None to count pods only. expected: the output's.
 
-        kinds: those with pod templates.
+        kinds: those with pod templates. unlisted: kinds and namespaces of objects that the cluster does not show.
         """
         self._kinds = kinds
+        self.unlisted = unlisted
         self.controllers = dict(index_controllers(objects, kinds))
         self._references = references
         self._owners: dict[Ref, list[_Owner]] = {}
@@ -257,10 +261,10 @@ class RunningPods:
         if owners is None:
             if asks:
                 self.digests.add(read_sealed_digest(Workload(pod, (), ref, ())))
-                self.strays.setdefault(controller_of(pod), _shrink(pod))
+                self.strays.setdefault(controller_of(pod), reduce_pod(pod))
             return
         if owners and self._is_custom(owners[-1]):
-            self.controllers |= index_controllers([_identify(pod)])
+            self.controllers |= index_controllers([reduce_pod(pod)])
         policy_digest = read_sealed_digest(Workload(pod, (), ref, ()))
         owner = self._owner(owners[-1] if owners else pod, policy_digest)
         if owner is None or not (asks or is_contrast_name(owner.workload.runtime_class)):
@@ -285,6 +289,12 @@ class RunningPods:
             owner.changed.setdefault((fields, find_last_writer(pod)), []).append(ref.name)
         if judged.debug:
             owner.debug.setdefault(judged.debug, []).append(ref.name)
+
+    def is_of_unlisted(self, value: Any) -> bool:
+        """Tell whether an owner of an object is of a kind that the cluster does not show."""
+        while (owner := controller_of(value)) is not None and (owner.kind, owner.namespace) not in self.unlisted:
+            value = self.controllers.get(owner)
+        return owner is not None
 
     def rollouts(self, apart_from: Collection[Ref] = ()) -> Iterator[Finding]:
         """Yield a finding for each owner whose rollout is not finished."""
@@ -417,17 +427,20 @@ def _format_pods(names: Sequence[str]) -> str:
     return f"pod{'' if len(names) == 1 else 's'} {listed(names)}"
 
 
-def _identify(pod: Any) -> Any:
-    metadata = mapping(pod.get("metadata"))
-    identity = {key: metadata[key] for key in ("name", "namespace", "uid", OWNERS) if key in metadata}
-    return {"apiVersion": pod.get("apiVersion"), "kind": pod.get("kind"), "metadata": identity}
+def reduce_pod(pod: Any) -> Any:
+    """Reduce a pod to its identity, owners, role, class, policy and state; pods with one policy share its text."""
+    metadata, status = mapping(pod.get("metadata")), mapping(pod.get("status"))
+    policy = mapping(metadata.get("annotations")).get(INITDATA)
+    kept = {key: metadata[key] for key in IDENTITY if key in metadata}
+    kept["annotations"] = {INITDATA: intern(policy)} if isinstance(policy, str) else {}
+    kept["labels"] = {POD_ROLE: dig(metadata, ("labels", POD_ROLE))}
+    ready = [condition for condition in maps(status.get("conditions")) if condition.get("type") == "Ready"]
+    spec = {"runtimeClassName": dig(pod, ("spec", "runtimeClassName"))}
+    head = {key: pod.get(key) for key in ("apiVersion", "kind")}
+    return {**head, "metadata": kept, "spec": spec, "status": {"phase": status.get("phase"), "conditions": ready}}
 
 
 def _shrink(pod: Any) -> Any:
-    """Reduce a stray pod to its identity, class and policy."""
-    metadata = mapping(pod.get("metadata"))
-    annotations = {INITDATA: mapping(metadata.get("annotations")).get(INITDATA)}
-    identity = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
-    spec = {"runtimeClassName": dig(pod, ("spec", "runtimeClassName"))}
-    head = {key: pod.get(key) for key in ("apiVersion", "kind")}
-    return {**head, "metadata": {**identity, "annotations": annotations}, "spec": spec}
+    """Reduce a stray pod to itself, without an owner."""
+    reduced = reduce_pod(pod)
+    return {**reduced, "metadata": {key: value for key, value in reduced["metadata"].items() if key != OWNERS}}

@@ -110,13 +110,10 @@ class ApiServer:
 
     def _ask_once(self, method: str, path: str, label: str, body: bytes | None, most: int) -> Reply:
         """body: of a dry run, whose refusal is read, too. most: bytes of the answer."""
-        reply = self._request(method, path, body)
-        for _ in range(BUSY_TRIES - 1):
-            if reply.status not in BUSY:
-                break
+        tries = BUSY_TRIES
+        while (reply := self._request(method, path, body)).status in BUSY and (tries := tries - 1):
             reply.close()
             self._budget.wait(_read_delay(reply))
-            reply = self._request(method, path, body)
         whole = False
         try:
             if body is not None and not 200 <= reply.status <= 299:
@@ -234,12 +231,16 @@ NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # a DNS label
 
 
 class Listing(NamedTuple):
-    """What to list. version: as in apiVersion. label: its name in messages. namespace: "" for cluster-wide objects."""
+    """What to list. version: as in apiVersion. label: its name in messages. namespace: "" for cluster-wide objects.
+
+    name: of the only object to list, "" for all.
+    """
 
     version: str
     kind: str
     label: str
     namespace: str = ""
+    name: str = ""
 
     @property
     def path(self) -> str:
@@ -268,7 +269,7 @@ class Lists:
         names: set[str] = set()
         earlier: set[str] | None = None  # names of a list that has expired
         tokens = {""}
-        query = {"limit": str(size)}
+        query = {"limit": str(size)} | ({"fieldSelector": f"metadata.name={listing.name}"} if listing.name else {})
         for _ in range(MOST_PAGES):
             try:
                 page = self._page(f"{listing.path}?{urlencode(query)}", listing)

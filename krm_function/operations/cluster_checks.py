@@ -508,8 +508,10 @@ class Live(NamedTuple):
             findings += dry_run(read.server, located, self.refs, references)
             findings += cluster_services(read.server, located)
         classes = read.classes.objects is not None
+        seen = [workload for workload in output.workloads if not output.is_unlisted(workload.ref, read.pods)]
+        output = output._replace(workloads=seen)
         line = described(output, read.context, classes=classes, pods=read.pods.count, beside=beside)
-        return (*findings, *read.classes.findings), line
+        return (*read.findings, *findings, *read.classes.findings), line
 
 
 def _find_namespace(output: Rendered, ref: Ref, refs: set[Ref]) -> str:
@@ -575,7 +577,7 @@ def read_live(resources: Sequence[Resource], config: Config | None) -> Live:
         refs,
         read_cluster_objects(
             output.namespaces,
-            lambda objects: RunningPods(objects, references, output.refs, kinds),
+            lambda objects, unlisted: RunningPods(objects, references, output.refs, kinds, unlisted),
             sorted({(item.ref.api_version, item.ref.kind) for item in workloads if item.made_by}),
         ),
     )

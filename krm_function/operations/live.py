@@ -303,24 +303,23 @@ class Rendered(NamedTuple):
         names = [ref.namespace] if ref.namespace else self.namespaces
         return [ref._replace(namespace=name, part="") for name in names]
 
+    def is_unlisted(self, ref: Ref, pods: RunningPods) -> bool:
+        """Tell whether the cluster does not show where an object may be."""
+        return any((place.kind, place.namespace) in pods.unlisted for place in self.placed(ref))
+
 
 def compare_live(
     output: Rendered,
     objects: Sequence[Any],
     classes: Mapping[str, Any] | None,
     references: References,
-    pods: RunningPods | None = None,
+    pods: RunningPods,
 ) -> list[Finding]:
     """Return a finding for each difference.
 
-    objects: all workloads and ConfigMaps of the namespaces. pods: has taken their pods; None: they are among the
-    objects. classes: the RuntimeClass objects by name; None: unknown.
+    objects: all workloads and ConfigMaps of the namespaces. pods: has taken their pods. classes: the RuntimeClass
+    objects by name; None: unknown.
     """
-    if pods is None:
-        pods = RunningPods(objects, references, output.refs, output.kinds)
-        for value in objects:
-            if reference(value).kind == "Pod":
-                pods.add(value)
     live = {reference(value): value for value in objects} | dict(pods.bare)
 
     def there(ref: Ref) -> Any:
@@ -330,10 +329,10 @@ def compare_live(
     findings: list[Finding] = []
     for workload in output.workloads:
         value = there(workload.ref)
-        if value is not None or not _is_local(workload.object):
+        if value is not None or not (_is_local(workload.object) or output.is_unlisted(workload.ref, pods)):
             findings += _compare_workload(workload, value, references, host)
     for ref, value in output.manifests.items():
-        if (copy := there(ref)) is not None or not _is_local(value):
+        if (copy := there(ref)) is not None or not (_is_local(value) or output.is_unlisted(ref, pods)):
             findings += _compare_manifest(ref, str(read_emitted_manifest(value)), copy, host)
     differing = {ref for problem in findings if problem.ref is not None for ref in output.placed(problem.ref)}
     findings += _find_unknown(output, [*objects, *pods.strays.values()], pods, differing)
@@ -456,13 +455,17 @@ def _find_unknown(
     A workload is of another release if its policy is in a manifest: one of the cluster, or the base of this output.
     Policies that this output seals do not count as another release's. An object that the controller of an existing
     workload made is not a workload of its own, whatever policy it has: of this render, or of an earlier one. differing:
-    workloads that have a finding already, which covers the objects of their controllers, too.
+    workloads that have a finding already, which covers the objects of their controllers, too. Without the right to list
+    ConfigMaps, no policy is known to be of another release.
     """
+    if any(kind == "ConfigMap" for kind, _ in pods.unlisted):
+        return
     texts = [read_emitted_manifest(value) for value in (*objects, *output.manifests.values())]
     elsewhere = {digest for text in texts if text is not None for digest in _read_digests(text)}
     elsewhere -= set(map(read_sealed_digest, output.workloads))
     for value, copy in zip(objects, find_copies(objects, output.kinds, pods.controllers), strict=True):
-        if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None:
+        gone = dig(value, ("metadata", "deletionTimestamp")) is not None
+        if gone or copy is not None or pods.is_of_unlisted(value):
             continue
         owners = find_owners(value, pods.controllers)
         if owners and (reference(value).kind == "Pod" or reference(owners[-1]) in differing):

@@ -6,13 +6,14 @@ message. It never asks for Secrets. It trusts no answer of the cluster: api_serv
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from krm_function.check.running_pods import reduce_pod
 from krm_function.cli.cluster import ClusterClasses
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS
-from krm_function.kubernetes.objects import OWNERS, dig, maps
+from krm_function.kubernetes.objects import OWNERS, dig, maps, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.operations.api_server import ApiServer, Listing, Lists, RefusalError
 from krm_function.record import NamedTuple
@@ -20,6 +21,9 @@ from krm_function.record import NamedTuple
 FORBIDDEN = 403
 ABSENT = 404  # no such resource
 CONFIG_MAP = ("v1", "ConfigMap")
+POD = ("v1", "Pod")
+OWNER_KINDS = tuple((version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod")
+Unlisted = dict[tuple[str, str], str]  # kind and namespace of a list that the cluster refuses -> its answer
 
 
 class TakesPods(Protocol):
@@ -32,7 +36,8 @@ class TakesPods(Protocol):
 class ClusterObjects(NamedTuple):
     """objects: the workloads and ConfigMaps of some namespaces as plain data; None if the cluster does not answer.
 
-    pods: the receiver of their pods. context: the name of the kubeconfig context. server: for further requests.
+    pods: the receiver of their pods. context: the name of the kubeconfig context. findings: with the kinds that cannot
+    be listed. server: for further requests.
     """
 
     objects: tuple[Any, ...] | None = None
@@ -45,38 +50,56 @@ class ClusterObjects(NamedTuple):
 
 def read_cluster_objects(
     namespaces: Iterable[str],
-    taker: Callable[[tuple[Any, ...]], TakesPods],
+    taker: Callable[[tuple[Any, ...], Collection[tuple[str, str]]], TakesPods],
     custom: Iterable[tuple[str, str]] = (),
 ) -> ClusterObjects:
     """Read the objects of the current context. Never raises.
 
-    custom: apiVersion and kind of further custom resources. taker: makes the receiver of pods from the other objects.
+    custom: apiVersion and kind of further custom resources. taker: makes the receiver of pods from the other objects,
+    and the kinds and namespaces of those that cannot be listed, to which Pods may be added later.
     """
-    names, custom_kinds = list(namespaces), list(custom)
+    names, kinds, unlisted = list(namespaces), (*OWNER_KINDS, *custom, CONFIG_MAP), Unlisted()
 
     def read(lists: Lists) -> tuple[tuple[Any, ...], TakesPods, ClusterClasses]:
-        objects = tuple(_list_objects(lists, names, custom_kinds))
-        pods = taker(objects)
+        objects = tuple(value for name in names for kind in kinds for value in _list_kind(lists, kind, name, unlisted))
+        pods = taker(objects, unlisted.keys())
         for name in names:
-            for pod in lists.objects(listing_of("v1", "Pod", name)):
+            for pod in _list_kind(lists, POD, name, unlisted):
                 pods.add(pod)
         return objects, pods, runtime_classes(lists)
 
     asked = ask_cluster(read)
     objects, pods, classes = asked.answer or (None, None, ClusterClasses())
-    return ClusterObjects(objects, pods, classes, asked.context, asked.findings, asked.server)
+    findings = (*asked.findings, *_report_unlisted(unlisted))
+    return ClusterObjects(objects, pods, classes, asked.context, findings, asked.server)
 
 
-def _list_objects(lists: Lists, namespaces: Iterable[str], custom: Collection[tuple[str, str]]) -> Iterator[Any]:
-    """Yield each object except the pods, as `kubectl get -o yaml` prints it."""
-    kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
-    for namespace in namespaces:
-        for version, kind in (*kinds, *custom, CONFIG_MAP):
-            try:
-                yield from lists.objects(listing_of(version, kind, namespace))
-            except RefusalError as problem:
-                if problem.status != ABSENT or (version, kind) not in custom:
-                    raise
+def _list_kind(
+    lists: Lists, kind: tuple[str, str], namespace: str, unlisted: Unlisted, name: str = ""
+) -> Iterator[Any]:
+    """Yield the objects of a kind, and note in `unlisted` if the cluster refuses them. kind: apiVersion and kind.
+
+    A cluster without the kind of a custom resource, whose group has a dot, has no such objects. name: of the only
+    object, "" for all.
+    """
+    try:
+        yield from lists.objects(listing_of(*kind, namespace)._replace(name=name))
+    except RefusalError as problem:
+        if problem.status not in (FORBIDDEN, ABSENT):
+            raise
+        if problem.status == FORBIDDEN or "." not in kind[0]:
+            unlisted[(kind[1], namespace)] = problem.values["answer"]
+
+
+def _report_unlisted(unlisted: Mapping[tuple[str, str], str]) -> list[Finding]:
+    """Return a finding for each namespace of which some kinds cannot be listed."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for (kind, namespace), answer in unlisted.items():
+        names.setdefault((namespace, answer), []).append(f"{kind}s")
+    return [
+        finding("CC1180", names=", ".join(kinds), namespace=namespace, answer=answer)
+        for (namespace, answer), kinds in names.items()
+    ]
 
 
 def listing_of(version: str, kind: str, namespace: str) -> Listing:
@@ -138,51 +161,50 @@ def _refuse(code: str, **values: Any) -> Asked:
     return Asked(findings=(finding(code, **values),))
 
 
-# --- All objects of one namespace of a live cluster that may show why a pod does not start
+# --- The workloads and pods of some namespaces of a live cluster, and all that may show why a pod does not start
 #
-# Rule: a kind that the role may not list, or that the cluster does not have, is left out. Of custom resources, it lists
-# the kinds that own an object here, by ownerReferences, and the one that the call names.
+# Rule: of each pod only the parts stay that tell it from others, so that ten thousand take little memory; the pod in
+# question is read once more. Of custom resources, it lists the kinds that own an object here, by ownerReferences, and
+# those that the call names.
 
 
-POD = ("v1", "Pod")
-BESIDE = (("v1", "Event"), ("v1", "Service"), CONFIG_MAP)
+SERVICE = ("v1", "Service")
+BESIDE = (("v1", "Event"), SERVICE, CONFIG_MAP)
 API_SERVER = ("default", "kubernetes")  # its Service gives variables to every pod
 
 
-def read_namespaces(namespaces: Sequence[str], custom: Collection[tuple[str, str]] = ()) -> ClusterObjects:
-    """Read the workloads, events, Services and manifests of some namespaces. Never raises.
+def read_namespaces(
+    namespaces: Iterable[str],
+    custom: Iterable[tuple[str, str]] = (),
+    choose: Callable[[Sequence[Any]], Ref | None] | None = None,
+) -> ClusterObjects:
+    """Read the workloads and reduced pods of some namespaces. Never raises.
 
-    custom: apiVersion and kind of further custom resources.
+    custom: apiVersion and kind of further custom resources. choose: returns the pod that is read whole, with the
+    events, Services and manifests beside it.
     """
-    asked = ask_cluster(
-        lambda lists: tuple(value for name in namespaces for value in _list_namespace(lists, name, custom))
-    )
-    return ClusterObjects(asked.answer, context=asked.context, findings=asked.findings)
+    names, unlisted = list(namespaces), Unlisted()
 
+    def read(lists: Lists) -> tuple[Any, ...]:
+        objects: list[Any] = []
+        kinds = (POD, *OWNER_KINDS, *(BESIDE if choose else ()))
+        for name in names:
+            owner_kinds = set(custom)
+            for kind in kinds:
+                for value in _list_kind(lists, kind, name, unlisted):
+                    owner_kinds |= _find_custom_owners(value)
+                    objects.append(reduce_pod(value) if kind == POD else value)
+            objects += [value for kind in sorted(owner_kinds) for value in _list_kind(lists, kind, name, unlisted)]
+        if choose and API_SERVER[0] not in names:
+            objects += _list_kind(lists, SERVICE, API_SERVER[0], {}, API_SERVER[1])
+        if choose and (ref := choose(objects)):
+            objects = [value for value in objects if reference(value) != ref]
+            objects += _list_kind(lists, POD, ref.namespace, unlisted, ref.name)
+        return tuple(objects)
 
-def _list_namespace(lists: Lists, namespace: str, custom: Collection[tuple[str, str]]) -> Iterator[Any]:
-    def listed(version: str, kind: str) -> Iterator[Any]:
-        try:
-            yield from lists.objects(listing_of(version, kind, namespace))
-        except RefusalError as problem:
-            if problem.status not in (FORBIDDEN, ABSENT) or kind == "Pod":
-                raise
-
-    kinds = [(version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod"]
-    kinds_of_owners = set(custom)
-    for version, kind in (POD, *kinds, *BESIDE):
-        for value in listed(version, kind):
-            kinds_of_owners |= _find_custom_owners(value)
-            yield value
-    for version, kind in sorted(kinds_of_owners):
-        yield from listed(version, kind)
-    if namespace != API_SERVER[0]:
-        try:
-            services = lists.objects(listing_of("v1", "Service", API_SERVER[0]))
-            yield from (service for service in services if service["metadata"]["name"] == API_SERVER[1])
-        except RefusalError as problem:
-            if problem.status != FORBIDDEN:
-                raise
+    asked = ask_cluster(read)
+    findings = (*asked.findings, *_report_unlisted(unlisted))
+    return ClusterObjects(asked.answer, context=asked.context, findings=findings)
 
 
 def _find_custom_owners(value: Any) -> set[tuple[str, str]]:

@@ -103,6 +103,11 @@ def test_an_api_server_that(command: str, row: Row, bounded: Bounded) -> None:
         assert row.says in run.stderr
     if command == "plan" and "403 Forbidden" in row.says and "CC1121" not in row.says:
         assert f"warning CC1134: {wording('CC1134', answer='403 Forbidden')}" in run.stderr
+    elif command == "check" and row.says[:3] in {"403", "404"}:
+        assert run.code == 1, run.stderr
+        assert (
+            f"error CC1180: {wording('CC1180', names='Deployments', namespace='shop', answer=row.says)}" in run.stderr
+        )
     elif row.says and "CC1121" not in row.says:
         assert (run.code, run.stderr.count("error ")) == (3, 1), run.stderr
         assert f"error CC1003: {wording('CC1003', problem='')}" in run.stderr

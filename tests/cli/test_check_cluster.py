@@ -9,7 +9,7 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
@@ -69,17 +69,19 @@ class Api(BaseHTTPRequestHandler):
             self.one(self.objects.get("/".join(path.split("/")[-3:])))
             return
         if path.endswith("/leaderworkersets"):  # the cluster has no such kind
-            self.one(None)
+            self.one(None, 403 if self.refused in path else 404)
             return
         found = [value for name, value in self.objects.items() if name.startswith(f"{where}/")]
+        if selector := parse_qs(urlsplit(self.path).query).get("fieldSelector"):
+            found = [value for value in found if selector == [f"metadata.name={value['metadata']['name']}"]]
         self.send_response(self.status if self.refused in self.path else 200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
         members = [{key: part for key, part in one.items() if key not in {"apiVersion", "kind"}} for one in found]
         self.wfile.write(json.dumps({**list_head(path), "items": members}).encode())
 
-    def one(self, value: Any) -> None:
-        self.send_response(200 if value else 404)
+    def one(self, value: Any, otherwise: int = 404) -> None:
+        self.send_response(200 if value else otherwise)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
         self.wfile.write(json.dumps(value or {}).encode())
@@ -337,9 +339,30 @@ def test_without_the_right_to_see_classes_all_else_is_compared(check: Callable[.
     assert "RuntimeClasses admit" not in ran.stderr
 
 
-def test_a_cluster_that_refuses_is_an_error(check: Callable[..., Run]) -> None:
-    ran = check(cluster(), refused="deployments")
-    said = wording("CC1003.status", answer="403 Forbidden", what="the Deployments of namespace shop")
-    assert f"error CC1003: {wording('CC1003', problem=said)}\n" in ran.stderr
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_kind_that_cannot_be_listed_is_named_and_all_else_is_compared(
+    check: Callable[..., Run], status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = cluster()
+    more_cpu(objects)
+    monkeypatch.setattr(Api, "status", status)
+    ran = check(objects, refused="statefulsets")
+    answer = {403: "403 Forbidden", 404: "404 Not Found"}[status]
+    said = wording("CC1180", names="StatefulSets", namespace="shop", answer=answer)
+    assert f"error CC1180: {said}\n" in ran.stderr
+    assert "error CC1120 shop/web: " in ran.stderr
+    assert (ran.code, ran.stderr.count("error ")) == (1, 2), ran.stderr
+    assert "compared with the cluster of context dev: 4 workloads" in ran.stderr
     assert "CANARY" not in ran.stderr
-    assert ran.code == 3
+
+
+def test_a_custom_resource_that_cannot_be_listed_is_not_missing(check: Callable[..., Run], tmp_path: Path) -> None:
+    """The role `view` has no custom resources."""
+    rendered = tmp_path / "llm.yaml"
+    rendered.write_bytes(called("generate", "-", *OPTIONS, stdin=stream(leader_worker_set("llm")).encode()).ok())
+    ran = check({}, rendered=rendered, refused="leaderworkersets")
+    assert (
+        f"error CC1180: {wording('CC1180', names='LeaderWorkerSets', namespace='shop', answer='403 Forb')}"
+        in ran.stderr
+    )
+    assert "CC1120 shop/llm" not in ran.stderr

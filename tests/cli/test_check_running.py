@@ -55,6 +55,17 @@ def test_pods_that_run_as_sealed_pass_and_are_counted(check: Callable[..., Run])
     assert warnings(ran) == []
 
 
+@pytest.mark.parametrize(
+    "path", ["/deployments", "/replicasets", "/statefulsets", "/cronjobs", "/jobs", "/configmaps", "/pods"]
+)
+def test_nothing_is_missing_or_unknown_because_a_kind_cannot_be_listed(check: Callable[..., Run], path: str) -> None:
+    ran = check(with_pods(), refused=path)
+    (line,) = errors(ran)
+    assert line.startswith("error CC1180: "), ran.stderr
+    assert ran.code == 1
+    assert warnings(ran) == []
+
+
 def earlier(template: Json) -> Json:
     """The template of an earlier render: with the policy of another workload, and its containers."""
     older = yaml.safe_load_all((EXAMPLES / "strict/expected/rendered.yaml").read_text())

@@ -14,6 +14,7 @@ from tests.cli.test_plan import kubeconfig
 from tests.diagnosis.objects import NAME, Json, deployment, event, pod, replica_set, status
 from tests.failures.running import Run, Zygote
 from tests.hosts.running import Ran, called, copied
+from tests.wording import wording
 
 BASE = "  manifest:\n    name: contrast-manifest\n"
 
@@ -52,7 +53,8 @@ def asked(tmp_path: Path, call: Zygote) -> Iterator[Asked]:
     server = HTTPServer(("127.0.0.1", 0), type("Answer", (Api,), {}))
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
-    def run(objects: list[Json], *arguments: str) -> Run:
+    def run(objects: list[Json], *arguments: str, refused: str = "nothing") -> Run:
+        server.RequestHandlerClass.refused = refused  # type: ignore[attr-defined]
         named: Objects = {
             f"{one['metadata'].get('namespace') or 'v1'}/{plural(one['kind'])}/{one['metadata']['name']}": one
             for one in objects
@@ -115,6 +117,12 @@ def test_with_a_cluster_nothing_is_printed_while_a_pod_is_left(shop: Path, asked
             assert name in ran.stderr
 
 
+def test_nothing_is_printed_while_a_kind_cannot_be_listed(shop: Path, asked: Asked) -> None:
+    ran = asked([deployment()], *pruning(shop, "--cluster"), refused="/deployments")
+    assert (ran.code, ran.stdout) == (1, b"")
+    assert f"error CC1180: {wording('CC1180', names='Deployments', namespace='shop', answer='403 Forb')}" in ran.stderr
+
+
 def test_a_pod_of_another_runtime_of_contrast_is_left_too(shop: Path, asked: Asked) -> None:
     other = status(pod(), {"phase": "Running"})
     other["spec"]["runtimeClassName"] = "contrast-cc-metal-qemu-snp-9f8e7d6c"
@@ -127,6 +135,16 @@ def test_a_pod_of_another_runtime_of_contrast_is_left_too(shop: Path, asked: Ask
 def test_a_cluster_that_does_not_answer_prunes_nothing(shop: Path, tmp_path: Path, call: Zygote) -> None:
     ran = call(*pruning(shop, "--cluster"), directory=tmp_path, variables=kubeconfig(tmp_path, 1))
     assert (ran.code, ran.stdout) == (3, b"")
+
+
+def test_why_names_what_it_could_not_read_unless_the_pod_runs(asked: Asked) -> None:
+    objects = [status(pod(), {}), replica_set(), deployment()]
+    ran = asked(objects, "why", "deploy/shop/web", "--cluster", refused="/replicasets")
+    assert f"error CC1180: {wording('CC1180', names='ReplicaSets', namespace='shop', answer='403 Forb')}" in ran.stderr
+    assert (ran.code, "there is no pod" in ran.stdout.decode()) == (1, True)
+    runs = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    ran = asked([status(pod(), runs)], "why", f"pod/shop/{NAME}", "--cluster", refused="/replicasets")
+    assert (ran.code, ran.stderr) == (0, "")
 
 
 def test_why_asks_the_cluster(asked: Asked) -> None:

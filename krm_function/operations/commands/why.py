@@ -4,6 +4,7 @@ Rule of this file: it reads and writes nothing but standard output; exit code 0 
 """
 
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from krm_function.check.output import parse_output
@@ -12,7 +13,7 @@ from krm_function.cli.inputs import read_inputs
 from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths
 from krm_function.cli.streams import write_out
-from krm_function.findings import Finding, has_errors
+from krm_function.findings import Finding, Ref, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
 from krm_function.kubernetes.pod_kinds import shipped
 from krm_function.operations.diagnosis import diagnosis_json, diagnosis_text, state_of, why
@@ -48,7 +49,7 @@ def run(options: Namespace) -> int:
     if options.cluster and options.paths:
         options.parser.error("--cluster and files exclude each other")
     objects, findings = _read_cluster(options) if options.cluster else _read_files(options)
-    if has_errors(findings):
+    if not objects and has_errors(findings):
         return print_findings(findings, options.format, options.report)
     evidence = gather(objects, options.pod, options.namespace)
     if isinstance(evidence, Finding):
@@ -56,6 +57,7 @@ def run(options: Namespace) -> int:
     causes = why(evidence)
     form = diagnosis_json if options.output == "json" else diagnosis_text
     write_out(form(evidence.ref, state_of(evidence), causes).encode("utf-8"))
+    findings = findings if has_errors(causes) else ()  # a pod that runs needs no further objects
     return max(print_findings(findings, options.format, options.report), exit_code(causes))
 
 
@@ -72,5 +74,10 @@ def _read_cluster(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:
     groups = [name for name in CATALOGUED.get(kind, ()) if group in ("", name) and (group or kind not in KINDS)]
     entries = [entry for name in groups if (entry := shipped(name, kind))]
     custom = [(f"{entry.group}/{version}", kind) for entry in entries for version in entry.versions]
-    read = read_namespaces((namespace or "default",), custom)
+
+    def choose(objects: Sequence[Any]) -> Ref | None:
+        evidence = gather(objects, options.pod, options.namespace)
+        return None if isinstance(evidence, Finding) or evidence.pod is None else evidence.ref
+
+    read = read_namespaces((namespace or "default",), custom, choose)
     return list(read.objects or ()), read.findings
