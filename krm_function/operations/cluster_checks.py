@@ -10,7 +10,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from krm_function.check.output import parse_output
-from krm_function.check.pods import make_pod
+from krm_function.check.pods import make_name_prefix, make_pod, place_in_owner
 from krm_function.check.running_pods import RunningPods, judge_admitted, mask_server_words
 from krm_function.cli.cluster import ClusterClasses, ClusterNodes
 from krm_function.config.collect import Config
@@ -48,29 +48,27 @@ from krm_function.render.classes import make_classes
 from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.select import select
 
-# --- Find which webhooks and admission policies of a cluster may change a pod when it is created
+# --- Find which webhooks and admission policies of a cluster may change an object when it is created
 #
 # Rule: pure, and it only narrows down. Operations, resources and both selectors are evaluated; CEL conditions are not,
-# so a webhook or policy in the result may still have left the pod alone. The pod itself shows what a LimitRange has
+# so a webhook or policy in the result may still have left the object alone. A pod itself shows what a LimitRange has
 # set. Source: docs/facts/kubernetes.md#dry-run.
 
 
 LIMIT_RANGER = "kubernetes.io/limit-ranger"  # the annotation in which that plugin lists what it has set
-GROUPS = {"", "*"}
-RESOURCES = {"pods", "*", "*/*", "pods/*"}
 OPERATIONS = {"CREATE", "*"}
 
 
 def changed_by(
-    webhooks: Sequence[Any], policies: Sequence[Any], bindings: Sequence[Any], pod: Any, namespace: Any
+    webhooks: Sequence[Any], policies: Sequence[Any], bindings: Sequence[Any], value: Any, namespace: Any
 ) -> list[str]:
-    """Return the names of what may have changed a pod. webhooks, policies, bindings: all of the cluster.
+    """Return the names of what may have changed a pod or its owner. webhooks, policies, bindings: all of the cluster.
 
-    pod: as it was sent. namespace: its Namespace object, None if unknown; then its labels rule nothing out.
+    value: as it was sent. namespace: its Namespace object, None if unknown; then its labels rule nothing out.
     """
-    labels = mapping(dig(pod, ("metadata", "labels")))
+    labels, ref = mapping(dig(value, ("metadata", "labels"))), reference(value)
     about = None if namespace is None else mapping(dig(namespace, ("metadata", "labels")))
-    names = [f"webhook {name}" for name in _webhooks(webhooks, labels, about)]
+    names = [f"webhook {name}" for name in _webhooks(webhooks, ref, labels, about)]
     bound = {
         dig(binding, ("spec", "policyName"))
         for binding in bindings
@@ -82,7 +80,7 @@ def changed_by(
         if (
             name in bound
             and _matches(constraints, labels, about)
-            and _has_matching_rule(maps(constraints.get("resourceRules")))
+            and _has_matching_rule(maps(constraints.get("resourceRules")), ref)
         ):
             names.append(f"MutatingAdmissionPolicy {name}")
     return names
@@ -97,17 +95,20 @@ def _constraints(value: Any, field: str) -> dict[str, Any]:
     return mapping(dig(value, ("spec", field)))
 
 
-def _webhooks(configurations: Sequence[Any], labels: dict[str, Any], namespace: dict[str, Any] | None) -> Iterator[str]:
+def _webhooks(
+    configurations: Sequence[Any], ref: Ref, labels: dict[str, Any], namespace: dict[str, Any] | None
+) -> Iterator[str]:
     for configuration in configurations:
         for webhook in maps(configuration.get("webhooks")):
-            if _has_matching_rule(maps(webhook.get("rules"))) and _matches(webhook, labels, namespace):
+            if _has_matching_rule(maps(webhook.get("rules")), ref) and _matches(webhook, labels, namespace):
                 yield f"{webhook.get('name')} of {dig(configuration, ('metadata', 'name'))}"
 
 
-def _has_matching_rule(rules: Sequence[dict[str, Any]]) -> bool:
+def _has_matching_rule(rules: Sequence[dict[str, Any]], ref: Ref) -> bool:
+    plural = listing_of(ref.api_version, ref.kind, "").path.rpartition("/")[2]
     return any(
-        GROUPS & {*_texts(rule, "apiGroups")}
-        and RESOURCES & {*_texts(rule, "resources")}
+        {ref.api_version.rpartition("/")[0], "*"} & {*_texts(rule, "apiGroups")}
+        and {plural, "*", "*/*", f"{plural}/*"} & {*_texts(rule, "resources")}
         and OPERATIONS & {*_texts(rule, "operations")}
         for rule in rules
     )
@@ -126,7 +127,8 @@ def _texts(value: dict[str, Any], key: str) -> list[str]:
 # --- Turn the answers to dry runs, which ask an API server to make the pods of some workloads, into findings
 #
 # Rule: pure. The pod that the server would make is compared by the function that judges running pods; a refusal is
-# quoted. A question without an answer is a warning, never silence.
+# quoted. A question without an answer is a warning, never silence. A refusal of the workload itself is CC1130.object,
+# and says nothing about its pods.
 #
 #     answer                                       result
 #     a pod                                        judged; CC1130 if it is not what was sealed
@@ -143,12 +145,13 @@ def _texts(value: dict[str, Any], key: str) -> list[str]:
 
 Running = Literal["none", "some", "all"]  # of the pods that a workload wants
 
-NO_RIGHT = re.compile(r"pods is forbidden: User ")
+NO_RIGHT = re.compile(r"\S+ is forbidden: User ")
 NO_NAMESPACE = re.compile(r'namespaces "[^"]*" not found')
 NO_DRY_RUN = re.compile(r"does not support dry run")
 NO_ROOM = re.compile(r"exceeded quota")
 NO_VERDICT = (401, 408, 409, 410, 429)  # of HTTP, about the request and not the pod
 WITH_WORDS = ("CC1131.side-effects", "CC1131.room")
+WHAT = {True: "workloads of these kinds", False: "pods"}  # may not be created
 ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> the server's message that the named object is absent
     "serviceAccountName": re.compile(r'serviceaccount "[^"]*" not found'),
     "priorityClassName": re.compile(r"no PriorityClass with name \S+ was found"),
@@ -159,7 +162,8 @@ ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> the server's me
 class Answer(NamedTuple):
     """The server's answer about a workload. value: a pod or a Status. without: fields that were left out.
 
-    namespace: of the request. status: of HTTP, 0 if no answer came; then `error` has the reason.
+    namespace: of the request. status: of HTTP, 0 if no answer came; then `error` has the reason. of_owner: about the
+    object itself, and not its pod.
     """
 
     workload: Workload
@@ -168,6 +172,7 @@ class Answer(NamedTuple):
     value: Any = None
     without: tuple[str, ...] = ()
     error: str = ""
+    of_owner: bool = False
 
     @property
     def message(self) -> str:
@@ -220,6 +225,7 @@ def admission_findings(
                 pass
             case str() as code:
                 words = mask_server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
+                words = WHAT[answer.of_owner] if code == "CC1131.forbidden" else words
                 unasked.setdefault((code, answer.namespace, words or answer.error), []).append(answer.workload)
     for (code, namespace, words), workloads in unasked.items():
         names = listed([f"{workload.ref.kind}/{workload.ref.name}" for workload in workloads])
@@ -249,9 +255,8 @@ def _find_warning(answer: Answer, running: Callable[[Answer], Running]) -> str |
 def _judge(answer: Answer, references: References, causes: Callable[[Answer], list[str]]) -> Iterator[Finding]:
     workload, pod = answer.workload, answer.pod
     if pod is None:
-        yield workload.placed(
-            finding("CC1130.refused", workload.ref, words=mask_server_words(answer.message, workload))
-        )
+        code = "CC1130.object" if answer.of_owner else "CC1130.refused"
+        yield workload.placed(finding(code, workload.ref, words=mask_server_words(answer.message, workload)))
         return
     judged = judge_admitted(pod, workload, references)
     if not judged.fields:
@@ -264,10 +269,12 @@ def _judge(answer: Answer, references: References, causes: Callable[[Answer], li
         yield workload.placed(finding("CC1130.changed-unknown", workload.ref, fields=fields))
 
 
-# --- Ask an API server what it makes of the pods of some workloads: each is posted with `dryRun=All`, and none is
-# stored
+# --- Ask an API server what it makes of some workloads, and of the pods of these: each is posted with `dryRun=All`, and
+# none is stored
 #
-# Rule: if the server does not answer at all, the remaining workloads are not asked. Webhooks, policies and the
+# Rule: a workload is posted as a new one, by generateName, because an update could not change every field. The template
+# that comes back becomes the pod, for a CronJob by way of a Job; without the right to create workloads, their own
+# template. If the server does not answer at all, the remaining workloads are not asked. Webhooks, policies and the
 # namespace are looked up once, and only when a pod comes back changed; without the right to read them they are not
 # named. Source: docs/facts/kubernetes.md#dry-run.
 
@@ -276,6 +283,9 @@ ADMISSION = "admissionregistration.k8s.io/v1"
 WEBHOOKS = Listing(ADMISSION, "MutatingWebhookConfiguration", "the mutating webhooks")
 POLICIES = Listing(ADMISSION, "MutatingAdmissionPolicy", "the mutating admission policies")
 BINDINGS = Listing(ADMISSION, "MutatingAdmissionPolicyBinding", "the bindings of mutating admission policies")
+NOT_FOUND = 404
+LONGEST_CRON_JOB = 52  # characters of its name, the shortest limit of the kinds of Kubernetes
+RANDOM = 5  # characters that the server adds to a generateName
 MOST_VALUES = 500_000  # of one answer, counted by the characters that begin one
 
 
@@ -303,22 +313,53 @@ def _ask_all(server: ApiServer, workloads: Iterable[tuple[Workload, str]], plann
             yield Answer(workload, namespace, 0, error=broken or "it is no name of a namespace")
             continue
         try:
-            answer = _ask(server, workload, namespace)
+            admitted, of_owner = _ask_for_owners(server, workload, namespace)
+            answer = _ask(server, workload, namespace, make_pod(admitted, namespace))
             while (field := missing_field(answer, planned)) and field not in answer.without:
-                answer = _ask(server, workload, namespace, (*answer.without, field))
+                without = (*answer.without, field)
+                answer = _ask(server, workload, namespace, make_pod(admitted, namespace, without))._replace(
+                    without=without
+                )
         except RefusalError as problem:
             broken = str(problem.values.get("error") or problem.values.get("limit") or problem.code)
-            answer = Answer(workload, namespace, 0, error=broken)
+            answer, of_owner = Answer(workload, namespace, 0, error=broken), None
         yield answer
+        if of_owner is not None and (answer.pod is not None or not NO_RIGHT.match(of_owner.message)):
+            yield of_owner
 
 
-def _ask(server: ApiServer, workload: Workload, namespace: str, without: tuple[str, ...] = ()) -> Answer:
-    pod = make_pod(workload, namespace, without)
-    path = f"/api/v1/namespaces/{quote(namespace)}/pods?dryRun=All&fieldValidation=Ignore"
-    body = json.dumps(pod, default=str).encode("utf-8", "replace")
+def _ask_for_owners(server: ApiServer, workload: Workload, namespace: str) -> tuple[Workload, Answer | None]:
+    """Return a workload with the template that admission leaves, and the answer that has no template, if any.
+
+    404 is no answer: the namespace or the kind is not there yet.
+    """
+    value, path, admitted = workload.object, workload.template, workload
+    longest = (workload.made_by and workload.made_by.longest_name) or LONGEST_CRON_JOB
+    while path:
+        metadata = {key: part for key in ("labels", "annotations") if (part := dig(value, ("metadata", key)))}
+        metadata |= {"generateName": make_name_prefix(workload)[: longest - RANDOM]}
+        answer = _ask(server, workload, namespace, {**value, "metadata": metadata})._replace(of_owner=True)
+        template = dig(answer.value, path)
+        if not 200 <= answer.status <= 299 or not isinstance(template, dict):
+            return admitted, None if answer.status == NOT_FOUND else answer
+        generated = [dig(answer.value, ("metadata", key)) for key in ("name", "uid")]  # which a Job writes into labels
+        labels = {
+            key: text for key, text in mapping(dig(template, ("metadata", "labels"))).items() if text not in generated
+        }
+        template = {**template, "metadata": {**mapping(template.get("metadata")), "labels": labels}}
+        admitted = place_in_owner(template, workload)
+        if value["kind"] != "CronJob":
+            break
+        value, path = {"apiVersion": "batch/v1", "kind": "Job", **dig(answer.value, path[:2])}, path[2:]
+    return admitted, None
+
+
+def _ask(server: ApiServer, workload: Workload, namespace: str, value: dict[str, Any]) -> Answer:
+    """Post a workload or its pod. value: as it would be created."""
+    path = f"{listing_of(value['apiVersion'], value['kind'], namespace).path}?dryRun=All&fieldValidation=Ignore"
+    body = json.dumps(value, default=str).encode("utf-8", "replace")
     reply = server.dry_run(path, body, f"the pods of {workload.ref.kind} {workload.ref.name}")
-    value = _parse(reply.data)
-    return Answer(workload, namespace, reply.status, value, without, f"HTTP status {reply.status}")
+    return Answer(workload, namespace, reply.status, _parse(reply.data), (), f"HTTP status {reply.status}")
 
 
 def _parse(data: bytes) -> Any:
@@ -345,9 +386,14 @@ class _Lookups:
         name = answer.namespace
         if name not in self._namespaces:
             self._namespaces[name] = self._get(f"/api/v1/namespaces/{quote(name)}", f"namespace {name}")
-        pod = make_pod(answer.workload, name)
+        workload = answer.workload
+        values = [workload.object, make_pod(workload, name)]
+        if workload.ref.kind == "CronJob":
+            values.append({"apiVersion": "batch/v1", "kind": "Job", **dig(workload.object, workload.template[:2])})
         webhooks, policies, bindings = (self._lists[listing.kind] for listing in (WEBHOOKS, POLICIES, BINDINGS))
-        return changed_by(webhooks, policies, bindings, pod, self._namespaces[name])
+        about = self._namespaces[name]
+        names = [cause for value in values for cause in changed_by(webhooks, policies, bindings, value, about)]
+        return list(dict.fromkeys(names))
 
     def running(self, answer: Answer) -> Running:
         """Return how many of its pods the workload of an answer has in the cluster."""

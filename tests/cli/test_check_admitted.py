@@ -182,6 +182,71 @@ def test_a_policy_is_named_if_it_is_bound(check: Callable[..., Run]) -> None:
     assert "web: env; such pods are subject to MutatingAdmissionPolicy add-proxy\n" in ran.stderr
 
 
+def template_of(value: Any) -> Any:
+    spec = value["spec"]
+    return (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]
+
+
+def owners(kind: str, name: str, edit: Callable[[Any], None]) -> Admit:
+    """Change the template of the objects of a kind that are asked for with this name."""
+
+    def admit(value: Any) -> tuple[int, Any]:
+        if value["kind"] == kind and value["metadata"]["generateName"] == f"{name}-":
+            edit(template_of(value))
+        return 201, value
+
+    return admit
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("Deployment", "web"), ("StatefulSet", "db"), ("CronJob", "nightly-report"), ("Job", "nightly-report")],
+)
+def test_a_workload_that_admission_changes_is_an_error_although_its_pods_pass(
+    check: Callable[..., Run], kind: str, name: str
+) -> None:
+    """As the autogen rules of Kyverno do; and the Jobs of a CronJob."""
+    ran = check(cluster(), admit_owner=owners(kind, name, sidecar))
+    fields = wording("CC1130.changed-unknown", fields="containers istio-proxy")
+    assert f"error CC1130 shop/{name}: {fields}" in ran.stderr
+    assert (ran.code, ran.stderr.count("error ")) == (1, 1), ran.stderr
+
+
+def test_it_names_the_webhooks_that_are_asked_for_the_workload(check: Callable[..., Run]) -> None:
+    objects = cluster()
+    rule = {"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}
+    webhook = {"name": "autogen.example.com", "rules": [rule]}
+    objects["v1/mutatingwebhookconfigurations/w"] = {"metadata": {"name": "w"}, "webhooks": [webhook]}
+    ran = check(objects, admit_owner=owners("Deployment", "web", sidecar))
+    assert "such pods are subject to webhook autogen.example.com of w\n" in ran.stderr
+    ran = check(objects, admit_owner=owners("StatefulSet", "db", sidecar))
+    assert "autogen.example.com" not in ran.stderr
+
+
+def test_a_workload_that_is_refused_is_an_error_in_the_words_of_the_server(check: Callable[..., Run]) -> None:
+    words = 'admission webhook "x.example.com" denied the request: no'
+    body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": words}
+    ran = check(cluster(), admit_owner=lambda value: (403, body) if value["kind"] == "StatefulSet" else (201, value))
+    lines = [line for line in ran.stderr.splitlines() if line.startswith("error ")]
+    assert lines
+    assert all(line.endswith(wording("CC1130.object", words=words)) for line in lines), lines
+
+
+def test_without_the_right_to_create_workloads_their_own_templates_are_asked_for(check: Callable[..., Run]) -> None:
+    words = 'deployments.apps is forbidden: User "x" cannot create resource "deployments"'
+    body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": words}
+
+    def admit_owner(value: Any) -> tuple[int, Any]:
+        return (403, body) if value["kind"] == "Deployment" else (201, value)
+
+    ran = check(cluster(), admit=changed(sidecar), admit_owner=admit_owner)
+    assert "warning CC1131: " in ran.stderr
+    assert "this user may not create workloads of these kinds in namespace shop\n" in ran.stderr
+    assert "error CC1130 shop/web: " in ran.stderr
+    ran = check(cluster(), admit=refused(403, NO_RIGHT), admit_owner=admit_owner)
+    assert "Deployment/web: this user may not create pods in namespace shop\n" in ran.stderr
+
+
 NO_RIGHT = 'pods is forbidden: User "x" cannot create resource "pods" in API group "" in the namespace "shop"'
 QUOTA = (
     'pods "web-" is forbidden: exceeded quota: q, requested: limits.cpu=1, used: limits.cpu=9, limited: limits.cpu=9'

@@ -48,6 +48,7 @@ class Api(BaseHTTPRequestHandler):
     status = 403
     busy: ClassVar[list[int]] = []  # the status of the next requests
     admit: Any = staticmethod(lambda pod: (201, pod))
+    admit_owner: Any = staticmethod(lambda value: (201, value))
 
     def is_busy(self) -> bool:
         if self.busy:
@@ -87,12 +88,21 @@ class Api(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps(value or {}).encode())
 
     def do_POST(self) -> None:
-        """Make the pod as it was sent, which nothing stores; or what `admit` makes of it."""
+        """Make the object as it was sent, which nothing stores; or what `admit` makes of it."""
         assert "dryRun=All" in self.path
-        pod = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        path = urlsplit(self.path).path
         if self.is_busy():
             return
-        status, value = self.admit(pod)
+        if path.endswith("/leaderworkersets"):  # the cluster has no such kind
+            self.one(None, 403 if self.refused in path else 404)
+            return
+        version, kind = sent["apiVersion"], sent["kind"]
+        assert path.startswith(f"/apis/{version}/" if "/" in version else f"/api/{version}/")
+        assert (path.rpartition("/")[2], "name" in sent["metadata"]) == (plural(kind), False)
+        status, value = (self.admit if kind == "Pod" else self.admit_owner)(sent)
+        if status == 201 and kind == "Job":
+            value = as_a_job(value)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
@@ -100,6 +110,15 @@ class Api(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Keep quiet."""
+
+
+def as_a_job(value: Any) -> Any:
+    """A Job as the API server stores it: it has a name, and its template has that as a label."""
+    name, uid = f"{value['metadata']['generateName']}x2b4c", "0f1e2d3c"
+    labels = {"job-name": name, "batch.kubernetes.io/job-name": name, "batch.kubernetes.io/controller-uid": uid}
+    metadata = value["spec"]["template"].setdefault("metadata", {})
+    metadata["labels"] = {**metadata.get("labels", {}), **labels}
+    return {**value, "metadata": {**value["metadata"], "name": name, "uid": uid}}
 
 
 def cluster() -> Objects:
@@ -132,12 +151,14 @@ def check(tmp_path: Path, call: Zygote) -> Iterator[Callable[..., Run]]:
         *more: str,
         refused: str = "nothing",
         admit: Admit = lambda pod: (201, pod),
+        admit_owner: Admit = lambda value: (201, value),
         rendered: Path = RENDERED,
     ) -> Run:
         vars(Api)["objects"].clear()
         vars(Api)["objects"].update(objects)
         answer.refused = refused  # type: ignore[attr-defined]
         answer.admit = staticmethod(admit)  # type: ignore[attr-defined]
+        answer.admit_owner = staticmethod(admit_owner)  # type: ignore[attr-defined]
         variables = kubeconfig(tmp_path, server.server_port)
         return call("check", "--cluster", str(rendered), *more, directory=tmp_path, variables=variables)
 
