@@ -431,13 +431,13 @@ def reduce_pod(pod: Any) -> Any:
     """Reduce a pod to its identity, owners, role, class, policy and state; pods with one policy share its text."""
     metadata, status = mapping(pod.get("metadata")), mapping(pod.get("status"))
     policy = mapping(metadata.get("annotations")).get(INITDATA)
-    kept = {key: metadata[key] for key in IDENTITY if key in metadata}
-    kept["annotations"] = {INITDATA: intern(policy)} if isinstance(policy, str) else {}
-    kept["labels"] = {POD_ROLE: dig(metadata, ("labels", POD_ROLE))}
+    identity = {key: metadata[key] for key in IDENTITY if key in metadata}
+    identity["annotations"] = {INITDATA: intern(policy)} if isinstance(policy, str) else {}
+    identity["labels"] = {POD_ROLE: dig(metadata, ("labels", POD_ROLE))}
     ready = [condition for condition in maps(status.get("conditions")) if condition.get("type") == "Ready"]
     spec = {"runtimeClassName": dig(pod, ("spec", "runtimeClassName"))}
     head = {key: pod.get(key) for key in ("apiVersion", "kind")}
-    return {**head, "metadata": kept, "spec": spec, "status": {"phase": status.get("phase"), "conditions": ready}}
+    return {**head, "metadata": identity, "spec": spec, "status": {"phase": status.get("phase"), "conditions": ready}}
 
 
 def _shrink(pod: Any) -> Any:
