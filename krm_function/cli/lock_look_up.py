@@ -110,7 +110,7 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
         if digest and digest != image.digest
     ]
     findings: list[Finding] = []
-    pinned = pinned_files(options, new, task.resources)
+    pinned = pinned_files(options, new, task)
     for use, about_image in zip(task.images.values(), run.findings, strict=True):
         findings += [use.place(about) for about in about_image if about.code != NOT_PINNED]
     findings += [task.images[pin.image].place(unwritten(pin)) for pin in new if pin.image not in pinned.done]
@@ -119,7 +119,7 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
         for image, digest in zip(asked, run.digests, strict=True)
         if digest and not image.digest
     }
-    entries = with_tags(completed(run.entries, task.partial, sizes=task.sizes), task.entries, looked_up)
+    entries = with_tags(completed(run.entries, task.partial, sizes=task.sizes), task.entries, looked_up, pinned)
     entries |= kept_entries(new, pinned.done, task.entries)
     findings += doubtful_tags(task.images, entries)
     findings += pinned.findings

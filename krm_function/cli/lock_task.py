@@ -3,6 +3,7 @@
 import os
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -13,11 +14,11 @@ from krm_function.config.collect import Config, collect
 from krm_function.config.document import ConfigDocument
 from krm_function.config.generate import CALCULATE
 from krm_function.config.image_lock import KIND, parse_image_lock
-from krm_function.config.wiring import KUSTOMIZATIONS
+from krm_function.config.wiring import KUSTOMIZATIONS, listed
 from krm_function.contrast.profiles import ProfileName, states_users
 from krm_function.contrast.vm_size import is_sized
 from krm_function.findings import Cause, Finding, Path, finding, has_errors
-from krm_function.hosts.files import FileProblem, find_files, read_file
+from krm_function.hosts.files import CHART, FileProblem, find_files, read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.hosts.write_files import NewFile, Turn, in_turn, is_stream, write_files
 from krm_function.kubernetes.image import Image, is_contrast_image, other_tags, parse_image, printable_reference
@@ -25,7 +26,7 @@ from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload
-from krm_function.lock.lock_text import FOUND_AS, LAYERS, new_lock, silent, updated_lock
+from krm_function.lock.lock_text import FOUND_AS, LAYERS, PINNED_OVER, TAGS, new_lock, silent, updated_lock
 from krm_function.lock.pins import (
     CONTAINERS,
     Pin,
@@ -42,7 +43,7 @@ from krm_function.render.select import select
 from krm_function.schema.check import nearest
 from krm_function.schema.table import EMPTY
 from krm_function.text.errors import YamlError, decode, encode
-from krm_function.text.parse import parse
+from krm_function.text.parse import locate, parse
 
 # --- Read and update the file that `lock` writes
 #
@@ -266,19 +267,20 @@ NOT_PINNED = "CC1201"
 
 
 class PinnedFiles(NamedTuple):
-    """Files to write, the images that are pinned in them, why others are not; summary: a line for each pin."""
+    """Files to write, the images pinned in them, why others are not, a line for each pin; the tags that pins copy."""
 
     files: tuple[NewFile, ...] = ()
     done: frozenset[Image] = frozenset()
     findings: tuple[Finding, ...] = ()
     summary: str = ""
+    followed: Mapping[str, str] = EMPTY
 
 
-def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Resource]) -> PinnedFiles:
+def pinned_files(options: Namespace, pins: Sequence[Pin], task: "Task") -> PinnedFiles:
     """Return the files that the options name, with their pins. Raises FileProblem."""
     targets: list[tuple[str, str, Callable[[str], Pinned]]] = []
     if options.write_kustomize:
-        file, used = kustomization_file(options.write_kustomize), set(kustomized_references(resources))
+        file, used = kustomization_file(options.write_kustomize), set(kustomized_references(task.resources))
         targets.append(("--write-kustomize", file, lambda text: pin_in_kustomization(text, pins, used)))
     if options.write_values:
         targets.append(("--write-values", options.write_values, lambda text: pin_in_values(text, pins)))
@@ -286,6 +288,7 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
     done: set[Image] = set()
     findings: list[Finding] = []
     lines: list[str] = []
+    followed: dict[str, str] = {}
     for option, file, edited in targets:
         if options.output and os.path.realpath(file) == os.path.realpath(options.output):
             findings.append(finding("CC0909.lock-too", option=option))
@@ -299,16 +302,17 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], resources: Sequence[Re
         except ValueError as problem:
             findings.append(finding("CC0909.pins", option=option, error=str(problem), file=file))
             continue
+        hidden, copies = _follow_tags(file, source.text, pinned, task)
+        findings, followed = [*findings, *hidden], followed | copies
         files += [NewFile(file, encode(pinned.text, source.bom))] if pinned.text != source.text else []
         done |= {pin.image for pin in pinned.done}
         findings += [_report_unpinned(pin, cause, file) for pin, cause in pinned.unpinned]
         lines += [pin_line(file, pin) for pin in pinned.done]
     if options.write_files:
         plain = plain_files(options, pins, done, [options.output, *(file for _, file, _ in targets)])
-        return PinnedFiles(
-            (*files, *plain.files), plain.done | done, (*findings, *plain.findings), "".join(lines) + plain.summary
-        )
-    return PinnedFiles(tuple(files), frozenset(done), tuple(findings), "".join(lines))
+        files, findings = [*files, *plain.files], [*findings, *plain.findings]
+        done, lines = done | plain.done, [*lines, plain.summary]
+    return PinnedFiles(tuple(files), frozenset(done), tuple(findings), "".join(lines), followed)
 
 
 def plain_files(
@@ -362,19 +366,83 @@ def kustomization_file(path: str) -> str:
 
 def kustomized_references(resources: Sequence[Resource]) -> Iterator[str]:
     """Yield the images of all containers in all objects, where kustomize looks for them."""
-    for path, image in named_images(resources):
+    for path, image, _ in named_images(resources):
         if path[-1] == "image" and path[-3] in CONTAINERS:
             yield image
 
 
-def named_images(resources: Sequence[Resource]) -> Iterator[tuple[Path, str]]:
-    """Yield path and text of every image that the resources name, unchanged."""
+def named_images(resources: Sequence[Resource]) -> Iterator[tuple[Path, str, int]]:
+    """Yield path, text and line of every image that the resources name, unchanged."""
     for resource in resources:
         if "image" in resource.text:
             try:
-                yield from image_places(parse(resource.text).value)
+                document = parse(resource.text, line=resource.line)
+                yield from ((path, text, locate(document, path)[0]) for path, text in image_places(document.value))
             except YamlError:  # of a kind without pods; otherwise the lock reports it
                 continue
+
+
+# --- The tags below a pin: a change of one has no effect, because the pin of `lock` hides it
+#
+#     pin in                   the tag below it
+#     `images:` of an overlay  that of local resources, bases and components, after the `images:` of the bases
+#     Helm values              appVersion in the Chart.yaml beside them
+#
+# Rule: `pinnedOver` in the lock records the tag below where the pin is its copy: the file with the pin had no tag
+# before, or followed already. Elsewhere a user has overridden the tag, and a change below it is no news.
+
+
+def _follow_tags(file: str, text: str, pinned: Pinned, task: "Task") -> tuple[list[Finding], dict[str, str]]:
+    """Return CC0517 for tags hidden now, and by pinned reference the tag of which each new pin is a copy, or ""."""
+    overs = {name: entry[PINNED_OVER] for name, entry in task.entries.items() if PINNED_OVER in entry}
+    digests = {name.partition("@")[2] for name in overs}
+    below: dict[str, dict[str, str]] = {}
+    read = _read_images(file) if os.path.basename(file) in KUSTOMIZATIONS else _read_chart(file, task.images)
+    with suppress(FileProblem, YamlError):  # where a file below cannot be read, nothing is compared
+        for name, tag, place in read:
+            below.setdefault(name, {})[tag] = place
+    hidden = []
+    for image in (image for image in task.images if str(image) in overs and image.digest in text):
+        over, line = overs[str(image)], text[: text.find(image.digest)].count("\n") + 1
+        for tag, place in below.get(image.untagged, EMPTY).items():
+            values = {"image": str(image), "place": place, "tag": tag, "over": over}
+            hidden += [finding("CC0517", file=file, line=line, **values)] if tag != over else []
+    followed = {}
+    for pin in pinned.done:
+        tags = list(below.get(pin.image.untagged, ()))
+        copied = (pin in pinned.untagged or pin.image.digest in digests) and len(tags) == 1 and tags[0] in pin.image.tag
+        over = tags[0] if copied else overs.get(str(pin.image), "")
+        shared = pin.pinned in task.entries and overs.get(pin.pinned, "") != over  # by a deployment with another tag
+        followed[pin.pinned] = "" if shared else over
+    return hidden, followed
+
+
+def _read_chart(values: str, images: Iterable[Image]) -> Iterator[tuple[str, str, str]]:
+    chart = os.path.join(os.path.dirname(values), CHART)
+    document = parse(decode(read_file(chart)).text)
+    version = str(mapping(document.value).get("appVersion") or "")
+    yield from ((image.untagged, version, f"{chart}:{locate(document, ('appVersion',))[0]}") for image in images)
+
+
+def _read_images(path: str, above: tuple[str, ...] = ()) -> Iterator[tuple[str, str, str]]:
+    """Yield name, tag and place of the images of a file or base. above: its overlays; () for what is below `path`."""
+    if path in above or not os.path.exists(path):
+        return
+    file = kustomization_file(path)
+    if os.path.basename(file) not in KUSTOMIZATIONS:
+        for _, text, line in named_images(decode_stream(read_file(file), file).resources):
+            if isinstance(image := parse_image(text), Image):
+                yield image.untagged, image.tag, f"{file}:{line}"
+        return
+    document = parse(decode(read_file(file)).text)
+    entries = {entry.get("name"): (index, entry) for index, entry in enumerate(maps(dig(document.value, ("images",))))}
+    for local in (name for key in ("resources", "bases", "components") for name in listed(document.value, key)):
+        base = os.path.normpath(os.path.join(os.path.dirname(file), local))
+        for name, tag, place in _read_images(base, (*above, path)):
+            index, entry = entries.get(name, (0, {}))
+            new_tag = str(entry.get("newTag") or "").partition("@")[0] if above else ""
+            line, _ = locate(document, ("images", index, "newTag"))
+            yield str(entry.get("newName") or name), new_tag or tag, f"{file}:{line}" if new_tag else place
 
 
 # --- `lock --upgrade`: the images that it looks up again, and the tags in a lock
@@ -417,8 +485,8 @@ def chosen_images(
 
 def _is_meant(name: str, image: Image) -> bool:
     """Tell whether a name or glob matches an image: with or without its registry, its first directories and its tag."""
-    texts = {image._replace(digest=""), image._replace(tag="", digest="")}
-    whole = {str(image), image.name, *map(str, texts)}
+    texts = {str(image._replace(digest="")), image.untagged}
+    whole = {str(image), image.name, *texts}
     tails = {"/".join(text.split("/")[first:]) for text in whole for first in range(text.count("/") + 1)}
     return any(fnmatchcase(text, name) for text in tails)
 
@@ -428,29 +496,31 @@ def _report_name(name: str, meant: Sequence[Image], in_use: Sequence[Image], fac
         return finding("CC1241.release", option="--upgrade", image=name)
     if meant:
         return finding("CC1241.no-tag", option="--upgrade", image=name)
-    near = nearest(name, [str(image._replace(tag="", digest="")).rpartition("/")[2] for image in in_use])
+    near = nearest(name, [image.untagged.rpartition("/")[2] for image in in_use])
     candidates = near or ", ".join(sorted({str(image) for image in in_use})) or "none"
     return finding("CC1241.unknown", option="--upgrade", image=name, known=candidates)
 
 
 def with_tags(
-    entries: Mapping[str, dict[str, Any]], all_entries: Mapping[str, dict[str, Any]], asked: Collection[str]
+    entries: Mapping[str, dict[str, Any]], old: Mapping[str, dict[str, Any]], asked: Collection[str], files: PinnedFiles
 ) -> dict[str, dict[str, Any]]:
-    """Add to entries that were not looked up by tag another tag that is known for their digest.
+    """Add to entries that were not looked up by tag another tag that is known for their digest, and the tags followed.
 
-    all_entries: of all locks, by reference. asked: references whose tag was looked up.
+    old: entries of all locks, by reference. asked: references whose tag was looked up.
     """
     tagged = {}
     for name, entry in entries.items():
         image = parse_image(name)
         found_as = ""
-        if name in all_entries:
-            found_as = all_entries[name].get(FOUND_AS, "")
+        if name in old:
+            found_as = old[name].get(FOUND_AS, "")
         elif isinstance(image, Image):
-            tags = other_tags(image, all_entries)
-            found_as = min((_first_tag(image, tag, all_entries) for tag in tags), default="")
-        plain = {key: value for key, value in entry.items() if key != FOUND_AS}
-        tagged[name] = {**plain, FOUND_AS: found_as} if found_as and name not in asked else plain
+            tags = other_tags(image, old)
+            found_as = min((_first_tag(image, tag, old) for tag in tags), default="")
+        fields = {key: value for key, value in entry.items() if key not in TAGS}
+        over = files.followed.get(name, old.get(name, EMPTY).get(PINNED_OVER, ""))
+        fields |= {FOUND_AS: found_as} if found_as and name not in asked else {}
+        tagged[name] = fields | ({PINNED_OVER: over} if over else {})
     return tagged
 
 
@@ -537,7 +607,7 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
     upgrade = Upgrade()
     if options.upgrade is not None and needs.images:
         released = set(config.release.images.values()) if config is not None else set()
-        written = {text for _, text in named_images(inputs.resources)}
+        written = {text for _, text, _ in named_images(inputs.resources)}
         upgrade = chosen_images(options.upgrade, needs.images, written, released)
     sizes = wants_sizes(options, config)
     task = task_of(needs, entries, file, inputs.resources, profile, sizes=sizes)

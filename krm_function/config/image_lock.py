@@ -64,6 +64,10 @@ class ImageFacts(NamedTuple):
         str,
         Field(TAGS, "the tag by which this digest is known, if nobody has looked up the one that pods name"),
     ] = ""
+    pinned_over: Annotated[
+        str,
+        Field(Text(), "the tag of the base, or the chart's appVersion, of which the pin that `lock` wrote is a copy"),
+    ] = ""
     layers: Annotated[tuple[Mapping[str, Any], ...], Field(ListOf(LAYER), "in order, lowest first")] = ()
 
 

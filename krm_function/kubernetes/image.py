@@ -51,6 +51,11 @@ class Image(NamedTuple):
             return f"{self.registry}/{self.repository}"
         return f"docker.io/{self.repository if '/' in self.repository else 'library/' + self.repository}"
 
+    @property
+    def untagged(self) -> str:
+        """The reference without its tag and digest, as it was written."""
+        return str(self._replace(tag="", digest=""))
+
     def __str__(self) -> str:
         text = f"{self.registry}/{self.repository}" if self.registry else self.repository
         return text + (f":{self.tag}" if self.tag else "") + (f"@{self.digest}" if self.digest else "")

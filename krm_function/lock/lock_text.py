@@ -2,7 +2,8 @@
 
 Rule of this file: a person's text stays byte for byte (comments, order, quotes): the edits are spliced by the same
 code that edits workloads. New entries follow the old ones, sorted. An old entry gets the ACCOUNTS that it lacks, its
-layers where their sizes were unknown, loses `foundAs` once its tag was looked up, and is not touched otherwise.
+layers where their sizes were unknown, loses `foundAs` once its tag was looked up and `pinnedOver` where another pin
+contradicts it, and is not touched otherwise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,6 +22,8 @@ from krm_function.text.writer import dump
 ACCOUNTS = ("passwd", "group")
 LAYERS = "layers"
 FOUND_AS = "foundAs"  # another tag of the digest than the reference's
+PINNED_OVER = "pinnedOver"  # the tag below the pin that `lock` wrote
+TAGS = (FOUND_AS, PINNED_OVER)
 
 HEAD = """# What the policies have to know of each image, named as rendered pods name it.
 # Written by contrast-krm lock; review and commit it.
@@ -61,7 +64,7 @@ def updated_lock(text: str, entries: Mapping[str, Mapping[str, Any]], dropped: I
         if name in present and is_sized(entry.get(LAYERS)) and not is_sized(old.get(LAYERS)):
             lacking.append(LAYERS)
         changes += [Change(("spec", "images", name, key), "set", entry[key]) for key in lacking]
-        if FOUND_AS in old and FOUND_AS not in entry:
-            changes.append(Change(("spec", "images", name, FOUND_AS), "remove"))
+        gone = [key for key in TAGS if key in old and key not in entry]
+        changes += [Change(("spec", "images", name, key), "remove") for key in gone]
     changes += [Change(("spec", "images", name), "set", entry) for name, entry in added.items()]
     return splice(document, changes).text

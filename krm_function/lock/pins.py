@@ -28,22 +28,18 @@ class Pin(NamedTuple):
     digest: str
 
     @property
-    def name(self) -> str:
-        """The reference without its tag and digest, as it was written."""
-        return str(self.image._replace(tag="", digest=""))
-
-    @property
     def pinned(self) -> str:
         """The reference with its present digest."""
         return str(self.image._replace(digest=self.digest))
 
 
 class Pinned(NamedTuple):
-    """A file with pins. done: the pins that it holds now; unpinned: the others, each with the reason."""
+    """A file with pins. done: those in it; untagged: those whose tag it lacked before; unpinned: others, and why."""
 
     text: str
     done: tuple[Pin, ...] = ()
     unpinned: tuple[tuple[Pin, Cause], ...] = ()
+    untagged: Collection[Pin] = ()
 
 
 # --- The image fields of an object, wherever its pods are
@@ -98,16 +94,17 @@ def pin_in_values(text: str, pins: Sequence[Pin]) -> Pinned:
     document = parse(text)
     if not isinstance(document.value, dict | None):
         raise ValueError("it is not a map of values")  # noqa: TRY004 (what the file holds, not a misuse)
-    pinned, unpinned = [], []
+    pinned, unpinned, untagged = [], [], []
     changes: list[Change] = []
     for pin in pins:
         of_pin = list(_pin_value(document.value, (), pin))
         changes += of_pin
         if of_pin:
             pinned.append(pin)
+            untagged += [] if any(dig(document.value, change.path) for change in of_pin) else [pin]
         else:
             unpinned.append((pin, Cause("CC1215.value", NOTHING)))
-    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned))
+    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned), untagged)
 
 
 def _pin_value(value: Any, path: Path, pin: Pin) -> Iterator[Change]:
@@ -129,7 +126,7 @@ def _pinned_key(value: dict[str, Any], pin: Pin) -> str:
     """Return the key to change: tag or digest; "" if the map makes up another image."""
     names = [value[key] for key in NAMES if isinstance(value.get(key), str)]
     registry = value.get("registry")
-    if not pin.image.tag or not any(pin.name in {name, f"{registry}/{name}"} for name in names):
+    if not pin.image.tag or not any(pin.image.untagged in {name, f"{registry}/{name}"} for name in names):
         return ""
     tag, old = value.get("tag"), pin.image.digest
     if old and tag == f"{pin.image.tag}@{old}":
@@ -154,6 +151,7 @@ def _pinned_key(value: dict[str, Any], pin: Pin) -> str:
 
 
 IMAGES = "images"
+TAG_KEYS = {"newTag", "tagSuffix"}
 
 
 def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) -> Pinned:
@@ -180,7 +178,7 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         pinned.append(pin)
         index = _last_entry(entries, pin)
         if index is None:
-            new.append({"name": pin.name, **_tag_and_digest(pin)})
+            new.append({"name": pin.image.untagged, **_tag_and_digest(pin)})
         else:
             fields = _joined_tag(pin) if "@" in str(entries[index].get("newTag")) else _tag_and_digest(pin)
             changes += [Change((IMAGES, index, key), "set", text) for key, text in fields.items()]
@@ -188,7 +186,8 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         changes += [Change((IMAGES, len(entries) + number), "insert", entry) for number, entry in enumerate(new)]
     elif new:
         changes.append(Change((IMAGES,), "set", new))
-    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned))
+    untagged = [pin for pin in pinned if not any(_makes(entry, pin) and TAG_KEYS & entry.keys() for entry in entries)]
+    return Pinned(splice(document, changes).text if changes else text, tuple(pinned), tuple(unpinned), untagged)
 
 
 def _tag_and_digest(pin: Pin) -> dict[str, str]:
@@ -206,16 +205,20 @@ def _last_entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:
     """
     for index in reversed(range(len(entries))):
         entry = entries[index]
-        if (entry.get("newName") or entry.get("name")) == pin.name:
+        if _makes(entry, pin):
             return None if "tagSuffix" in entry or entry.get("digest") == pin.digest else index
     return None
+
+
+def _makes(entry: dict[str, Any], pin: Pin) -> bool:
+    return (entry.get("newName") or entry.get("name")) == pin.image.untagged
 
 
 def _find_other_uses(pin: Pin, used: Collection[str]) -> list[str]:
     uses = []
     for text in sorted(used):
         image = parse_image(text)
-        if not isinstance(image, str) and str(image._replace(tag="", digest="")) == pin.name:
+        if not isinstance(image, str) and image.untagged == pin.image.untagged:
             uses += [text] if text not in {str(pin.image), pin.pinned} else []
     return uses
 
