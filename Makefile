@@ -24,17 +24,16 @@ PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 x86_64-unknown-linux-m
 help:
 	@echo "make demo      render $(QUICK) and show the plan"
 	@echo "make lint      linters and types only"
-	@echo "make test      what a change needs: linters, types, and the quick tests with kustomize, Helm, kpt and OPA"
-	@echo "make test-all  what CI runs: all tests, with every real tool, a Kubernetes control plane, the bundle and the image"
-	@echo "               CLUSTER=0: without a control plane; minutes less, and the first time half an hour"
+	@echo "make test      what a change needs: linters, types, quick tests with kustomize, Helm, kpt and OPA"
+	@echo "make test-all  what CI runs: all tests, bundle and image; CLUSTER=0: without a control plane"
 	@echo "make nightly   all tests with all their cases and new examples; PROPERTY_SEED=N repeats a run"
-	@echo "make fuzz      ten million mutants, or an hour, of hostile streams: what Go reads against what we read"
+	@echo "make fuzz      an hour of hostile streams: what Go reads against what we read"
 	@echo "make docs      write the generated pages and pictures of docs/"
 	@echo "make bench     measure speed and memory, and write the figures of the pages"
-	@echo "make dist      build the wheel and the source distribution"
-	@echo "make bundle    build the archives for machines without Python, and run all examples through this one's"
-	@echo "make image     build the container image, run it by podman, kpt and kustomize; BASE=IMAGE: on that base"
-	@echo "make lock      renew the lock files of requirements/, and look for their wheels on all platforms"
+	@echo "make dist      build the wheel and the source distribution; then make plugins: those of Helm"
+	@echo "make bundle    build the archives for machines without Python, and try all examples with one"
+	@echo "make image     build the container image and run it; BASE=IMAGE: on that base"
+	@echo "make lock      renew the lock files of requirements/, and look for their wheels"
 
 demo: .venv/installed
 	@mkdir -p $(DEMO)

@@ -11,6 +11,8 @@
     contrast-krm-VERSION.krm-function.yaml                    version and digest of the image
     contrast-krm-VERSION.kpt-function.yaml                    the version
     contrast-krm-VERSION.schemastore.json                     the version in each address
+    contrast-krm-VERSION.krew.yaml, .homebrew.rb              version and digest of each bundle
+    contrast-krm-VERSION.artifacthub-repo.yml                 anything
     release-key.gpg                                           anything
     SHA256SUMS                                                every other file with its digest
 
@@ -32,7 +34,7 @@ from typing import Any
 
 from tools.cache import ToolError, say
 from tools.catalogue import IMAGE, image_digest
-from tools.machines import OTHERS
+from tools.machines import MACHINES, OTHERS
 
 SUMS = "SHA256SUMS"
 MACHINE = platform.machine()
@@ -70,6 +72,9 @@ def _checks(version: str) -> dict[str, Check]:
         f"{prefix}.krm-function.yaml": _definition,
         f"{prefix}.kpt-function.yaml": _metadata,
         f"{prefix}.schemastore.json": _schemas,
+        f"{prefix}.krew.yaml": _packages,
+        f"{prefix}.homebrew.rb": _packages,
+        f"{prefix}.artifacthub-repo.yml": _present,
         **dict.fromkeys(plugins, _plugin),
         **{f"{name}.prov": _signature for name in plugins},
         "release-key.gpg": _present,
@@ -186,6 +191,17 @@ def _metadata(path: str, version: str, _commit: str) -> str:
 def _schemas(path: str, version: str, _commit: str) -> str:
     addresses = [one["url"] for one in json.loads(_read(path))]
     return "" if all(f"/v{version}/" in one for one in addresses) else f"is not of version {version}"
+
+
+def _packages(path: str, version: str, _commit: str) -> str:
+    text = _read(path)
+    for machine in MACHINES:
+        name = f"contrast-krm-{version}-linux-{machine}.tar.gz"
+        with open(os.path.join(os.path.dirname(path), name), "rb") as bundle:
+            digest = hashlib.file_digest(bundle, "sha256").hexdigest()
+        if f"/v{version}/{name}" not in text or digest not in text:
+            return f"does not name {name} and its digest"
+    return ""
 
 
 def _read(path: str) -> str:

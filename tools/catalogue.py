@@ -1,19 +1,25 @@
-"""`python -m tools.catalogue DIRECTORY`: the entries for catalogues of KRM functions, of the image in DIRECTORY.
+"""`python -m tools.catalogue DIRECTORY`: the entries for catalogues, of the image and the bundles in DIRECTORY.
 
     file                                       for
     contrast-krm-VERSION.krm-function.yaml     kustomize: a KRMFunctionDefinition, config.kubernetes.io/v1alpha1
     contrast-krm-VERSION.kpt-function.yaml     kpt: the fields of a metadata.yaml of its catalogue
     contrast-krm-VERSION.schemastore.json      SchemaStore: what its catalog.json says of the three schemas
+    contrast-krm-VERSION.krew.yaml             krew: plugins/contrast-krm.yaml of its index
+    contrast-krm-VERSION.homebrew.rb           Homebrew: Formula/contrast-krm.rb of a tap; for Linux, as the bundles are
+    contrast-krm-VERSION.artifacthub-repo.yml  Artifact Hub: artifacthub-repo.yml of the repository that it indexes
 
 Sources: kyaml's `framework.SchemaFromFunctionDefinition`, with which tests read a functionConfig by the first; the
 metadata schema of kubernetes-sigs/krm-functions-registry, whose required fields it has; the catalogue of
 kptdev/krm-functions-catalog; SchemaStore's schema-catalog.json and CONTRIBUTING.md. Its entries have no `fileMatch`,
-since names such as release.yaml are not ours alone: an editor finds the schema by the first line of a file.
+since names such as release.yaml are not ours alone: an editor finds the schema by the first line of a file. Krew's
+https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest; Artifact Hub's
+https://artifacthub.io/docs/topics/repositories: its entry gets a `repositoryID` by hand, once it is registered.
 
 Rule of this file: the schema of the functionConfig is the published one of ContrastGenerate, in the words that
 openAPIV3Schema has: references are written out, a constant is a choice of one.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -27,10 +33,11 @@ import yaml
 from krm_function import __version__
 from krm_function.config.json_schema import KINDS, TITLES
 from tools.cache import HERE, ToolError, say
+from tools.machines import MACHINES
+from tools.release import PROJECT, contacts
 
 ROOT = os.path.dirname(HERE)
-PROJECT = "https://github.com/contrast-krm/contrast-krm"
-IMAGE = "ghcr.io/contrast-krm/contrast-krm"
+IMAGE = PROJECT.replace("https://github.com/", "ghcr.io/")
 TAGS = ("mutator", "validator", "confidential-computing", "security")
 EXAMPLES = ("quickstart", "kustomize", "kpt")
 LICENSE = "Apache 2.0"  # the registry's way of writing it
@@ -99,6 +106,83 @@ def schema_store() -> list[dict[str, str]]:
     ]
 
 
+def bundles(directory: str) -> dict[str, tuple[str, str]]:
+    """Return URL and digest of the bundle for each kind of machine, as Go names it. Raises OSError."""
+    built = {}
+    for name, machine in MACHINES.items():
+        file = f"contrast-krm-{__version__}-linux-{name}.tar.gz"
+        with open(os.path.join(directory, file), "rb") as archive:
+            digest = hashlib.file_digest(archive, "sha256").hexdigest()
+        built[machine.go] = (f"{PROJECT}/releases/download/v{__version__}/{file}", digest)
+    return built
+
+
+def krew(archives: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """Return the manifest of a plugin of kubectl: `kubectl contrast-krm`."""
+    return {
+        "apiVersion": "krew.googlecontainertools.github.com/v1alpha2",
+        "kind": "Plugin",
+        "metadata": {"name": "contrast-krm"},
+        "spec": {
+            "version": f"v{__version__}",
+            "homepage": PROJECT,
+            "shortDescription": "Turns pods into confidential pods for Contrast",
+            "description": f"{_description()}\n",
+            "platforms": [
+                {
+                    "selector": {"matchLabels": {"os": "linux", "arch": arch}},
+                    "uri": url,
+                    "sha256": digest,
+                    "bin": f"{os.path.basename(url).removesuffix('.tar.gz')}/contrast-krm",
+                }
+                for arch, (url, digest) in archives.items()
+            ],
+        },
+    }
+
+
+def formula(archives: Mapping[str, tuple[str, str]]) -> str:
+    """Return Homebrew's formula. It unpacks the one directory of an archive by itself."""
+    (intel, intel_digest), (arm, arm_digest) = archives["amd64"], archives["arm64"]
+    return f"""class ContrastKrm < Formula
+  desc "Turns pods into confidential pods for Contrast"
+  homepage "{PROJECT}"
+  version "{__version__}"
+  license "Apache-2.0"
+
+  depends_on :linux
+
+  on_intel do
+    url "{intel}"
+    sha256 "{intel_digest}"
+  end
+
+  on_arm do
+    url "{arm}"
+    sha256 "{arm_digest}"
+  end
+
+  def install
+    libexec.install Dir["*"]
+    bin.install_symlink libexec/"contrast-krm"
+  end
+
+  test do
+    assert_match version.to_s, shell_output("#{{bin}}/contrast-krm --version")
+  end
+end
+"""
+
+
+def artifact_hub() -> dict[str, Any]:
+    """Return the owners of the repository. Raises ToolError without an address in SECURITY.md."""
+    with open(os.path.join(ROOT, "SECURITY.md"), encoding="utf-8") as file:
+        mail = contacts(file.read()).get("mail address")
+    if not mail:
+        raise ToolError("SECURITY.md has no mail address")
+    return {"owners": [{"name": PROJECT.rsplit("/", 2)[1], "email": mail}]}
+
+
 def image_digest(archive: str) -> str:
     """Return the digest of what an OCI archive holds, an image or an index, in hexadecimal. Raises ToolError."""
     with tarfile.open(archive) as files:
@@ -140,11 +224,18 @@ def main(arguments: list[str]) -> int:
     (directory,) = arguments
     name = f"contrast-krm-{__version__}"
     digest = image_digest(os.path.join(directory, f"{name}-image.tar"))
-    for ending, entry in (("krm", definition(digest)), ("kpt", metadata())):
-        with open(os.path.join(directory, f"{name}.{ending}-function.yaml"), "w", encoding="utf-8") as file:
-            yaml.safe_dump(entry, file, sort_keys=False, width=120)
-    with open(os.path.join(directory, f"{name}.schemastore.json"), "w", encoding="utf-8") as file:
-        file.write(f"{json.dumps(schema_store(), indent=2)}\n")
+    archives = bundles(directory)
+    entries = {
+        "krm-function.yaml": definition(digest),
+        "kpt-function.yaml": metadata(),
+        "krew.yaml": krew(archives),
+        "artifacthub-repo.yml": artifact_hub(),
+    }
+    texts = {ending: yaml.safe_dump(entry, sort_keys=False, width=120) for ending, entry in entries.items()}
+    texts |= {"schemastore.json": f"{json.dumps(schema_store(), indent=2)}\n", "homebrew.rb": formula(archives)}
+    for ending, text in texts.items():
+        with open(os.path.join(directory, f"{name}.{ending}"), "w", encoding="utf-8") as file:
+            file.write(text)
     return 0
 
 

@@ -1,11 +1,14 @@
 """`python -m tools.release TAG`: check that a tag is the version everywhere, and print its section of the changelog.
 
 It needs nothing but Python, so that the release workflow can ask before it installs anything. A place is a file and the
-line that has the version; Helm's plugins write it in the same way, as releases have no suffix.
+line that has the version; Helm's plugins write it in the same way, as releases have no suffix. The owner of the
+repository is in pyproject.toml, and everything else that names it is compared with that.
 """
 
+import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -15,12 +18,18 @@ PLACES = {
     "helm_plugin/plugin.yaml": r"^version: (\S+)$",
     "Dockerfile": r'org\.opencontainers\.image\.version="(.+?)"',
 }
+OTHERS = ("CHANGELOG.md", "README.md", "SECURITY.md")
+CONTACTS = {
+    "mail address": r"^- Mail: <(\S+@\S+)>$",
+    "fingerprint of the release key": r"^- Release key: `([0-9A-F]{40})`$",
+}
+PROJECT: str = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
 UNPUBLISHED = "not published yet"
 TAG = re.compile(r"v(\d+\.\d+\.\d+)")
 
 
 def problems(tag: str, texts: dict[str, str]) -> list[str]:
-    """Return what keeps this tag from being a release. texts: those of PLACES, CHANGELOG.md and README.md."""
+    """Return what keeps this tag from being a release. texts: those of PLACES and OTHERS."""
     named = TAG.fullmatch(tag)
     if not named:
         return [f"{tag!r} is no tag of the form vX.Y.Z"]
@@ -33,7 +42,18 @@ def problems(tag: str, texts: dict[str, str]) -> list[str]:
         found.append(f"CHANGELOG.md: no section `## [{named[1]}] - YYYY-MM-DD` with anything in it")
     if UNPUBLISHED in texts["README.md"]:
         found.append("README.md: its section Install still has the note that nothing is published")
+    there = contacts(texts["SECURITY.md"])
+    found += [f"SECURITY.md: no {name}" for name in CONTACTS if name not in there]
+    here = os.environ.get("GITHUB_REPOSITORY", "")
+    if here and not PROJECT.endswith(f"/{here}"):
+        found.append(f"this repository is {here}, and every address is of {PROJECT}")
     return found
+
+
+def contacts(security: str) -> dict[str, str]:
+    """Return those of CONTACTS that are in the text of SECURITY.md."""
+    lines = {name: re.search(pattern, security, re.MULTILINE) for name, pattern in CONTACTS.items()}
+    return {name: match[1] for name, match in lines.items() if match}
 
 
 def notes(version: str, changelog: str) -> str:
@@ -51,7 +71,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m tools.release TAG", file=sys.stderr)
         return 2
-    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in (*PLACES, "CHANGELOG.md", "README.md")}
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in (*PLACES, *OTHERS)}
     found = problems(arguments[0], texts)
     for problem in found:
         print(f"release: error: {problem}", file=sys.stderr)

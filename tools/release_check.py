@@ -17,10 +17,11 @@ from collections.abc import Sequence
 
 from tools.cache import HERE, ToolError, say
 from tools.real import tool
+from tools.release import PROJECT
 
 ROOT = os.path.dirname(HERE)
 TREE = os.path.join(ROOT, "out", "release-check")
-DOCS = "https://github.com/contrast-krm/contrast-krm/blob/{tag}/docs"
+DOCS = f"{PROJECT}/blob/{{tag}}/docs"
 PYTHON = ".venv/bin/python"
 
 

@@ -125,6 +125,25 @@ def test_helm4_verifies_and_renders_from_a_url(here: Machine, signed: Path, keys
     assert rendered(here, "helm4") == expected("helm4")
 
 
+@pytest.mark.parametrize("helm", ["helm3", "helm4"])
+def test_both_helms_install_the_commands_from_the_url_of_the_repository(
+    helm: str, here: Machine, tmp_path: Path
+) -> None:
+    """As docs/how-to/helm.md has it, from a clone that a web server has. Helm 4 refuses without --verify=false."""
+    bare = tmp_path / "served" / "contrast-krm.git"
+    subprocess.run(["git", "clone", "--quiet", "--bare", str(ROOT), str(bare)], check=True, timeout=120)
+    for command in (["tag", "v9.9.9"], ["update-server-info"]):
+        subprocess.run(["git", "-C", str(bare), *command], check=True)
+    with served(bare.parent, "application/octet-stream") as address:
+        install = ["helm", "plugin", "install", f"{address}/contrast-krm.git", "--version", "v9.9.9"]
+        if helm == "helm4":
+            assert "--verify=false" in here.run(install, helm=helm).err
+            install.append("--verify=false")
+        here.run(install, helm=helm).ok()
+    ((name, *_),) = names_of(here, helm)
+    assert name == "contrast"
+
+
 def test_helm4_can_verify_what_it_has_kept_of_an_installation(here: Machine, signed: Path, keys: Path) -> None:
     install_4(here, signed / ARCHIVE_4, keys / "public.gpg").ok()
     command = ["helm", "plugin", "verify", str(here.home / PLUGINS / ARCHIVE_4), "--keyring", str(keys / "public.gpg")]

@@ -11,6 +11,7 @@ import tarfile
 import tomllib
 import zipfile
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,11 @@ ROOT = Path(__file__).parents[2]
 RELEASE = read(ROOT / ".github/workflows/release.yml")
 TAG, VERSION, COMMIT = "v1.2.3", "1.2.3", "0123456789abcdef" * 2 + "01234567"
 OTHER = OTHERS[MACHINE].name
-PROJECT = "contrast-krm/contrast-krm"
+PROJECT = release.PROJECT.removeprefix("https://github.com/")
+CONTACTS = {
+    "- Mail: none before the first release": "- Mail: <security@example.com>",
+    "- Release key: none before the first release": f"- Release key: `{'0123456789' * 4}`",
+}
 NEWS = "- What is new."
 IMAGE = f"ghcr.io/{PROJECT}"
 
@@ -42,7 +47,7 @@ NOT_RUN = {
     "Look the base of the image up": "asks a registry",
     "Image": "needs a container engine: `make image` makes and tests it",
     "One image of both": "needs the images; tests/tools/test_image_index.py",
-    "Entries for catalogues of functions": "needs the image; tests/tools/test_catalogue.py",
+    "Entries for catalogues": "needs the image and the bundles; tests/tools/test_catalogue.py",
     "Is all of it there, and what the tag says?": "without bundle and image it is not; below it gets made-up ones",
     "Push the archive as it is": "needs a registry and a login",
     "Make the release": "asks GitHub",
@@ -82,6 +87,11 @@ def tagged(target: Path) -> None:
     )
     readme = target / "README.md"
     readme.write_text(readme.read_text().replace(release.UNPUBLISHED, "published"))
+    security = target / "SECURITY.md"
+    text = security.read_text()
+    for line, filled in CONTACTS.items():
+        text = text.replace(line, filled)
+    security.write_text(text)
     (target / ".venv").symlink_to(sys.prefix)
     for path in ("pyproject.toml", "requirements/run.txt", "requirements/dev.txt"):
         os.utime(target / path, (0, 0))  # older than what make made of them, so that it installs nothing
@@ -192,7 +202,7 @@ def test_a_tag_that_is_not_the_version_stops_before_anything_is_built(tag: str, 
         assert not (directory / name / "dist").exists()
 
 
-READ = (*release.PLACES, "CHANGELOG.md", "README.md")
+READ = (*release.PLACES, *release.OTHERS)
 
 
 def test_a_readme_that_denies_the_release_is_named(tmp_path: Path) -> None:
@@ -200,6 +210,23 @@ def test_a_readme_that_denies_the_release_is_named(tmp_path: Path) -> None:
     texts = {name: (tmp_path / name).read_text() for name in READ}
     (problem,) = release.problems(TAG, texts | {"README.md": (ROOT / "README.md").read_text()})
     assert problem.startswith("README.md: ")
+
+
+@pytest.mark.parametrize(("line", "filled"), CONTACTS.items())
+def test_a_contact_that_is_missing_is_named(line: str, filled: str, tmp_path: Path) -> None:
+    tagged(tmp_path)
+    texts = {name: (tmp_path / name).read_text() for name in READ}
+    (problem,) = release.problems(TAG, texts | {"SECURITY.md": texts["SECURITY.md"].replace(filled, line)})
+    assert problem.startswith("SECURITY.md: no ")
+    assert len(release.contacts((ROOT / "SECURITY.md").read_text())) in {0, 2}, "both, or neither yet"
+
+
+def test_a_repository_of_another_owner_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tagged(tmp_path)
+    texts = {name: (tmp_path / name).read_text() for name in READ}
+    monkeypatch.setenv("GITHUB_REPOSITORY", "other/contrast-krm")
+    (problem,) = release.problems(TAG, texts)
+    assert "other/contrast-krm" in problem
 
 
 @pytest.mark.parametrize("path", [*release.PLACES, "CHANGELOG.md"])
@@ -237,6 +264,8 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
     }
     for ending, text in entries.items():
         (directory / f"contrast-krm-{VERSION}.{ending}-function.yaml").write_text(text)
+    packages(directory)
+    (directory / f"contrast-krm-{VERSION}.artifacthub-repo.yml").write_text("owners: []\n")
     schemas = [{"url": f"https://github.com/x/raw/v{VERSION}/A.json"}]
     (directory / f"contrast-krm-{VERSION}.schemastore.json").write_text(json.dumps(schemas))
     for name in (f"contrast-krm-{VERSION}.tgz", f"helm3-contrast-{VERSION}.tar.gz"):
@@ -245,6 +274,14 @@ def complete(done: Done, directory: Path, said: dict[str, str] | None = None) ->
         (directory / f"{name}.prov").write_text(text)
     sums(directory)
     return directory
+
+
+def packages(directory: Path) -> None:
+    """The entries that name the bundles, as far as they are looked at."""
+    bundles = [f"contrast-krm-{VERSION}-linux-{machine}.tar.gz" for machine in (MACHINE, OTHER)]
+    text = "".join(f"/v{VERSION}/{name} {sha256((directory / name).read_bytes()).hexdigest()}\n" for name in bundles)
+    for ending in ("krew.yaml", "homebrew.rb"):
+        (directory / f"contrast-krm-{VERSION}.{ending}").write_text(text)
 
 
 def parts(commit: str = COMMIT) -> dict[str, str]:
@@ -310,16 +347,19 @@ def another_archive(dist: Path) -> None:
 
 def other_bundle(dist: Path) -> None:
     pack(dist / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", {"x/contrast-krm": "#!/bin/sh\necho '{}'\n"})
+    packages(dist)
 
 
 def dead_bundle(dist: Path) -> None:
     pack(
         dist / f"contrast-krm-{VERSION}-linux-{MACHINE}.tar.gz", {"x/contrast-krm": "#!/bin/sh\necho no >&2; exit 3\n"}
     )
+    packages(dist)
 
 
 def bundle_of_another_commit(dist: Path) -> None:
     pack(dist / f"contrast-krm-{VERSION}-linux-{OTHER}.tar.gz", parts("0" * 40))
+    packages(dist)
 
 
 def no_image(dist: Path) -> None:
@@ -333,6 +373,19 @@ def other_image(dist: Path) -> None:
 def entry_of_another_image(dist: Path) -> None:
     path = dist / f"contrast-krm-{VERSION}.krm-function.yaml"
     path.write_text(path.read_text().replace("sha256: 0", "sha256: 2"))
+
+
+def packages_of_another_bundle(dist: Path) -> None:
+    path = dist / f"contrast-krm-{VERSION}.homebrew.rb"
+    path.write_text(re.sub("[0-9a-f]{64}", "0" * 64, path.read_text()))
+
+
+def packages_of_another_version(dist: Path) -> None:
+    path = dist / f"contrast-krm-{VERSION}.krew.yaml"
+    path.write_text(path.read_text().replace(f"/v{VERSION}/", "/v1.2.2/"))
+
+
+UNNAMED = "does not name contrast-krm-1.2.3-linux-x86_64.tar.gz and its digest"
 
 
 def other_schemas(dist: Path) -> None:
@@ -360,6 +413,8 @@ def broken(dist: Path) -> None:
             f"contrast-krm-1.2.3-image.tar: amd64 says revision {COMMIT}-dirty, a base without a digest",
         ),
         (entry_of_another_image, "contrast-krm-1.2.3.krm-function.yaml: has the digest of another image"),
+        (packages_of_another_bundle, f"contrast-krm-1.2.3.homebrew.rb: {UNNAMED}"),
+        (packages_of_another_version, f"contrast-krm-1.2.3.krew.yaml: {UNNAMED}"),
         (other_schemas, "contrast-krm-1.2.3.schemastore.json: is not of version 1.2.3"),
         (broken, "contrast_krm-1.2.3-py3-none-any.whl: cannot be read: File is not a zip file"),
     ],

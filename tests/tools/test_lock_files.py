@@ -1,6 +1,7 @@
 """The lock files of requirements/ fit pyproject.toml, and nothing in them is without a hash."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -63,3 +64,10 @@ def test_an_installation_takes_nothing_else() -> None:
     assert all(
         line.startswith(("--require-hashes -r requirements/", "--no-deps --no-build-isolation")) for line in installs
     )
+
+
+def test_the_help_of_make_is_short() -> None:
+    lines = subprocess.run(["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = [line for line in lines if not line.startswith("make[")]
+    assert len(lines) <= 12
+    assert [line for line in lines if len(line) > 100] == []

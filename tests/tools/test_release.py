@@ -86,6 +86,29 @@ def test_sha256sum_checks_the_checksums(tmp_path: Path) -> None:
         checksums(str(tmp_path))
 
 
+def test_every_address_names_the_owner_of_pyproject() -> None:
+    """The Dockerfile, the action, workflows, tools, the program and its pages."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
+    (owner,) = re.findall(r"https://github\.com/(.+)/contrast-krm", URLS["Source"])
+    hosts = r"(?:github\.com|ghcr\.io|raw\.githubusercontent\.com)/|--repo |uses: |signer-workflow "
+    address = re.compile(rf"(?:{hosts})([\w.-]+)/contrast-krm\b")
+    seen = set()
+    for name in filter(None, map(bytes.decode, listed)):
+        path = ROOT / name
+        if not name.startswith("tests/") and path.is_file():
+            owners = set(address.findall(path.read_text(errors="replace")))
+            assert owners <= {owner}, name
+            seen |= {name} if owners else set()
+    assert seen >= {
+        "Dockerfile",
+        "README.md",
+        "SECURITY.md",
+        "krm_function/cli/main.py",
+        "docs/how-to/github-action.md",
+    }
+    assert not [name for name in seen if name.startswith("tools/")], "tools take it from there"
+
+
 def test_all_pages_for_contributors_name_the_repository_of_the_package() -> None:
     assert URLS["Issues"] == ISSUES == f"{URLS['Source']}/issues"
     for page in ("SECURITY.md", ".github/ISSUE_TEMPLATE/config.yml", ".github/pull_request_template.md"):
