@@ -127,7 +127,7 @@ def krew(archives: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
             "version": f"v{__version__}",
             "homepage": PROJECT,
             "shortDescription": "Turns pods into confidential pods for Contrast",
-            "description": f"{_description()}\n",
+            "description": _description(),
             "platforms": [
                 {
                     "selector": {"matchLabels": {"os": "linux", "arch": arch}},

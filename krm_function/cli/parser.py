@@ -166,6 +166,8 @@ class Parser(argparse.ArgumentParser):
         choices = [str(choice) for choice in action.choices]
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (argparse has no public name for it)
             near = _suggest(str(value), choices) or f"use one of {', '.join(choices)}"
+            if str(value).partition(" ")[0] in choices:  # as in one --post-renderer-args of Helm 3
+                near = "pass each word as an argument of its own; for Helm 3, with a --post-renderer-args of its own"
             hint = CONTRASTS_OWN.get(str(value), near)
             self.refuse(f"unknown command {_escape(str(value))}", hint)
         name = action.option_strings[-1] if action.option_strings else str(action.metavar).lower()

@@ -205,9 +205,10 @@ def find_duplicates(resources: Sequence[Resource]) -> tuple[Finding, ...]:
         for item in source.objects:
             if (item.ref.kind, name := _name_of(item.value)) in suspects:
                 by_identity.setdefault((_group(item.ref.api_version), item.ref.kind, name), []).append(item)
+    outputs = {resource.file for resource in resources if suspects and resource.file and INITDATA in resource.text}
     for group in (group for items in by_identity.values() for group in _by_namespace(items)):
         if len(group) > 1 and not _are_distinct(group):
-            findings += _duplicate_findings(group)
+            findings += _duplicate_findings(group, outputs)
     return tuple(findings)
 
 
@@ -252,8 +253,13 @@ def _is_contrast_object(item: ObjectAt) -> bool:
     return added or any(True for _ in contrast_names_in(item.value))
 
 
-def _duplicate_findings(group: list[ObjectAt]) -> list[Finding]:
-    """Make a finding for each occurrence; each names another occurrence, the first one if possible."""
+def _duplicate_findings(group: list[ObjectAt], outputs: set[str]) -> list[Finding]:
+    """Make a finding for each occurrence; each names another occurrence, the first one if possible.
+
+    outputs: files with sealed pods. If only some occurrences are in such a file, it is an earlier output.
+    """
+    files = {item.resource.file for item in group}
+    code = "CC0118.rendered" if files & outputs and files - outputs else "CC0118"
     places = []
     for item in group:
         first = next(iter(item.value), "") if isinstance(item.value, dict) else ""  # of a document: behind its comments
@@ -265,6 +271,7 @@ def _duplicate_findings(group: list[ObjectAt]) -> list[Finding]:
     for index, (item, place) in enumerate(zip(group, places, strict=True)):
         example = places[0 if index else 1]
         position = position_text(example.file, example.line, 0, example.origin)
-        duplicate = finding("CC0118", item.ref, kind=item.ref.kind, name=item.ref, other=position)
+        values: dict[str, Any] = {"kind": item.ref.kind, "name": item.ref, "other": position}
+        duplicate = finding(code, item.ref, **values, output=min(files & outputs, default=""))
         findings.append(duplicate._replace(file=place.file, line=place.line, column=place.column, origin=place.origin))
     return findings

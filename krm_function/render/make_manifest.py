@@ -349,8 +349,11 @@ def _validate(manifest: Mapping[str, Any], config: Config) -> tuple[Finding, ...
         if not problem.missing
     ]
     code = "CC0703" if config.generate.manifest.base is None else "CC0704"
+    entries: dict[str, list[str]] = {}
     for place, fields in unfilled(problems).items():
-        findings.append(finding(code, ref, (*path, "referenceValues"), entry=place, fields=", ".join(fields)))
+        entries.setdefault(", ".join(fields), []).append(place)
+    for lacking, places in entries.items():
+        findings.append(finding(code, ref, (*path, "referenceValues"), entry=", ".join(places), fields=lacking))
     newer = newer_fields(manifest)
     if newer:
         findings.append(finding("CC0742", ref, (*path, "base"), names=", ".join(newer)))

@@ -312,7 +312,9 @@ def remedy_of(fault: Fault, value: object) -> str:  # noqa: C901 (one sentence f
         case "type", MapOf():
             return "write a map"
         case _, Word():
-            return f"write {' or '.join(fault.spec.words)}, or the other form"
+            spec = fault.spec.spec
+            form = f"a map of {', '.join(spec.fields)}" if isinstance(spec, Record) else expected(spec)
+            return f"write {' or '.join(fault.spec.words)}, or {form}"
         case "type", Record():
             return f"write a map of {', '.join(fault.spec.fields)}"
         case _:

@@ -114,7 +114,7 @@ def test_a_tag_that_changes_in_the_images_of_a_base_is_named(hub: Registry, lock
     assert shop.lock()[1] == []
     shop.replace("base/kustomization.yaml", "newTag: 1.4.0", "newTag: 1.5.0")
     (message,) = shop.lock("--upgrade")[1]
-    assert f"{shop.line('base/kustomization.yaml', '1.5.0')} has 1.5.0" in message
+    assert f"{shop.line('base/kustomization.yaml', '1.5.0')}," in message
 
 
 def test_another_pod_of_the_base_with_another_tag_is_named(hub: Registry, lock: Locking, name: str) -> None:
@@ -123,7 +123,7 @@ def test_another_pod_of_the_base_with_another_tag_is_named(hub: Registry, lock: 
     (lock.directory / "base/job.yaml").write_text(pod("job", f"{name}:1.5.0"))
     shop.replace("base/kustomization.yaml", "[web.yaml]", "[web.yaml, ./job.yaml]")
     (message,) = shop.lock("--upgrade")[1]
-    assert f"{shop.line('base/job.yaml', '1.5.0')} has 1.5.0" in message
+    assert f"{shop.line('base/job.yaml', '1.5.0')}," in message
 
 
 def test_a_moved_tag_takes_along_what_it_follows(hub: Registry, lock: Locking) -> None:

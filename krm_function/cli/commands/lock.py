@@ -3,6 +3,7 @@
 Rule of this file: a lock is written whole or not at all, and an existing lock keeps what people wrote into it.
 """
 
+import os
 from argparse import Namespace
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from krm_function.cli.lock_task import WrittenLock, read_task, write_lock
 from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_output_file, add_paths
 from krm_function.findings import Finding, finding, has_errors
+from krm_function.kubernetes.image import Image, parse_image
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.text.errors import YamlError
 
@@ -85,6 +87,9 @@ def _make_summary(count: int, fetched: int, written: WrittenLock) -> str:
 def _find_contradictions(options: Namespace) -> Iterator[Finding]:
     if options.prune and not options.output and not options.check:
         yield finding("CC0909.prune", option="--prune")
+    for path in options.paths:
+        if ":" in path and isinstance(parse_image(path), Image) and not os.path.exists(path):
+            yield finding("CC0909.image", option=path)
     for option in ("source", *WRITERS, "upgrade") if options.check else ():
         value = getattr(options, option)
         if value or (option == "upgrade" and value is not None):

@@ -92,7 +92,11 @@ def run(options: Namespace) -> int:
     present, present_problems = _read_release(options.before) if options.before else (config and config.release, [])
     prepared = prepare(inputs.resources, config, findings, live=True)
     errors = (
-        *(problem for problem in prepared.log.reported(config) if problem.severity == "error"),
+        *(
+            problem
+            for problem in prepared.log.reported(config)
+            if problem.severity == "error" or problem.code == "CC0122"
+        ),
         *present_problems,
         *problems,
     )
