@@ -3,7 +3,7 @@
 import itertools
 import json
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -87,6 +87,27 @@ def test_the_text_of_what_is_not_contrasts_is_the_very_same() -> None:
     assert made.texts[1] is resources[1].text
     assert made.texts[3] is resources[3].text
     assert made.texts[0] != resources[0].text
+
+
+class Watched(str):
+    """A text that counts the searches in it; libyaml does not read it."""
+
+    __slots__ = ()
+    searches: ClassVar[int] = 0
+
+    def __contains__(self, word: object) -> bool:
+        Watched.searches += 1
+        return super().__contains__(str(word))
+
+
+@pytest.mark.parametrize(("kind", "most"), [("ConfigMap", 2), ("Secret", 2), ("ServiceAccount", 8), ("Service", 8)])
+def test_the_checks_do_not_search_a_text_again_and_again(kind: str, most: int) -> None:
+    text = Watched(f"---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: x}}\n")
+    unsealed = config(policy=ENGINE_NONE, manifest=NO_MANIFEST)
+    Watched.searches = 0
+    made = render((*stream(coordinator()), Resource(text, api_version="v1", kind=kind, name="x")), unsealed)
+    assert [found for found in made.findings if found.severity == "error"] == []
+    assert 0 < Watched.searches <= most  # names of Contrast's are looked for twice; it was 16 before
 
 
 def test_with_workloads_a_missing_release_is_an_error() -> None:

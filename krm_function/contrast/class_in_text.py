@@ -14,17 +14,20 @@ PLACEHOLDERS = ("contrast-cc", "contrast_cc", "contrast.cc", LEGACY)
 _ESCAPES = tuple(f"\\{letter}" for letter in "xuU\r\n\x85\u2028\u2029")  # by number, or a word over two lines
 
 
-def may_ask_for_contrast(text: str) -> bool:
-    """Tell whether a text may hold a name of Contrast's below a key like `runtimeClassName`, or a placeholder."""
+def may_ask_for_contrast(text: str, *further: str) -> bool:
+    """Tell whether a text may hold a name of Contrast's below a key like `runtimeClassName`, or a placeholder.
+
+    further: other names with the word `contrast` in them.
+    """
     folded = text.lower()
-    if LEGACY in folded or (CONTRAST in folded and (KEY in folded or any(word in folded for word in PLACEHOLDERS))):
+    if LEGACY in folded or (CONTRAST in folded and any(word in folded for word in (KEY, *PLACEHOLDERS, *further))):
         return True
     return may_hide_words(text)
 
 
 def may_name_contrast(text: str) -> bool:
     """Tell whether a text may ask for Contrast, or hold an annotation or a label of its domain."""
-    return may_ask_for_contrast(text) or DOMAIN in text.lower()
+    return may_ask_for_contrast(text, DOMAIN)
 
 
 def may_hide_words(text: str) -> bool:

@@ -299,7 +299,7 @@ def find_mutators(resources: Iterable[Resource]) -> list[ObjectAt]:
         item
         for resource in resources
         if (resource.may_be(CHANGING_KINDS) and (resource.kind != "ServiceAccount" or AWS_ROLE in resource.text))
-        or GATEKEEPER in resource.text
+        or GATEKEEPER in resource.api_version
         for item in resource.objects
         if item.ref.api_version.startswith(CHANGING_GROUPS)
     ]

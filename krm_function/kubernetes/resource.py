@@ -143,6 +143,11 @@ class Resource(NamedTuple):
         """Whether the document may be an object with pod templates that a render seals."""
         return not self.certain or self.kind in self.kinds.names
 
+    @cached_property
+    def names_contrast(self) -> bool:
+        """Whether its text has a word that is in all names of Contrast's: what no name is in, is searched only once."""
+        return "contrast" in self.text or "kata-cc-" in self.text
+
     @property
     def output(self) -> str | None:
         """Its text in the output, None if it is dropped."""

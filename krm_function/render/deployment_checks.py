@@ -293,10 +293,8 @@ def _list_variables(workload: Workload) -> set[str]:
 
 def _index_namespaces(resources: Sequence[Resource]) -> dict[str, dict[str, Any]]:
     """Return the metadata of the Namespace objects that may ask for injection, by name."""
-    likely = [resource for resource in resources if any(word in resource.text for word in WORDS)]
-    if not likely:
-        return {}
-    from krm_function.contrast.namespace_admission import namespace_objects
-
-    items = [item for item in namespace_objects(likely) if item.ref.kind == "Namespace"]
-    return {item.ref.name: mapping(mapping(item.value).get("metadata")) for item in items}
+    return {
+        item.ref.name: mapping(mapping(item.value).get("metadata"))
+        for item in objects_of(resources, ("Namespace", "List"), *WORDS)
+        if item.ref[:2] == ("v1", "Namespace")
+    }

@@ -80,7 +80,7 @@ def read_values(resources: Iterable[Resource]) -> Iterator[Any]:
 
 def may_have_render_annotation(resource: Resource) -> bool:
     """Tell whether a resource may have an annotation of an earlier render; a render writes the key unescaped."""
-    return EMITTED in resource.text or ORIGINAL in resource.text
+    return resource.names_contrast and (EMITTED in resource.text or ORIGINAL in resource.text)
 
 
 def _parse_without_positions(resource: Resource) -> Document | None:

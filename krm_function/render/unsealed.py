@@ -233,6 +233,9 @@ def _holds_text(resource: Resource) -> bool:
 # Rule: `kubernetes/objects.py` decides what is a pod in an object of unknown kind.
 
 
+SEALED_OR_TEXT = WITHOUT_PODS.union(KINDS).difference(CATALOGUED)  # kinds all of whose pods are known by the header
+
+
 class UnknownPods(NamedTuple):
     """An object whose pods no render edits. pod: the path of the first one, None if it shows none."""
 
@@ -253,9 +256,7 @@ def find_unknown_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods | F
     Of the kinds of catalogue and configuration, only objects with a pod outside of the known templates.
     """
     for resource in resources:
-        if resource.state == "added" or (resource.certain and resource.kind in WITHOUT_PODS):
-            continue
-        if resource.certain and resource.kind in KINDS and resource.kind not in CATALOGUED:
+        if resource.state == "added" or (resource.certain and resource.kind in SEALED_OR_TEXT):
             continue
         try:
             parsed = resource.parsed()
@@ -284,7 +285,7 @@ def find_foreign_pods(resources: Iterable[Resource]) -> Iterator[UnknownPods]:
 
 def _may_make_pods(resource: Resource) -> bool:
     """Tell by the header, without parsing."""
-    if not resource.certain or "ontainers" in resource.text:
+    if not resource.certain or (resource.kind not in SEALED_OR_TEXT and "ontainers" in resource.text):
         return True
     return kind_makes(resource.api_version, resource.kind) == "pods"
 
@@ -305,7 +306,7 @@ def find_placeholders(resources: Iterable[Resource]) -> tuple[Finding, ...]:
     """Return CC0285 for each text of an input with a placeholder in it."""
     findings: list[Finding] = []
     for resource in resources:
-        if any(word in resource.text for word in PLACEHOLDERS):
+        if resource.names_contrast and any(word in resource.text for word in PLACEHOLDERS):
             findings += resource.all_placed(problem for item in resource.objects for problem in _search_object(item))
     return tuple(findings)
 
@@ -397,9 +398,8 @@ def find_stray_annotations(resources: Iterable[Resource], workloads: Iterable[Wo
     findings: list[Finding] = []
     for resource in resources:
         certain_pod = resource.certain and resource.kind in KINDS
-        if PREFIX not in resource.text or resource.state == "added" or certain_pod:
-            continue
-        findings += resource.all_placed(_find_stray(resource, common))
+        if not certain_pod and resource.state != "added" and resource.names_contrast and PREFIX in resource.text:
+            findings += resource.all_placed(_find_stray(resource, common))
     return tuple(findings)
 
 
