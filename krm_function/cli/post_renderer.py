@@ -94,9 +94,7 @@ def _report_missing_hooks(resources: Sequence[Resource], rendered: "Rendered") -
     """Return CC0120 if a missing object may be a hook: Helm 3 sends no hooks, and `helm template` prints them."""
     if not any(problem.code == NOT_IN_INPUT for problem in rendered.findings):
         return ()
-    by_helm_3 = any(
-        resource.text.startswith(HELM_SOURCE) or f"\n{HELM_SOURCE}" in resource.text for resource in resources
-    )
+    by_helm_3 = any(f"\n{HELM_SOURCE}" in f"\n{resource.text}" for resource in resources)
     has_hooks = any(HOOK in resource.text for resource in resources)
     return (finding("CC0120"),) if by_helm_3 and not has_hooks else ()
 

@@ -15,10 +15,7 @@ _ESCAPES = tuple(f"\\{letter}" for letter in "xuU\r\n\x85\u2028\u2029")  # by nu
 
 
 def may_ask_for_contrast(text: str, *further: str) -> bool:
-    """Tell whether a text may hold a name of Contrast's below a key like `runtimeClassName`, or a placeholder.
-
-    further: other names with the word `contrast` in them.
-    """
+    """Tell whether a text may hold a name of Contrast's below a key like `runtimeClassName`, a placeholder, or more."""
     folded = text.lower()
     if LEGACY in folded or (CONTRAST in folded and any(word in folded for word in (KEY, *PLACEHOLDERS, *further))):
         return True

@@ -17,7 +17,6 @@ from krm_function.record import NamedTuple
 #     STRICT     the same as CONTRAST                                         all but Azure
 #
 # Rule: data only, and every pattern is anchored at both ends. STRICT allows a part of CONTRAST.
-# Rule: data only, and nothing that is not anchored at both ends. STRICT allows a part of CONTRAST.
 
 
 _SERVICE, _PORT, _IPV4 = "$(svc_name_downward_env)", "$(ip_p)", "$(ipv4_a)"

@@ -156,7 +156,9 @@ def name_pattern(form: PodName) -> str:
 
 def _cut_pattern(parts: Parts, room: int) -> str:
     """Return the regex of the first `room` characters of the parts."""
-    if not parts or room <= 0:
+    if sum(map(_longest, parts)) <= room:
+        return "".join(_escape(part) if isinstance(part, str) else part.pattern() for part in parts)
+    if room <= 0:
         return ""
     first, rest = parts[0], parts[1:]
     if isinstance(first, str):

@@ -175,22 +175,22 @@ class Workload(NamedTuple):
     @cached_property
     def metadata_path(self) -> Path:
         """Path from the document to the pod template's metadata."""
-        return (*self.template_path, "metadata")
+        return (*self.root, *self.template, "metadata")
 
     @cached_property
     def spec_path(self) -> Path:
         """Path from the document to the pod spec."""
-        return (*self.template_path, "spec")
+        return (*self.root, *self.template, "spec")
 
     @cached_property
     def pod_metadata(self) -> dict[str, Any]:
         """The pod template's metadata."""
-        return mapping(self.at(self.metadata_path))
+        return mapping(dig(self.object, (*self.template, "metadata")))
 
     @cached_property
     def pod_spec(self) -> dict[str, Any]:
         """The pod spec."""
-        return mapping(self.at(self.spec_path))
+        return mapping(dig(self.object, (*self.template, "spec")))
 
     @property
     def annotations(self) -> dict[str, Any]:

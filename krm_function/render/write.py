@@ -84,7 +84,7 @@ def write(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]])
         written.append(edited)
         findings += problems
     predecessors = _find_predecessors(resources)
-    collisions = _find_collisions(resources, predecessors, additions := tuple(additions))
+    collisions = find_collisions(resources, additions := tuple(additions), predecessors)
     added = () if collisions else _add_objects(written, predecessors, additions)
     return WriteResult(tuple(written), added, (*findings, *collisions))
 
@@ -132,14 +132,11 @@ def _apply_edits(resource: Resource) -> tuple[Resource, list[Finding]]:
     return resource._replace(rendered=text), findings
 
 
-def find_collisions(resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
-    """Report every addition with the identity of an object that no render added."""
-    return _find_collisions(resources, _find_predecessors(resources), additions)
-
-
-def _find_collisions(
-    resources: Sequence[Resource], predecessors: Predecessors, additions: Iterable[Mapping[str, Any]]
+def find_collisions(
+    resources: Sequence[Resource], additions: Iterable[Mapping[str, Any]], predecessors: Predecessors | None = None
 ) -> tuple[Finding, ...]:
+    """Report every addition with the identity of an object that no render added. predecessors: if they are known."""
+    predecessors = _find_predecessors(resources) if predecessors is None else predecessors
     rest = [resource for resource in resources if resource.state != "added"]
     refs = [reference(value) for value in additions]
     return tuple(

@@ -34,21 +34,22 @@ from krm_function.text.parse import Event, check_separators, located, open_event
 # - The lines of a literal (`key: |`) do not matter if they are indented like the first. libyaml gets one line instead.
 #   Inside quotes and brackets it would refuse that line; so if it accepts it, the lines are a literal or a part of one.
 # - A header is read from plain first lines if no later line can be a second one.
-# - Patterns are possessive throughout: the time for a text is proportional to its length, whatever its content.
+# - Patterns are possessive throughout: the time for a text is proportional to its length, whatever its content. Each is
+#   compiled where it is used, because a small input uses none.
 # - Depth is bounded by counting, before libyaml reads the text: a column opens at most two collections (a map, and a
 #   list in the same column), and so does a bracket (a list, and a pair in it). Columns are those where a line begins,
 #   or continues after a dash.
 
 
 _BREAKS = ("\r", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")  # libyaml's own line ends, directives, ends
-_LITERAL = re.compile(r"(?m)^( *+)([A-Za-z0-9._/-]++): \|[+-]?\n(\1 ++)(?=[^\s])[^\n]*+\n(?:\3[^\n]*+\n|\n)*+")
+_LITERAL = r"(?m)^( *+)([A-Za-z0-9._/-]++): \|[+-]?\n(\1 ++)(?=[^\s])[^\n]*+\n(?:\3[^\n]*+\n|\n)*+"
 # `\z` is an error inside double quotes, text after `'` inside single quotes, `|` inside brackets
 _STAND_IN = r"\1\2: |" + "\n" + r"\3\\z' " + '"\n'
 _ODD = bytes(set(range(32)) - {9, 10} | {127})  # characters that YAML does not allow
 _COLUMNS, _BRACKETS = 24, 20
 _DEEP = "\n" + " " * _COLUMNS
-_BEGIN = re.compile(r"(?:\A|\n)( *+)([-?][ \t]++)?")
-_NESTED = re.compile(r"\n *+[-?][ \t]++[-?][ \t]")  # several collections begin in one line
+_BEGIN = r"(?:\A|\n)( *+)([-?][ \t]++)?"
+_NESTED = r"\n *+[-?][ \t]++[-?][ \t]"  # several collections begin in one line
 _BATCH = 256 * 1024  # characters that libyaml reads at once
 
 
@@ -120,18 +121,18 @@ def without_literals(piece: str) -> str:
     if ": |" not in piece or not piece.isascii():
         return piece
     odd = len(piece.encode().translate(None, _ODD)) < len(piece)
-    return piece if odd else _LITERAL.sub(_STAND_IN, piece)
+    return piece if odd else re.sub(_LITERAL, _STAND_IN, piece)
 
 
 def may_be_too_deep(short: str) -> bool:
     """Tell whether a text without literals may be nested deeper than allowed."""
-    if short.count("[") + short.count("{") > _BRACKETS or _NESTED.search(short):
+    if short.count("[") + short.count("{") > _BRACKETS or re.search(_NESTED, short):
         return True
     return _DEEP in short and len(_columns(short)) > _COLUMNS
 
 
 def _columns(short: str) -> set[int]:
-    begins = set(_BEGIN.findall(short))
+    begins = set(re.findall(_BEGIN, short))
     return {len(spaces) for spaces, _ in begins} | {len(spaces) + len(dash) for spaces, dash in begins}
 
 
@@ -161,8 +162,8 @@ class Batch:
 # the same column, of items that libyaml accepts one by one; so it is valid there (see `validated`).
 
 
-_ITEMS = re.compile(r"(?:\A|\n)items:\n(?=( *)- )")
-_ROOT = re.compile(r"\n[^ \n#-]")  # the key after the items
+_ITEMS = r"(?:\A|\n)items:\n(?=( *)- )"
+_ROOT = r"\n[^ \n#-]"  # the key after the items
 _FEW = 4  # with fewer items, reading all events is faster
 
 
@@ -170,7 +171,7 @@ def cut_items(text: str, limits: Limits, by_events: Callable[[str], ItemList | N
     """Return what `by_events` returns for `text`, or None. by_events: split_items by one pass over all events."""
     if "\n---" in text or not eligible(text, limits):
         return None
-    start_of_items = _ITEMS.search(text)
+    start_of_items = re.search(_ITEMS, text)
     if start_of_items is None or has_alias(text):
         return None
     column = len(start_of_items[1])
@@ -202,7 +203,7 @@ def cut_items(text: str, limits: Limits, by_events: Callable[[str], ItemList | N
 
 def _find_item_starts(text: str, start: int, column: int) -> Iterator[int]:
     """Yield the offsets where items seem to begin, up to the next key of the root."""
-    end = _ROOT.search(text, start)
+    end = re.compile(_ROOT).search(text, start)
     stop = end.start() if end else len(text)
     dash = "\n" + " " * column + "-"
     at = start - 1
@@ -219,8 +220,8 @@ def _find_item_starts(text: str, start: int, column: int) -> Iterator[int]:
 # such line begins a document, and without `...` and directives no other line does.
 
 
-_NO_DOCUMENT = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*+(?:#[^\n]*+)?")
-_HEADER = Header(r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+", "")
+_NO_DOCUMENT = r"(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*+(?:#[^\n]*+)?"
+_OPENING = r"(?:(?:#[^\n]*+)?\n)*+(?:---[ ]*+\n)?(?:(?:#[^\n]*+)?\n)*+"
 
 
 def cut_stream(text: str, limits: Limits, by_events: Callable[[str], Sequence[Chunk]]) -> tuple[Chunk, ...] | None:
@@ -238,7 +239,8 @@ def cut_stream(text: str, limits: Limits, by_events: Callable[[str], Sequence[Ch
     if len(starts) > limits.documents:
         return None
     try:
-        return tuple(validated(text, pairwise([*starts, len(text)]), 1, _HEADER, document, limits.aliases))
+        edges = pairwise([*starts, len(text)])
+        return tuple(validated(text, edges, 1, Header(_OPENING, ""), document, limits.aliases))
     except (ValueError, YAMLError):
         return None  # the parser finds what is wrong, and where
 
@@ -262,7 +264,7 @@ def _cut_crlf_stream(
 def _find_document_starts(text: str) -> Iterator[int]:
     """Yield the starts of documents: the first character, and each `---` after the first document."""
     first = text.find("\n---")
-    if text.startswith("---") or not _NO_DOCUMENT.fullmatch(text, 0, first + 1):
+    if text.startswith("---") or not re.compile(_NO_DOCUMENT).fullmatch(text, 0, first + 1):
         at = first
     else:
         at = text.find("\n---", first + 1)  # comments above the first `---` belong to its document
@@ -293,9 +295,7 @@ def split_stream(text: str, limits: Limits = LIMITS) -> tuple[Chunk, ...]:
     check_separators(text)
     chunks = None
     if len(text) > LARGE:
-        cut = cut_stream
-
-        chunks = cut(text, limits, lambda document: split_stream_by_events(document, limits))
+        chunks = cut_stream(text, limits, lambda document: split_stream_by_events(document, limits))
     return split_stream_by_events(text, limits) if chunks is None else chunks
 
 
@@ -438,9 +438,7 @@ def split_items(text: str, limits: Limits = LIMITS) -> ItemList | None:
     check_separators(text)
     item_list = None
     if len(text) > LARGE:
-        cut = cut_items
-
-        item_list = cut(text, limits, lambda part: split_items_by_events(part, limits))
+        item_list = cut_items(text, limits, lambda part: split_items_by_events(part, limits))
     return item_list or split_items_by_events(text, limits)
 
 
