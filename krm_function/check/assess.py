@@ -57,7 +57,7 @@ Pod = tuple[int, Path, Path]  # position of the resource, path of the object in 
 class Judged(NamedTuple):
     """The results of a render for the pods of an input, as far as they do not depend on unknown images.
 
-    originals: the pods as in the input. errors: of each workload, () for one without. findings: about the input.
+    originals: the pods as in the input. errors: of each workload, () for one without. findings: all others.
     read: the resources that were read. images: known or assumed facts, by reference. stopped: whether an error of the
     input or of the configuration ended the render before any pod.
     """
@@ -95,13 +95,18 @@ def judge(resources: Sequence[Resource], config: Config, *, live: bool = False) 
         workloads = [add_memory(workload, config._replace(images=images)) for workload in workloads]
     workloads, problems = add_policies(workloads, config._replace(images=images), read, None)
     log.add(problems)
+    findings = log.reported(config)
     errors = {
         (*workload.place, workload.template): tuple(
-            problem for problem in workload.findings if has_errors([problem]) and problem.code not in OF_IMAGES
+            problem
+            for problem in (*workload.findings, *(problem for problem in findings if problem.ref == workload.ref))
+            if has_errors([problem]) and problem.code not in OF_IMAGES
         )
         for workload in workloads
     }
-    return Judged(tuple(workloads), injected.selected.workloads, errors, log.reported(config), read, images)
+    of_pods = {problem for problems in errors.values() for problem in problems}
+    findings = tuple(problem for problem in findings if problem not in of_pods)
+    return Judged(tuple(workloads), injected.selected.workloads, errors, findings, read, images)
 
 
 def _add_tags(locked: Mapping[str, ImageFacts]) -> dict[str, ImageFacts]:

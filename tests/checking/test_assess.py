@@ -53,6 +53,11 @@ def test_a_pod_has_one_state_and_what_stands_in_the_way() -> None:
     assert codes == {"coordinator": set(), "sealed": set(), "web": set(), "db": {"CC0807"}, "high": {"CC0240"}}
 
 
+def test_a_pod_that_an_injector_changes_is_blocked() -> None:
+    injected = an_object(labels={"azure.workload.identity/use": "true"})
+    assert states(assess(stream(injected))) == {"web": "blocked"}
+
+
 @pytest.mark.parametrize(
     ("value", "codes"),
     [("${REGION}", {"CC0686"}), ("eu-${REGION:=west}", {"CC0686"}), ("$${REGION}", set()), ("$REGION ${1}", set())],

@@ -81,6 +81,19 @@ def test_what_was_chosen_is_written_renders_and_a_second_call_changes_nothing(sh
     assert (shop.directory / CONFIG).read_bytes() == after
 
 
+def test_an_error_about_the_whole_input_counts_for_the_pod_that_it_names(shop: Shop) -> None:
+    world = World()
+    world.template["metadata"]["labels"]["azure.workload.identity/use"] = "true"
+    shop.change(world)
+    run = adopt(shop, "-o", "json")
+    assert run.code == 1
+    report = json.loads(run.stdout)
+    assert (report["totals"]["refusedBefore"], report["totals"]["refused"], report["left"]) == (1, 1, [])
+    after = {pod["name"]: [finding["code"] for finding in pod["after"]] for pod in report["pods"]}
+    assert after == {"web": ["CC0260"], "coordinator": []}
+    assert b"1 refused before, 1 with this configuration" in adopt(shop).stdout
+
+
 def resource_list(objects: list[Any]) -> Any:
     return {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": objects}
 
