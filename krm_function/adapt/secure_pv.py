@@ -347,14 +347,18 @@ def idle_claims(workloads: Sequence[Workload], generate: Generate) -> Iterator[F
             yield finding("CC0840.claim", generate.ref, path, index=index, name=pattern)
 
 
+def mounted_claims(workload: Workload) -> tuple[str, ...]:
+    """Return the names of the claims that the containers of a pod mount."""
+    volumes = (volume for volume in claim_volumes(workload) if mounts_of(workload, volume))
+    return tuple(claim_of(workload, volume) or volume for volume in volumes)
+
+
 def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
-    """Yield the rule for each claim of a workload."""
-    for volume in claim_volumes(workload):
-        name = claim_of(workload, volume) or volume
-        encrypted = secure_pv(workload, (name,), pods, initializer=True)
-        if encrypted.outcome.edits:
-            lost = "it starts empty, and an existing claim has to be made anew as volumeMode Block"
-            yield RuleChoice("securePV", name, f"claim {name} becomes an encrypted volume: {lost}")
+    """Yield the rule for the claim of a workload."""
+    names = mounted_claims(workload)
+    if secure_pv(workload, names, pods, initializer=True).outcome.edits:
+        lost = "it starts empty, and an existing claim has to be made anew as volumeMode Block"
+        yield RuleChoice("securePV", names[0], f"claim {names[0]} becomes an encrypted volume: {lost}")
 
 
 def _make_finding(workload: Workload, volume: str, cause: Cause) -> Finding:

@@ -22,10 +22,11 @@ from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.address import address_of, parse_address
 from krm_function.kubernetes.objects import dig, fits, hook_of, mapping, maps
+from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Resource, with_kinds
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.chosen_programs import reads_code_from_variables, steered_by
-from krm_function.policy.expansion import expand
+from krm_function.policy.container_process import must_not_open
 from krm_function.policy.open_variables import opened_keys
 from krm_function.record import NamedTuple
 from krm_function.render.copies import add_copies
@@ -33,7 +34,7 @@ from krm_function.render.memory import check_memory
 from krm_function.render.read import read, read_values
 from krm_function.render.select import select
 from krm_function.render.stages import list_passed_gpus
-from krm_function.render.volume_rules import offer_volume_rules
+from krm_function.render.volume_rules import explain_refusals, offer_volume_rules
 from krm_function.schema.table import read_value
 
 # --- The decisions of the caller: confidential and plain workloads, accepted choices, and keys of objects
@@ -96,8 +97,8 @@ def is_valid(part: dict[str, Any]) -> bool:
 #   reference to an object that is not in the input      proposed
 #   the configuration opens it already                   no: nothing is missing
 #   optional                                             no: without an entry the variable is left out, and that renders
-#   of a variable that steers a program (CC0670)         no
-#   of a variable that another field expands (CC0671)    no
+#   of a variable that steers a program (CC0602.steers)  no
+#   of one that another text contains (CC0602.expanded)  no
 #   all of an object (envFrom), keys not named           no: only the owner of the object can name its keys
 
 
@@ -121,24 +122,20 @@ def propose_sources(
     present: Sequence[dict[str, Any]],
     keys: Mapping[Key, tuple[str, ...]],
     images: Mapping[str, ImageFacts],
-    *,
-    refused_too: bool = False,
 ) -> Proposed:
     """Propose the list of entries.
 
-    present: the entries as they are written. keys: those that the user named. images: known facts, by reference.
-    refused_too: include references that a policy refuses open, so that a trial shows why.
+    present: those that are written. keys: those that the user named. images: known facts, by reference.
     """
     needed: dict[tuple[str, str, str], tuple[set[str], set[str]]] = {}
     unknown: dict[Key, None] = {}
-    missing_sources = (_find_missing(workload, references, images, refused_too) for workload in workloads)
-    for missing in chain.from_iterable(missing_sources):
+    for missing in chain.from_iterable(_find_missing(workload, references, images) for workload in workloads):
         reference = missing.reference
         keys_of_reference = (reference.key,) if reference.key else keys.get((reference.kind, reference.name), ())
         if not keys_of_reference:
             unknown[reference.kind, reference.name] = None
         variables = [reference.variable or reference.prefix + key for key in keys_of_reference]
-        if not keys_of_reference or (any(map(steered_by, variables)) and not refused_too):
+        if not keys_of_reference or any(map(steered_by, variables)):
             continue
         parts = needed.setdefault((reference.kind, reference.name, missing.namespace), (set(), set()))
         parts[0].update(keys_of_reference)
@@ -152,9 +149,7 @@ def propose_sources(
     return Proposed(tuple(entries), tuple(unknown))
 
 
-def _find_missing(
-    workload: Workload, references: References, images: Mapping[str, ImageFacts], refused_too: bool
-) -> Iterator[Missing]:
+def _find_missing(workload: Workload, references: References, images: Mapping[str, ImageFacts]) -> Iterator[Missing]:
     namespace = namespace_of(workload)
     for container in workload.all_containers:
         facts = images.get(str(container.container.get("image")))
@@ -166,9 +161,8 @@ def _find_missing(
             if (kind, name, key, variable) in optional or references.known(kind, namespace, name):
                 continue
             opened = opened_keys(references, namespace, kind, name, key, variable, named_only=named_only)
-            if (opened is None or isinstance(opened, Cause)) and (
-                refused_too or not _is_expanded(reference.variable, container.container)
-            ):
+            refused = must_not_open(reference.variable, container.container)
+            if refused is None and (opened is None or isinstance(opened, Cause)):
                 yield Missing(reference, workload.ref.namespace)
 
 
@@ -185,12 +179,6 @@ def _find_optional(container: dict[str, Any]) -> Iterator[tuple[str, str, str, s
             selector = mapping(entry.get(field))
             if selector.get("optional"):
                 yield kind, str(selector.get("name", "")), "", str(entry.get("prefix") or "")
-
-
-def _is_expanded(variable: str, container: dict[str, Any]) -> bool:
-    texts = [*(container.get("command") or ()), *(container.get("args") or ())]
-    texts += [entry.get("value") for entry in maps(container.get("env"))]
-    return any(isinstance(text, str) and expand(text, {variable: "\0"}) != expand(text, {}) for text in texts)
 
 
 def _make_entry(
@@ -353,15 +341,6 @@ def find_unknown_keys(judged: Judged, config: Config, request: Request) -> tuple
     return propose_sources(judged.workloads, index_references(judged, config), (), request.keys, judged.images).unknown
 
 
-def open_all(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[dict[str, Any]]:
-    """Return the entries that would open everything, even if a policy refuses it: for a trial that shows why."""
-    index = index_references(judged, config)
-    present = _read_sources(spec)
-    return list(
-        propose_sources(judged.workloads, index, present, request.keys, judged.images, refused_too=True).entries
-    )
-
-
 # --- Propose entries of spec.workloads for the pods that do not ask for Contrast
 #
 # Rule: an entry names one object, by its kind, its name and, if it has one, its namespace. An object that asks by
@@ -411,8 +390,6 @@ def propose_entries(plain: Sequence[Workload], request: Request, platform: str) 
 
 
 ROUNDS = 3  # a choice may show the need for another
-REFUSED_OPEN = ("CC0670", "CC0671")
-NOT_IN_INPUT = ("CC0602", "CC0672")
 
 
 class AdoptedPod(NamedTuple):
@@ -471,12 +448,11 @@ def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Confi
         for choice in chosen:
             new = merge_spec(new, choice.spec)
         current = trial(new)
-    refusals = _find_refused_open(trial, current, new, request) if SOURCES in request.yes else {}
     errors = tuple(problem for problem in current.findings if problem.severity == "error")
     chosen_names = {(entry["kind"], entry["name"], entry.get("namespace", "")) for entry in entries}
     return Adoption(
         new,
-        tuple(_list_pods(first, current, refusals)),
+        tuple(_list_pods(first, current, trial.config(new))),
         tuple(offered),
         tuple(_join_by_name(accepted)),
         tuple(entries),
@@ -538,32 +514,17 @@ def _join_by_name(accepted: Sequence[Choice]) -> list[Choice]:
     return list(by_name.values())
 
 
-def _find_refused_open(
-    trial: _Trial, now: Judged, spec: dict[str, Any], request: Request
-) -> Mapping[Any, tuple[Any, ...]]:
-    """Return by pod why some references stay closed: the findings of a policy that opens all of them."""
-    config = trial.config(spec)
-    entries = open_all(now, config, spec, request)
-    if not entries:
-        return {}
-    tried = trial(merge_spec(spec, {"policy": {SOURCES: entries}}))
-    return {
-        pod: tuple(problem for problem in errors if problem.code in REFUSED_OPEN)
-        for pod, errors in tried.errors.items()
-        if any(problem.code in REFUSED_OPEN for problem in errors)
-    }
-
-
-def _list_pods(first: Judged, current: Judged, refusals: Mapping[Any, tuple[Finding, ...]]) -> list[AdoptedPod]:
-    """Return all pods with their errors. refusals: of `_find_refused_open`, in place of "not in the input"."""
+def _list_pods(first: Judged, current: Judged, config: Config) -> list[AdoptedPod]:
+    """Return all pods with their errors, and why no rule helps."""
+    locked, originals = (
+        config._replace(images=current.images),
+        {(*pod.place, pod.template): pod for pod in current.originals},
+    )
     pods = []
     for workload in current.workloads:
         pod = (*workload.place, workload.template)
         errors = current.errors[pod]
-        if refusals.get(pod):
-            paths = {problem.path for problem in refusals[pod]}
-            rest = [problem for problem in errors if problem.code not in NOT_IN_INPUT]
-            errors = (*rest, *(problem for problem in refusals[pod] if problem.path in paths))
-        place = (*workload.template, "spec")
-        pods.append(AdoptedPod(workload.ref, place, first.errors.get(pod, ()), errors))
+        if errors and not type_findings(originals[pod]):
+            errors = explain_refusals(originals[pod], errors, locked, current.read)
+        pods.append(AdoptedPod(workload.ref, (*workload.template, "spec"), first.errors.get(pod, ()), errors))
     return pods

@@ -56,7 +56,8 @@ class _Context(NamedTuple):
     references: References
     findings: list[Finding]
     room: Room
-    named_only: bool  # an open variable needs its name in the configuration
+    container: Mapping[str, Any]
+    image: Mapping[str, Any]
 
 
 def environment(
@@ -69,7 +70,7 @@ def environment(
     room: Room,
 ) -> Environment:
     """Read env and envFrom; the last entry of a name counts. `at`: the container's path from the pod spec."""
-    context = _Context(pod, references, findings, room, _opens_by_name(container, image, references))
+    context = _Context(pod, references, findings, room, container, image)
     sets: list[tuple[str, str]] = []
     for index, source in enumerate(container.get("envFrom") or ()):
         sets += _all_pairs(context, source, (*at, "envFrom", index))
@@ -144,11 +145,11 @@ def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, var
     name, key = selector["name"], selector["key"]
     opened = _find_opened_keys(context, kind, name, key, variable)
     if isinstance(opened, Cause):
-        _report_uncovered(context, opened, kind, selector, at)
+        _report_uncovered(context, opened, kind, selector, at, variable)
         return None
     if opened:
         return ANY
-    pairs = _find_pairs(context, selector, kind, at)
+    pairs = _find_pairs(context, selector, kind, at, variable)
     if pairs is None:
         return None
     value = pairs.get(key)
@@ -188,29 +189,40 @@ def _find_opened_keys(
     """Load the module of `opened_keys` only if the configuration opens anything."""
     if not context.references.external:
         return None
+    from krm_function.policy.chosen_programs import reads_code_from_variables
     from krm_function.policy.open_variables import opened_keys
 
-    return opened_keys(
-        context.references, context.pod.namespace, kind, name, key, variable, named_only=context.named_only
-    )
+    named_only = reads_code_from_variables(context.container, context.image)
+    return opened_keys(context.references, context.pod.namespace, kind, name, key, variable, named_only=named_only)
 
 
-def _opens_by_name(container: Mapping[str, Any], image: Mapping[str, Any], references: References) -> bool:
-    if not references.external:
-        return False
-    from krm_function.policy.chosen_programs import reads_code_from_variables
-
-    return reads_code_from_variables(container, image)
-
-
-def _report_uncovered(context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path) -> None:
+def _report_uncovered(
+    context: _Context, cause: Cause, kind: str, selector: Mapping[str, Any], at: Path, variable: str = ""
+) -> None:
     """Append CC0672, except for an optional reference to one key, which the kubelet omits."""
     if not selector.get("optional") or cause.code == "CC0672.keys":
         where, name = context.pod.spec_path + at, selector["name"]
+        cause = must_not_open(variable, context.container) or cause
         context.findings.append(finding(cause.code, context.pod.ref, where, kind=kind, name=name, **cause.values))
 
 
-def _find_pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: Path) -> dict[str, str] | None:
+def must_not_open(variable: str, container: Mapping[str, Any]) -> Cause | None:
+    """Return why the host must not choose a variable of a container whose object is not in the input."""
+    from krm_function.policy.chosen_programs import steered_by
+
+    if variable and (program := steered_by(variable)):
+        return Cause("CC0602.steers", {"variable": variable, "what": program})
+    texts = [*(container.get("command") or ()), *(container.get("args") or ())]
+    texts += [entry.get("value") for entry in container.get("env") or ()]
+    for text in texts:
+        if isinstance(text, str) and expand(text, {variable: "\0"}) != expand(text, {}):
+            return Cause("CC0602.expanded", {"variable": variable})
+    return None
+
+
+def _find_pairs(
+    context: _Context, selector: Mapping[str, Any], kind: str, at: Path, variable: str = ""
+) -> dict[str, str] | None:
     name = selector["name"]
     try:
         pairs = context.references.find(kind, context.pod.namespace, name, context.pod.hook)
@@ -223,8 +235,9 @@ def _find_pairs(context: _Context, selector: Mapping[str, Any], kind: str, at: P
         if all(reported.message != late.message for reported in context.findings):
             context.findings.append(late)
     if pairs is None and not selector.get("optional"):
-        code = "CC0602.open" if context.references.openable else "CC0602"
-        context.findings.append(finding(code, context.pod.ref, where, kind=kind, name=name))
+        closed = must_not_open(variable, context.container) if context.references.openable else Cause("CC0602.closed")
+        cause = closed or Cause("CC0602.open")
+        context.findings.append(finding(cause.code, context.pod.ref, where, kind=kind, name=name, **cause.values))
     return pairs
 
 

@@ -10,22 +10,23 @@ from collections.abc import Sequence
 
 from krm_function.adapt.choices import RuleChoice
 from krm_function.adapt.image_volumes import image_volume_choices, image_volumes
-from krm_function.adapt.node_caches import cache_choices, host_path_caches, idle_paths
+from krm_function.adapt.node_caches import cache_choices, host_path_caches, host_paths, idle_paths
 from krm_function.adapt.secure_pv import (
     Pods,
     find_claims,
     find_unsound,
     idle_claims,
     made_block,
+    mounted_claims,
     secure_pv,
     secure_pv_choices,
 )
 from krm_function.adapt.split_sub_paths import split_choices, split_sub_paths
 from krm_function.config.collect import Config
-from krm_function.config.generate import DIVIDE
+from krm_function.config.generate import DIVIDE, VolumeRules
 from krm_function.contrast.injected import SECURE_PV
 from krm_function.findings import Finding, Path
-from krm_function.kubernetes.pod_fields import type_findings
+from krm_function.kubernetes.pod_fields import news, type_findings
 from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
 from krm_function.kubernetes.workload import Workload
 from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
@@ -91,3 +92,18 @@ def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[R
     choices += secure_pv_choices(workload, find_claims(resources, config.generate.namespace))
     choices += image_volume_choices(workload, config.images or EMPTY, config.release.images)
     return tuple(choices)
+
+
+def explain_refusals(
+    workload: Workload, errors: Sequence[Finding], config: Config, resources: Sequence[Resource]
+) -> tuple[Finding, ...]:
+    """Return the errors of a workload, with why no rule helps in place of each about the same volume.
+
+    Parameters as for `offer_volume_rules`.
+    """
+    paths = tuple(host_paths(workload).values())
+    rules = VolumeRules("divideSizeLimit", mounted_claims(workload), True, paths)
+    trial = config._replace(generate=config.generate._replace(volumes=rules))
+    tried, _ = _rewrite(workload, find_claims(resources, config.generate.namespace), trial)
+    refusals = [problem for problem in tried.findings if len(news(errors, [problem], workload)) < len(errors)]
+    return (*news(errors, refusals, workload), *refusals)

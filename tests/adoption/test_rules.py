@@ -83,6 +83,63 @@ def test_what_is_on_a_node_is_chosen_path_by_path() -> None:
     assert not is_choice("securePV=files")
 
 
+def claimed(name: str, *mounts: Json, claim: Json | None = None, replicas: int = 1) -> Json:
+    volume = {"persistentVolumeClaim": {"claimName": "files", **(claim or {})}}
+    return mounting(name, volume, *(mounts or ({"mountPath": "/a"},)), replicas=replicas)
+
+
+SHARED = CLAIM | {"spec": {"accessModes": ["ReadWriteMany"]}}
+TWO_CLAIMS = an_object(spec=pod_spec(volumes=[{"name": n, "persistentVolumeClaim": {"claimName": n}} for n in "ab"]))
+TWO_CLAIMS["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [
+    {"name": n, "mountPath": f"/{n}"} for n in "ab"
+]
+# What no rule of spec.volumes can help -> why, in the report of adopt.
+NO_RULE: dict[str, tuple[tuple[Json, ...], str, str]] = {
+    "ReadWriteMany": ((claimed("web"), SHARED), "CC0837", "files is ReadWriteMany"),
+    "part of a claim": ((claimed("web", {"mountPath": "/a", "subPath": "b"}),), "CC0837", "mounts its part b"),
+    "two workloads": ((claimed("web"), claimed("api")), "CC0837", "uses it as well"),
+    "several replicas": ((claimed("web", replicas=2),), "CC0837", "replicas is 2"),
+    "readOnly claim": ((claimed("web", claim={"readOnly": True}),), "CC0837", "its volume is readOnly"),
+    "two claims": ((TWO_CLAIMS,), "CC0837", "can only have one encrypted volume"),
+    "whole emptyDir": (
+        (mounting("web", {"emptyDir": {}}, {"mountPath": "/a"}, {"mountPath": "/b", "subPath": "b"}),),
+        "CC0836",
+        "mounts all of it",
+    ),
+    "socket": ((mounting("web", {"hostPath": {"path": "/run/a.sock"}}, {"mountPath": "/a"}),), "CC0838", "not a cache"),
+    "directory of the node": (
+        (mounting("web", {"hostPath": {"path": "/a", "type": "Directory"}}, {"mountPath": "/a"}),),
+        "CC0838",
+        "requires an existing path",
+    ),
+    "NFS": (
+        (mounting("web", {"nfs": {"server": "a", "path": "/"}}, {"mountPath": "/a"}),),
+        "CC0807",
+        "a nfs that the host controls",
+    ),
+}
+
+
+@pytest.mark.parametrize("yes", [(), ("securePV", "splitSubPaths", "imageVolumes")], ids=["no answer", "yes to all"])
+@pytest.mark.parametrize("case", NO_RULE)
+def test_what_no_rule_can_help_has_the_reason_of_the_rule_that_failed(case: str, yes: tuple[str, ...]) -> None:
+    objects, code, reason = NO_RULE[case]
+    made = adopted(*objects, yes=yes)
+    assert (made.offered, made.accepted) == ((), ())
+    assert made.refused
+    for pod in made.refused:
+        assert {finding.code for finding in pod.after} == {code}
+        assert all(reason in finding.message for finding in pod.after)
+
+
+def test_a_volume_that_a_rule_would_help_keeps_its_error_beside_one_that_none_helps() -> None:
+    pod = mounting("web", {"emptyDir": {}}, {"mountPath": "/a"}, {"mountPath": "/b", "subPath": "b"})
+    spec = pod["spec"]["template"]["spec"]
+    spec["volumes"].append({"name": "models", "hostPath": {"path": "/models"}})
+    spec["containers"][0]["volumeMounts"].append({"name": "models", "mountPath": "/models"})
+    assert codes(adopted(pod)) == ["CC0807", "CC0836"]
+
+
 def test_a_rule_that_is_on_gets_what_it_lacks() -> None:
     other = mounting("api", {"persistentVolumeClaim": {"claimName": "other"}}, {"mountPath": "/a"})
     made = adopted(

@@ -74,17 +74,25 @@ def test_an_optional_reference_renders_without_an_entry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pod", "code"),
+    ("pod", "reason"),
     [
-        (reading(variable("JAVA_OPTS", "db", "a")), "CC0670"),
-        (reading(variable("A", "db", "a"), args=["--password=$(A)"]), "CC0671"),
+        (reading(variable("JAVA_OPTS", "db", "a")), "JAVA_OPTS controls"),
+        (reading(variable("A", "db", "a"), args=["--password=$(A)"]), "$(A) is part of a command"),
+        (reading(variable("A", "db", "a"), {"name": "B", "value": "db://u:$(A)@db"}), "$(A) is part of a command"),
     ],
-    ids=["steers", "expanded"],
+    ids=["steers", "argument", "value"],
 )
-def test_what_a_policy_refuses_open_is_left_closed_and_the_reason_is_told(pod: Json, code: str) -> None:
-    made = adopted(pod)
-    assert sources(made) == []
-    assert codes(made) == [code]
+@pytest.mark.parametrize("keys", [None, ["other"]], ids=["no entry", "entry without the key"])
+def test_a_variable_that_must_not_be_open_keeps_its_reason_and_no_hint_opens_it(
+    keys: list[str] | None, pod: Json, reason: str
+) -> None:
+    present = [{"kind": "Secret", "name": "db", "keys": keys}] if keys else []
+    made = adopted(pod, spec={"policy": {"externalSources": present}})
+    assert sources(made) == present
+    ((finding,),) = [pod.after for pod in made.refused]
+    assert finding.code == "CC0602"
+    assert reason in finding.message
+    assert "externalSources" not in finding.hint
 
 
 def test_keys_of_env_from_are_asked_for() -> None:

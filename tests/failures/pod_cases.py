@@ -509,6 +509,19 @@ def a_secret_that_is_missing(world: World) -> None:
     world.container["envFrom"].append({"secretRef": {"name": "nothing"}})
 
 
+@cases(
+    "CC0602", f"{CONTAINER}.env[3].valueFrom.secretKeyRef", "LD_PRELOAD controls", hint="write its value into the pod"
+)
+def a_missing_secret_of_a_variable_that_steers_the_loader(world: World) -> None:
+    _from_db(world, "LD_PRELOAD")
+
+
+@cases("CC0602", f"{CONTAINER}.env[3].valueFrom.secretKeyRef", "$(MORE) is part of a command", hint="read the variable")
+def a_missing_secret_of_a_variable_that_an_argument_expands(world: World) -> None:
+    _from_db(world)
+    world.container["args"] = ["--password=$(MORE)"]
+
+
 def _opened(world: World, **entry: Any) -> None:
     """Let the configuration open the Secret db, which only the cluster has."""
     world.spec["policy"] = {"externalSources": [{"kind": "Secret", "name": "db", **entry}]}
