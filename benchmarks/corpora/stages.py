@@ -1,7 +1,7 @@
 """Judge the workloads of one application in three stages: as it is, with what `adopt` writes, and edited as hints say.
 
-Rule of this file: `adopt` is the command's own function, with a yes to each choice. Who adopts knows which keys a
-Secret has; here a made-up one stands for them, and the workloads that needed it are counted.
+Rule of this file: `adopt` is the command's own function, with a yes to each choice and with `--volume-owner`. Who adopts
+knows which keys a Secret has; here a made-up one stands for them, and the workloads that needed it are counted.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.corpora.edits import edited
-from benchmarks.corpora.plant import Key, Planted, facts, key_of, planted
+from benchmarks.corpora.plant import OWNER, Key, Planted, facts, key_of, planted
 from krm_function.check.adopt import Request, adopt, list_choice_names, replace_spec
 from krm_function.check.assess import judge
 from krm_function.config.collect import Config, collect
@@ -57,11 +57,10 @@ def staged(text: str) -> Staged:
     resources = decode_stream(before.text.encode("utf-8")).resources
     config = configured(before)
     document = ConfigDocument(GENERATE)
-    offered = adopt(
-        resources, document, config, Request(yes=frozenset(name for name in list_choice_names() if "=" not in name))
-    )
+    names = frozenset(name for name in list_choice_names() if "=" not in name)
+    offered = adopt(resources, document, config, Request(yes=names, owner_image=OWNER))
     paths = (one.name for one in offered.offered if re.search(CACHE, one.name))
-    request = Request(yes=frozenset((*list_choice_names(), *paths)))
+    request = Request(yes=frozenset((*names, *paths)), owner_image=OWNER)
     plain = adopt(resources, document, config, request)
     if plain.findings:
         codes = tuple(found.code for found in plain.findings)

@@ -30,7 +30,7 @@ RuleName = Literal[
 class RuleChoice(NamedTuple):
     """A rule that would change a pod. value: the value to write; for a rule with a list, one entry of the list.
 
-    consequence: gains and losses of the pod, as a sentence without a full stop.
+    consequence: gains and losses of the pod, as a sentence without a full stop; "" if this pod forbids the value.
     """
 
     rule: RuleName

@@ -1,18 +1,27 @@
 """Turn a claim that a pod mounts as a file system into an encrypted volume."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_function.adapt.choices import RuleChoice, free_name, taken_names
 from krm_function.config.generate import Generate
-from krm_function.contrast.injected import SECURE_PV, asks_for_initializer, read_secure_pv
+from krm_function.config.image_lock import ImageFacts
+from krm_function.contrast.injected import (
+    SECURE_PV,
+    STATE,
+    VOLUME_OWNER,
+    asks_for_initializer,
+    memory_resources,
+    read_secure_pv,
+)
 from krm_function.contrast.owned import CLAIM_KIND, is_injected
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import dig, fits, listed, mapping, maps
 from krm_function.kubernetes.resource import Edit, ObjectAt, Outcome, Resource, objects_of
 from krm_function.kubernetes.workload import (
     Draft,
+    PodContainer,
     Workload,
     claim_names,
     claim_templates,
@@ -23,6 +32,7 @@ from krm_function.kubernetes.workload import (
     workloads_of,
 )
 from krm_function.record import NamedTuple
+from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT
 
 # --- Turn a claim that a pod mounts as a file system into an encrypted volume
@@ -49,14 +59,19 @@ MODE: Path = ("spec", "volumeMode")  # of a claim object, and of a claim templat
 BLOCK = "Block"
 FILE_SYSTEMS = (None, "", "Filesystem")  # the volumeMode of a file system; docs/facts/kubernetes.md#claims
 PROPAGATION = "HostToContainer"  # how a container sees the initializer's mounts
+OWNER_MEMORY = "32Mi"
 NUMBERS = ("replicas", "parallelism")  # how often a pod runs at once; a Job has the second
 
 
 class EncryptedClaim(NamedTuple):
-    """A claim to encrypt. device: its name among the pod's volumes. share: the emptyDir that shows it."""
+    """A claim to encrypt. device: its name among the pod's volumes. share: the emptyDir that shows it.
+
+    owner_image: of the init container that gives the volume to the pod's fsGroup, "" for none.
+    """
 
     device: str
     share: str
+    owner_image: str = ""
 
 
 def claim_of(workload: Workload, volume: str) -> str | None:
@@ -153,6 +168,35 @@ def encrypt(draft: Draft, claim: EncryptedClaim) -> None:
         if is_device_template and isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS:
             path = (*draft.workload.root, "spec", "volumeClaimTemplates", index, *MODE)
             draft.edit("set", path, BLOCK, CODE, reason)
+    group = _fs_group(draft.workload)
+    if claim.owner_image and group is not None:
+        reason = f"gives the encrypted volume {claim.device} to fsGroup {group}, which does not apply to it"
+        owner = _make_owner(claim.owner_image, claim.share, group)
+        draft.put((*draft.workload.spec_path, "initContainers"), 0, owner, CODE, reason)
+
+
+def _make_owner(image: str, share: str, group: int) -> dict[str, Any]:
+    """Make the init container that does what the kubelet does with fsGroup, for the new and empty file system."""
+    return {
+        "name": VOLUME_OWNER,
+        "image": image,
+        "command": ["/bin/sh", "-c", f"chgrp {group} {STATE} && chmod g+rwxs {STATE}"],
+        "volumeMounts": [{"name": share, "mountPath": STATE, "mountPropagation": PROPAGATION}],
+        "securityContext": {
+            "runAsUser": 0,
+            "runAsGroup": 0,
+            "runAsNonRoot": False,
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"], "add": ["CHOWN", "FOWNER"]},  # another user may own it since a restart
+        },
+        "resources": memory_resources(OWNER_MEMORY),
+    }
+
+
+def _fs_group(workload: Workload) -> int | None:
+    group: int | None = mapping(workload.pod_spec.get("securityContext")).get("fsGroup")
+    return group
 
 
 # --- PersistentVolumeClaims of an input, and which of them a volume of a pod refers to
@@ -246,17 +290,20 @@ def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str =
 SHARE = "share"  # the suffix of the emptyDir's name
 BY_SEVERAL = ("ReadWriteMany", "ReadOnlyMany")
 ONE_POD = "ReadWriteOncePod"
+UNWRITABLE = "CC0844"  # the program cannot write to the volume
 
 
 class Pods(NamedTuple):
     """The claims of an input. claims: its objects. users: the pods that name a claim: (namespace, name).
 
-    namespace: of objects that name none, "" for any.
+    namespace: of objects that name none, "" for any. images: facts by reference. owner_image: of the configuration.
     """
 
     claims: Sequence[ObjectAt]
     users: Sequence[tuple[Ref, str]]
     namespace: str = ""
+    images: Mapping[str, ImageFacts] = EMPTY
+    owner_image: str = ""
 
 
 class Encrypted(NamedTuple):
@@ -295,7 +342,7 @@ def find_unsound(workload: Workload, pods: Pods) -> tuple[Finding, ...]:
     if cause is None:
         cause = _refuse_claims(workload, annotation.device, claims, pods)
     if cause is None:
-        return tuple(_find_warnings(workload, annotation.device, claims))
+        return tuple(_find_warnings(workload, EncryptedClaim(*annotation), claims, pods.images))
     return (_make_finding(workload, annotation.device, cause),)
 
 
@@ -325,9 +372,10 @@ def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initia
     if cause is not None:
         return Encrypted(Outcome(findings=(_make_finding(workload, device, cause),)))
     draft = Draft(workload)
-    encrypt(draft, EncryptedClaim(device, free_name(device, SHARE, taken_names(workload))))
+    encrypted = EncryptedClaim(device, free_name(device, SHARE, taken_names(workload)), pods.owner_image)
+    encrypt(draft, encrypted)
     blocks = tuple(claim for claim in claims if _is_file_system(claim))
-    warnings = tuple(_find_warnings(workload, device, claims))
+    warnings = tuple(_find_warnings(draft.workload, encrypted, claims, pods.images))
     note = f"claim {device} is encrypted from now on: one that holds files has to be made anew as a block device"
     return Encrypted(Outcome(tuple(draft.edits), warnings), blocks, (note,))
 
@@ -354,11 +402,24 @@ def mounted_claims(workload: Workload) -> tuple[str, ...]:
 
 
 def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
-    """Yield the rule for the claim of a workload."""
+    """Yield the rule for the claim of a workload; without a consequence if its program could not write to the volume.
+
+    Each name of such a claim then stays out of the configuration, since it would select the claim.
+    """
     names = mounted_claims(workload)
-    if secure_pv(workload, names, pods, initializer=True).outcome.edits:
-        lost = "it starts empty, and an existing claim has to be made anew as volumeMode Block"
-        yield RuleChoice("securePV", names[0], f"claim {names[0]} becomes an encrypted volume: {lost}")
+    outcome = secure_pv(workload, names, pods, initializer=True).outcome
+    if not outcome.edits:
+        return
+    if any(warning.code == UNWRITABLE for warning in outcome.findings):
+        volumes = (volume for volume in claim_volumes(workload) if mounts_of(workload, volume))
+        yield from (RuleChoice("securePV", {"claims": [name]}, "") for name in (*names, *volumes))
+        return
+    value: dict[str, Any] = {"claims": [names[0]]}
+    note = "it starts empty, and an existing claim has to be made anew as volumeMode Block"
+    if pods.owner_image and (group := _fs_group(workload)) is not None:
+        value |= {"owner": "fsGroup", "image": pods.owner_image}
+        note += f"; an init container of {pods.owner_image} runs as root and gives the volume to fsGroup {group}"
+    yield RuleChoice("securePV", value, f"claim {names[0]} becomes an encrypted volume: {note}")
 
 
 def _make_finding(workload: Workload, volume: str, cause: Cause) -> Finding:
@@ -399,16 +460,39 @@ def _is_file_system(claim: ObjectAt) -> bool:
     return isinstance(spec, dict) and spec.get("volumeMode") in FILE_SYSTEMS
 
 
-def _find_warnings(workload: Workload, device: str, claims: Sequence[ObjectAt]) -> Iterator[Finding]:
+def _find_warnings(
+    workload: Workload, encrypted: EncryptedClaim, claims: Sequence[ObjectAt], images: Mapping[str, ImageFacts]
+) -> Iterator[Finding]:
+    """Yield the warnings about a pod that has the encrypted volume already."""
+    device = encrypted.device
     name, path = claim_of(workload, device), _find_path(workload, device)
     if name and not claims:
         yield finding("CC0842", workload.ref, path, volume=device, claim=name)
     alone = claims and all(_access_modes(claim) == [ONE_POD] for claim in claims)
     if name and not alone and (cause := _find_overlap(workload)):
         yield finding(cause, workload.ref, path, volume=device, claim=name)
-    group = mapping(workload.pod_spec.get("securityContext")).get("fsGroup")
-    if group:
-        yield finding("CC0844", workload.ref, path, volume=device, group=group)
+    group = _fs_group(workload)
+    if group is not None and not _may_write(workload, encrypted.share, images):
+        yield finding(UNWRITABLE, workload.ref, path, volume=device, group=group)
+
+
+def _may_write(workload: Workload, volume: str, images: Mapping[str, ImageFacts]) -> bool:
+    """Tell whether the containers that mount a volume of root may write to it: as root, or after one of root.
+
+    An init container of root is taken to give it to the others. A user that is not known counts as another.
+    """
+    containers = [mount.container for mount in mounts_of(workload, volume) if not mount.mount.get("readOnly")]
+    users = [(container.is_init, _runs_as_root(container, workload, images)) for container in containers]
+    return (True, True) in users or all(root for _, root in users)
+
+
+def _runs_as_root(container: PodContainer, workload: Workload, images: Mapping[str, ImageFacts]) -> bool:
+    contexts = [mapping(owner.get("securityContext")) for owner in (container.container, workload.pod_spec)]
+    user = next((context["runAsUser"] for context in contexts if context.get("runAsUser") is not None), None)
+    if user is not None:
+        return bool(user == 0)
+    facts = images.get(str(container.container.get("image")))
+    return facts is not None and str(facts.config.get("User") or "0").partition(":")[0] in ("", "0", "root")
 
 
 def _find_overlap(workload: Workload) -> str:

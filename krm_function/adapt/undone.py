@@ -21,7 +21,7 @@ from krm_function.adapt.choices import taken_names
 from krm_function.adapt.secure_pv import BLOCK, FILE_SYSTEMS, MODE
 from krm_function.contrast.annotations import MOVABLE, misplaced
 from krm_function.contrast.gpus import gpu_name, is_passable
-from krm_function.contrast.injected import SECRETS, SECURE_PV, read_secure_pv
+from krm_function.contrast.injected import SECRETS, SECURE_PV, VOLUME_OWNER, read_secure_pv
 from krm_function.contrast.owned import CLAIM_KIND, VOLUMES, is_injected
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Path
@@ -65,6 +65,8 @@ def lost(now: Any, original: Any, new: Any, kinds: Kinds = SHIPPED) -> Path | No
             return (*present.spec_path, *place)
         if not same(present.pod_spec.get("resources"), rendered.pod_spec.get("resources")):
             return (*present.spec_path, "resources")
+        if _owner_image(present) and not _owner_image(rendered):
+            return (*present.spec_path, "initContainers", VOLUME_OWNER)
         mounts, rendered_mounts = _group_mounts(present), _group_mounts(rendered)
         for (field, name), entries in rendered_mounts.items():
             if not same(entries, mounts.get((field, name), entries)):
@@ -234,7 +236,14 @@ def _remake_claim(now: Workload, draft: Draft) -> None:
         and share not in taken_names(draft.workload)
         and encrypted_claim.refused(draft.workload, device) is None
     ):
-        encrypted_claim.encrypt(draft, encrypted_claim.EncryptedClaim(device, share))
+        image = "" if _owner_image(draft.workload) else _owner_image(now)
+        encrypted_claim.encrypt(draft, encrypted_claim.EncryptedClaim(device, share, image))
+
+
+def _owner_image(workload: Workload) -> str:
+    """Return the image of the init container that gives an encrypted volume to the fsGroup, "" without one."""
+    owners = (container.container for container in workload.all_containers if container.name == VOLUME_OWNER)
+    return next((str(owner.get("image")) for owner in owners), "")
 
 
 def _remake_image_volumes(now: Workload, draft: Draft) -> None:

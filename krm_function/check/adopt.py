@@ -50,13 +50,15 @@ NO_KEYS: Mapping[Key, tuple[str, ...]] = MappingProxyType({})
 class Request(NamedTuple):
     """A call. confidential: addresses, whose names may have *, or `all`. plain: address -> reason.
 
-    yes: names of choices. keys: of objects that only the cluster has, for envFrom.
+    yes: names of choices. keys: of objects that only the cluster has, for envFrom. owner_image: of the init container
+    that gives encrypted volumes to the fsGroup of their pods, "" for that of the configuration.
     """
 
     confidential: tuple[str, ...] = ()
     plain: Mapping[str, str] = MappingProxyType({})
     yes: frozenset[str] = frozenset()
     keys: Mapping[Key, tuple[str, ...]] = NO_KEYS
+    owner_image: str = ""
 
 
 def selects(text: str, ref: Ref) -> bool:
@@ -217,7 +219,7 @@ PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
     "renameGPUs": lambda value: {"gpus": {"rename": value}},
     "leastVCPUs": lambda value: {"vcpus": {"minimum": value}},
     "splitSubPaths": lambda value: {"volumes": {"splitSubPaths": value}},
-    "securePV": lambda value: {"volumes": {"securePV": {"claims": [value]}}},
+    "securePV": lambda value: {"volumes": {"securePV": value}},
     "imageVolumes": lambda value: {"volumes": {"imageVolumes": value}},
     "memory": lambda value: {"memory": value},
     "hostPathCaches": lambda value: {"volumes": {"hostPathCaches": {"paths": [value]}}},
@@ -257,13 +259,21 @@ def is_choice(text: str) -> bool:
 def find_choices(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[Choice]:
     """Return the choices that would have an effect. spec: of the ContrastGenerate as written."""
     offered: dict[str, Choice] = {}
-    for ref, rule, value, consequence in _ask_rules(judged, config):
+    asked = list(_ask_rules(judged, _with_owner(config, request)))
+    refused = [(rule, value) for _, rule, value, consequence in asked if not consequence]
+    for ref, rule, value, consequence in asked:
         part = PLACES[rule](value)
-        if merge_spec(spec, part) != spec and is_valid(part):
+        if (rule, value) not in refused and merge_spec(spec, part) != spec and is_valid(part):
             name = f"{rule}={value}" if rule in APART else rule
             choice = Choice(name, part, (consequence,), (ref,))
             offered[name] = offered[name].join(choice) if name in offered else choice
     return [*_find_sources(judged, config, spec, request), *offered.values()]
+
+
+def _with_owner(config: Config, request: Request) -> Config:
+    volumes = config.generate.volumes
+    image = request.owner_image or volumes.owner_image
+    return config._replace(generate=config.generate._replace(volumes=volumes._replace(owner_image=image)))
 
 
 def _ask_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, str]]:
@@ -452,7 +462,7 @@ def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Confi
     chosen_names = {(entry["kind"], entry["name"], entry.get("namespace", "")) for entry in entries}
     return Adoption(
         new,
-        tuple(_list_pods(first, current, trial.config(new))),
+        tuple(_list_pods(first, current, _with_owner(trial.config(new), request))),
         tuple(offered),
         tuple(_join_by_name(accepted)),
         tuple(entries),
@@ -516,10 +526,8 @@ def _join_by_name(accepted: Sequence[Choice]) -> list[Choice]:
 
 def _list_pods(first: Judged, current: Judged, config: Config) -> list[AdoptedPod]:
     """Return all pods with their errors, and why no rule helps."""
-    locked, originals = (
-        config._replace(images=current.images),
-        {(*pod.place, pod.template): pod for pod in current.originals},
-    )
+    originals = {(*pod.place, pod.template): pod for pod in current.originals}
+    locked = config._replace(images=current.images)
     pods = []
     for workload in current.workloads:
         pod = (*workload.place, workload.template)

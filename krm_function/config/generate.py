@@ -21,6 +21,7 @@ from krm_function.contrast.measurement import MAX_VCPUS
 from krm_function.contrast.platforms import BARE, PLATFORMS, Platform, placeholder
 from krm_function.contrast.profiles import DEFAULT, PROFILES, ProfileName
 from krm_function.findings import Finding, Ref, row
+from krm_function.kubernetes import image
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
 from krm_function.kubernetes.objects import (
     DNS_LABEL,
@@ -439,6 +440,23 @@ POLICY = table(PolicyOptions)
 # new volumes and the pods that it refuses.
 
 
+def image_problem(text: str) -> str:
+    """Return the problem of an image reference that matches its pattern, or ""."""
+    parsed = image.parse_image(text)
+    return "" if isinstance(parsed, image.Image) else f"is not an image reference: {parsed}"
+
+
+REFERENCE = Text("an image reference", image.REFERENCE, image.LONGEST, "ghcr.io/org/name:tag", image_problem)
+PINNED = Text(
+    "an image pinned by digest",
+    image.PINNED,
+    image.LONGEST,
+    "ghcr.io/org/name:tag@sha256:<64 hex digits>",
+    image_problem,
+    matches=image.is_pinned,
+)
+
+
 DIVIDE = "divideSizeLimit"
 LONGEST_PATH = 4095  # bytes, without the end (limits.h(0p), PATH_MAX on Linux)
 NO_CACHES = ("dev", "proc", "sys")  # directories of / without caches of programs
@@ -447,13 +465,15 @@ NO_CACHES = ("dev", "proc", "sys")  # directories of / without caches of program
 class VolumeRules(NamedTuple):
     """The active rules. split_sub_paths: with DIVIDE, a sizeLimit is divided among the new volumes.
 
-    secure_claims: names of claims, * for any text. cache_paths: paths of hostPath volumes.
+    secure_claims: names of claims, * for any text. cache_paths: paths of hostPath volumes. owner_image: of the init
+    container that gives encrypted volumes to their pod's fsGroup, "" for none.
     """
 
     split_sub_paths: bool | Literal["divideSizeLimit"] = False
     secure_claims: tuple[str, ...] = ()
     image_volumes: bool = False
     cache_paths: tuple[str, ...] = ()
+    owner_image: str = ""
 
     @property
     def names_something(self) -> bool:
@@ -470,20 +490,25 @@ def _find_path_problem(path: str) -> str:
 
 def _make_volume_rules(
     splitSubPaths: bool | Literal["divideSizeLimit"] = False,  # noqa: N803 (fields of the document)
-    securePV: list[str] | None = None,  # noqa: N803
+    securePV: dict[str, Any] | None = None,  # noqa: N803
     imageVolumes: str = "",  # noqa: N803
     hostPathCaches: list[str] | None = None,  # noqa: N803
 ) -> VolumeRules:
-    return VolumeRules(splitSubPaths, tuple(securePV or ()), bool(imageVolumes), tuple(hostPathCaches or ()))
+    rule = securePV or {}
+    claims, caches = tuple(rule.get("claims", ())), tuple(hostPathCaches or ())
+    return VolumeRules(splitSubPaths, claims, bool(imageVolumes), caches, rule.get("image", ""))
+
+
+def _check_owner(rule: dict[str, Any]) -> Problems:
+    return (((), "needs both owner and image, or neither"),) if ("owner" in rule) != ("image" in rule) else ()
 
 
 CLAIM_NAME = Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN, "data")  # as model.glob_pattern reads
 CACHE_PATH = Text("an absolute path", r"/[^\0\r\n]+", LONGEST_PATH, "/models", _find_path_problem)
 
 
-def _list_field(name: str, items: Text, about: str) -> Record:
-    fields: dict[str, Any] = {name: Field(ListOf(items), about, required=True)}
-    return Record(fields, make=only)
+def _list_field(name: str, items: Text, about: str, check: Any = None, make: Any = only, **others: Field) -> Record:
+    return Record({name: Field(ListOf(items), about, required=True), **others}, check, make=make)
 
 
 VOLUMES = Record(
@@ -500,6 +525,13 @@ VOLUMES = Record(
                 CLAIM_NAME,
                 "names of PersistentVolumeClaims, of volumeClaimTemplates, or of the volumes of pods that name a claim;"
                 " one that names none is an error",
+                _check_owner,
+                make=dict,
+                owner=Field(
+                    Choice(("fsGroup",)),
+                    "gives the volume to the fsGroup of its pod, by an init container that runs as root",
+                ),
+                image=Field(PINNED, "the image of that init container, with /bin/sh, chgrp and chmod"),
             ),
             "claims that become encrypted volumes: Contrast's annotation secure-pv, and volumeMode Block in the claim",
         ),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from krm_function.config.document import ConfigDocument, ConfigKind, config_reference, located, read_body
-from krm_function.config.release import REFERENCE
+from krm_function.config.generate import REFERENCE
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.image import DIGEST, TAG
 from krm_function.kubernetes.objects import mapping

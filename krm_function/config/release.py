@@ -5,11 +5,10 @@ from functools import partial
 from typing import Any, Literal
 
 from krm_function.config.document import API_VERSION, ConfigDocument, ConfigKind, load_object, read_kind
-from krm_function.config.generate import Generate, released
+from krm_function.config.generate import PINNED, REFERENCE, Generate, released
 from krm_function.contrast.platforms import PLATFORMS, Platform, handler_pattern, is_handler_of, placeholder
 from krm_function.contrast.profiles import DEFAULT, PROFILES, RELEASED, Profile, ProfileName, profile_of_release
 from krm_function.findings import Finding, Path, Ref, finding
-from krm_function.kubernetes import image
 from krm_function.kubernetes.objects import LABEL_KEY, matches_label_key
 from krm_function.kubernetes.quantity import GRAMMAR, LARGEST, LONGEST, NANO, nano
 from krm_function.kubernetes.runtime_classes import overhead_problems
@@ -27,23 +26,6 @@ NO_VERSION = "v0.0.0"  # of the release that `init` writes before an import
 KIND: ConfigKind = "ContrastRelease"
 VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?"
 VCPUS = "[1-9]|[1-9][0-9]|1[0-9][0-9]|2[01][0-9]|220"
-
-
-def image_problem(text: str) -> str:
-    """Return the problem of an image reference that matches its pattern, or ""."""
-    parsed = image.parse_image(text)
-    return "" if isinstance(parsed, image.Image) else f"is not an image reference: {parsed}"
-
-
-REFERENCE = Text("an image reference", image.REFERENCE, image.LONGEST, "ghcr.io/org/name:tag", image_problem)
-PINNED = Text(
-    "an image pinned by digest",
-    image.PINNED,
-    image.LONGEST,
-    "ghcr.io/org/name:tag@sha256:<64 hex digits>",
-    image_problem,
-    matches=image.is_pinned,
-)
 
 
 def _find_amount_problem(value: Any) -> str:

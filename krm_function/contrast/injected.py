@@ -72,6 +72,7 @@ MESH_DISABLED = "CONTRAST_SERVICE_MESH_DISABLED"  # removes the firewall's defau
 CRYPT_DEVICE = "/dev/csi0"
 STATE_PATHS = ("/state",)  # where it mounts the volume that shares an encrypted one; of all shapes, the oldest first
 STATE = STATE_PATHS[-1]
+VOLUME_OWNER = "encrypted-volume-owner"  # the init container of the rule securePV, adapt/secure_pv.py
 
 
 class SecurePv(NamedTuple):

@@ -1,7 +1,8 @@
 """The fields that a render owns: its additions to and changes in the objects of its input, by field and by name.
 
-Rule of this file: names only. A render writes nothing else into an object except for the volumes, GPUs and annotations
-that a rule of the configuration rewrites (adapt/), and an undo record (render/proof.py) changes nothing else.
+Rule of this file: names only. A render writes nothing else into an object except for the volumes, GPUs, annotations and
+init containers that a rule of the configuration writes (adapt/), and an undo record (render/proof.py) changes nothing
+else.
 docs/explanation/determinism-and-uninject.md has the same table; a test compares them. The content of each name is in
 contrast/injected.py and in the stages.
 """

@@ -26,6 +26,7 @@ from krm_function.contrast.injected import (
     SECURE_PV,
     SERVICE_MESH,
     SERVICE_MESH_IMAGE,
+    VOLUME_OWNER,
     asks_for_initializer,
     image_store_volume,
     initializer,
@@ -67,11 +68,17 @@ class InjectionPlan(NamedTuple):
     mesh_annotated: bool
     store: bool
     store_size: str
+    owner: bool
 
     @property
     def injected(self) -> frozenset[str]:
         """Names of the containers to inject."""
-        chosen = {INITIALIZER: self.initializer, SERVICE_MESH: self.mesh, PVC_HOLDER: self.store}
+        chosen = {
+            INITIALIZER: self.initializer,
+            SERVICE_MESH: self.mesh,
+            PVC_HOLDER: self.store,
+            VOLUME_OWNER: self.owner,
+        }
         return frozenset(name for name, is_injected in chosen.items() if is_injected)
 
 
@@ -151,6 +158,7 @@ def _plan_injection(workload: Workload, options: Generate) -> InjectionPlan:
         mesh_annotated=annotated,
         store=options.image_store and size != "0",
         store_size=size,
+        owner=bool(options.volumes.owner_image),
     )
 
 

@@ -69,7 +69,7 @@ from krm_function.text.parse import read_value
 #     Contrast's annotations, object to pod     adapt/undone.py applies the rule again
 #     resources: names of GPUs; memory of a pod adapt/undone.py applies the rule again
 #     volumes by rule: split, encrypted, of     adapt/undone.py applies the rule again
-#     an image, caches; their mounts
+#     an image, caches; their mounts and owner
 #     PersistentVolumeClaim: volumeMode         no                               a file system where Block is
 #     image                                     no                               if `Images` allows it
 #     anything else                             no                               no

@@ -12,6 +12,7 @@ from krm_function.adapt.choices import RuleChoice
 from krm_function.adapt.image_volumes import image_volume_choices, image_volumes
 from krm_function.adapt.node_caches import cache_choices, host_path_caches, host_paths, idle_paths
 from krm_function.adapt.secure_pv import (
+    UNWRITABLE,
     Pods,
     find_claims,
     find_unsound,
@@ -46,7 +47,7 @@ def apply_volume_rules(
     Also returns the edits of claim objects, with the positions of their resources.
     """
     reads = config.generate.volumes.secure_claims or any(SECURE_PV in workload.annotations for workload in workloads)
-    pods = find_claims(resources, config.generate.namespace) if reads else Pods((), ())
+    pods = _find_pods(resources, config) if reads else Pods((), ())
     rewritten: list[Workload] = []
     blocks: dict[tuple[int, Path], ObjectAt] = {}
     for workload in workloads:
@@ -57,6 +58,11 @@ def apply_volume_rules(
         (position, ObjectEdits(root, claim.ref, (made_block(claim),))) for (position, root), claim in blocks.items()
     ]
     return rewritten, edits
+
+
+def _find_pods(resources: Sequence[Resource], config: Config) -> Pods:
+    pods = find_claims(resources, config.generate.namespace)
+    return pods._replace(images=config.images or EMPTY, owner_image=config.generate.volumes.owner_image)
 
 
 def _rewrite(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, Sequence[ObjectAt]]:
@@ -80,7 +86,7 @@ def _rewrite(workload: Workload, pods: Pods, config: Config) -> tuple[Workload, 
 def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[Resource]) -> tuple[RuleChoice, ...]:
     """Return the rules that would help a workload before any rewriting, each as if those before it were chosen.
 
-    config: for images and namespace; its own rules do not count. resources: of the input, after reading.
+    config: for images, namespace and `owner_image`; its own rules do not count. resources: of the input, after reading.
     """
     if type_findings(workload):
         return ()  # the stages trust the types
@@ -89,7 +95,7 @@ def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[R
     workload = workload.after(host_path_caches(workload, caches).edits)
     choices += split_choices(workload)
     workload = workload.after(split_sub_paths(workload, divide=True).edits)
-    choices += secure_pv_choices(workload, find_claims(resources, config.generate.namespace))
+    choices += secure_pv_choices(workload, _find_pods(resources, config))
     choices += image_volume_choices(workload, config.images or EMPTY, config.release.images)
     return tuple(choices)
 
@@ -102,8 +108,11 @@ def explain_refusals(
     Parameters as for `offer_volume_rules`.
     """
     paths = tuple(host_paths(workload).values())
-    rules = VolumeRules("divideSizeLimit", mounted_claims(workload), True, paths)
+    rules = VolumeRules("divideSizeLimit", mounted_claims(workload), True, paths, config.generate.volumes.owner_image)
     trial = config._replace(generate=config.generate._replace(volumes=rules))
-    tried, _ = _rewrite(workload, find_claims(resources, config.generate.namespace), trial)
-    refusals = [problem for problem in tried.findings if len(news(errors, [problem], workload)) < len(errors)]
+    tried, _ = _rewrite(workload, _find_pods(resources, config), trial)
+    refusals = [
+        problem._replace(severity="error") if problem.code == UNWRITABLE else problem for problem in tried.findings
+    ]
+    refusals = [problem for problem in refusals if len(news(errors, [problem], workload)) < len(errors)]
     return (*news(errors, refusals, workload), *refusals)

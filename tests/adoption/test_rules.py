@@ -16,9 +16,10 @@ def mounting(name: str, volume: Json, *mounts: Json, **more: Any) -> Json:
     return an_object(name=name, spec=spec, **more)
 
 
-def adopted(*objects: Json, spec: Json | None = None, yes: tuple[str, ...] = ()) -> Any:
+def adopted(*objects: Json, spec: Json | None = None, yes: tuple[str, ...] = (), owner: str = "") -> Any:
     document = ConfigDocument({**GENERATE, "spec": {"platform": "metal-qemu-snp", **(spec or {})}})
-    return adopt(stream(coordinator(), *objects), document, config(), Request(yes=frozenset(yes)))
+    request = Request(yes=frozenset(yes), owner_image=owner)
+    return adopt(stream(coordinator(), *objects), document, config(), request)
 
 
 CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "files"}, "spec": {}}
@@ -130,6 +131,47 @@ def test_what_no_rule_can_help_has_the_reason_of_the_rule_that_failed(case: str,
     for pod in made.refused:
         assert {finding.code for finding in pod.after} == {code}
         assert all(reason in finding.message for finding in pod.after)
+
+
+OWNER = f"registry.example.com/tools/busybox:1.37@sha256:{'f' * 64}"
+NOT_ROOT = claimed("web")
+NOT_ROOT["spec"]["template"]["spec"]["securityContext"] = {"runAsUser": 7, "fsGroup": 7}
+
+
+def test_a_claim_of_a_pod_that_could_not_write_is_not_offered_without_an_image_that_gives_it_away() -> None:
+    made = adopted(NOT_ROOT, CLAIM, yes=("securePV",))
+    assert (made.offered, made.accepted, codes(made)) == ((), (), ["CC0844"])
+    (finding,) = made.refused[0].after
+    assert "the pod cannot write to it" in finding.message
+    assert "--volume-owner" in finding.hint
+
+    (choice,) = adopted(NOT_ROOT, CLAIM, owner=OWNER).offered
+    assert f"an init container of {OWNER} runs as root and gives the volume to fsGroup 7" in choice.consequences[0]
+    rule = {"claims": ["files"], "owner": "fsGroup", "image": OWNER}
+    made = adopted(NOT_ROOT, CLAIM, yes=("securePV",), owner=OWNER)
+    assert (made.spec["volumes"], codes(made)) == ({"securePV": rule}, [])
+    again = adopted(NOT_ROOT, CLAIM, spec=made.spec, yes=("securePV",))
+    assert (again.spec, again.offered, codes(again)) == (made.spec, (), [])
+
+
+@pytest.mark.parametrize("name", ["files", "data"])
+def test_a_name_that_selects_such_a_claim_as_well_is_not_offered_for_another_pod(name: str) -> None:
+    other = an_object(name="api", spec=pod_spec(volumes=[{"name": "x", "persistentVolumeClaim": {"claimName": name}}]))
+    other["metadata"]["namespace"] = "elsewhere"
+    other["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "x", "mountPath": "/x"}]
+    assert adopted(NOT_ROOT, other, yes=("securePV",)).accepted == ()
+    assert codes(adopted(NOT_ROOT, other, yes=("securePV",), owner=OWNER)) == []
+
+
+def test_the_image_of_the_configuration_counts_for_further_claims() -> None:
+    rule = {"claims": ["other"], "owner": "fsGroup", "image": OWNER}
+    other = mounting("api", {"persistentVolumeClaim": {"claimName": "other"}}, {"mountPath": "/a"})
+    made = adopted(NOT_ROOT, CLAIM, other, spec={"volumes": {"securePV": rule}}, yes=("securePV",))
+    assert (made.spec["volumes"], codes(made)) == ({"securePV": {**rule, "claims": ["other", "files"]}}, [])
+
+
+def test_a_claim_of_a_pod_that_can_write_needs_no_image() -> None:
+    assert adopted(claimed("web"), CLAIM, owner=OWNER).offered[0].spec == CASES["securePV"][1]
 
 
 def test_a_volume_that_a_rule_would_help_keeps_its_error_beside_one_that_none_helps() -> None:

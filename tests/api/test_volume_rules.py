@@ -8,6 +8,8 @@ from krm_function.config.generate import VolumeRules, parse_generate
 from tests.api.documents import GENERATE, RELEASE, document
 from tests.api.test_api_collect import config, config_map
 
+IMAGE = f"busybox:1.37@sha256:{'a' * 64}"
+
 
 def read(volumes: Any) -> Any:
     """What ContrastGenerate has of `spec.volumes`, else the path and the problem of its first fault."""
@@ -29,6 +31,8 @@ def test_each_rule_is_read() -> None:
     }
 
     assert read(rules) == VolumeRules(True, ("data", "*-db-0"), True, ("/models", "/var/lib/cache/"))
+    owner = {"claims": ["data"], "owner": "fsGroup", "image": IMAGE}
+    assert read({"securePV": owner}) == VolumeRules(secure_claims=("data",), owner_image=IMAGE)
     assert read({"splitSubPaths": "divideSizeLimit"}).split_sub_paths == "divideSizeLimit"
 
 
@@ -42,6 +46,11 @@ def test_each_rule_is_read() -> None:
         ({"securePV": {}}, "securePV.claims"),
         ({"securePV": {"claims": "data"}}, "securePV.claims"),
         ({"securePV": {"claims": ["Data"]}}, "securePV.claims[0]"),
+        ({"securePV": {"claims": ["data"], "owner": "fsGroup"}}, "securePV"),
+        ({"securePV": {"claims": ["data"], "image": IMAGE}}, "securePV"),
+        ({"securePV": {"claims": ["data"], "owner": "root", "image": IMAGE}}, "securePV.owner"),
+        ({"securePV": {"claims": ["data"], "owner": "fsGroup", "image": "busybox:1.37"}}, "securePV.image"),
+        ({"securePV": {"owner": "fsGroup", "image": IMAGE}}, "securePV.claims"),
         ({"imageVolumes": True}, "imageVolumes"),
         ({"hostPathCaches": {"paths": ["models"]}}, "hostPathCaches.paths[0]"),
         ({"hostPathCaches": {"paths": ["/"]}}, "hostPathCaches.paths[0]"),

@@ -180,6 +180,7 @@ def test_a_registry_that_does_not_answer_leaves_the_report_and_writes_nothing(sh
         (("--plain", "Deployment/web=it asks"), "Deployment/web matches none of the pods"),
         (("--yes-to", "splitSubpaths"), "there is no choice 'splitSubpaths'"),
         (("--plain", "Deployment/docs"), "write KIND/NAME=REASON"),
+        (("--volume-owner", "busybox:1.37"), "write an image with its digest"),
         (("--keys", "Pod/db=a"), "write Secret/NAME=KEY,KEY"),
         (("--keys", "Secret/db=a b"), "write Secret/NAME=KEY,KEY"),
         (("--plain", f"Deployment/docs={'x' * 301}"), "write KIND/NAME=REASON"),

@@ -5,6 +5,7 @@
 | first | as users have them | of a new user, config/first.yaml |
 | configured | the same | with what the package's configured.yaml adds: external sources, the namespace |
 | adopted | as users have them | what `adopt` writes into that of a new user, with a yes to each choice |
+| owned | as users have them | the same with `--volume-owner` |
 | advised | changed as the findings advise, in `advised` of the package | as configured, and the package's rules.yaml |
 
 A copy has the layout that the how-to of its tool shows: the coordinator is beside the manifests, release and ImageLock
@@ -26,7 +27,7 @@ CONFIG = HERE / "config"
 COORDINATOR = EXAMPLES / "quickstart" / "resources" / "coordinator.yaml"
 RELEASE = EXAMPLES / "quickstart" / "config" / "release.yaml"
 
-Step = Literal["first", "configured", "adopted", "advised"]
+Step = Literal["first", "configured", "adopted", "owned", "advised"]
 PACKAGES: dict[str, Literal["helm", "kustomize", "kpt"]] = {
     "storefront": "helm",
     "issuer-operator": "helm",

@@ -29,6 +29,7 @@ from krm_function.findings import Finding, Ref, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.write_files import Changed, NewFile, write_files
 from krm_function.kubernetes.address import address_of
+from krm_function.kubernetes.image import is_pinned
 from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import Resource
 from krm_function.lock.resolve import LockLimits
@@ -81,6 +82,13 @@ def add_arguments(parser: Parser) -> None:
         action="append",
         default=[],
         help="the keys of a Secret or ConfigMap in the cluster that envFrom reads as a whole (repeatable)",
+    )
+    parser.add_argument(
+        "--volume-owner",
+        metavar="IMAGE",
+        type=_parse_owner,
+        help="the image, with its digest, of an init container that runs as root and gives an encrypted volume to the "
+        "fsGroup of its pod; without it, securePV is not offered to pods that could not write to the volume",
     )
     lock = parser.add_mutually_exclusive_group()
     lock.add_argument(
@@ -372,7 +380,13 @@ def _make_request(options: Namespace) -> Request:
     for of, names in options.keys:
         keys[of] = (*keys.get(of, ()), *names)
     yes = frozenset(name for names in options.yes_to or () for name in names)
-    return Request(tuple(options.confidential), dict(options.plain), yes, keys)
+    return Request(tuple(options.confidential), dict(options.plain), yes, keys, options.volume_owner or "")
+
+
+def _parse_owner(text: str) -> str:
+    if not is_pinned(text):
+        raise ArgumentTypeError("write an image with its digest: IMAGE@sha256:...")
+    return text
 
 
 def _parse_choices(text: str) -> tuple[str, ...]:
