@@ -1,7 +1,7 @@
 """Judge the workloads of one application in three stages: as it is, with what `adopt` writes, and edited as hints say.
 
-Rule of this file: `adopt` is the command's own function, with a yes to each choice and with `--volume-owner`. Who adopts
-knows which keys a Secret has; here a made-up one stands for them, and the workloads that needed it are counted.
+Rule of this file: `adopt` is the command's own function, with a yes to each choice and `--volume-owner`. A made-up key
+stands for those that a person would name (a Secret of the cluster), and the workloads that needed it are counted.
 """
 
 import re

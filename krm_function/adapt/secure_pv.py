@@ -395,10 +395,18 @@ def idle_claims(workloads: Sequence[Workload], generate: Generate) -> Iterator[F
             yield finding("CC0840.claim", generate.ref, path, index=index, name=pattern)
 
 
-def mounted_claims(workload: Workload) -> tuple[str, ...]:
-    """Return the names of the claims that the containers of a pod mount."""
+def mounted_claims(workload: Workload) -> dict[str, str]:
+    """Return the claims that the containers of a pod mount: volume -> name of the claim or of its template."""
     volumes = (volume for volume in claim_volumes(workload) if mounts_of(workload, volume))
-    return tuple(claim_of(workload, volume) or volume for volume in volumes)
+    return {volume: claim_of(workload, volume) or volume for volume in volumes}
+
+
+def find_forbidden(workload: Workload, forbidden: Mapping[str, Ref]) -> Iterator[Finding]:
+    """Yield why a claim is not offered although its pod could write to it. forbidden: names, with another pod's ref."""
+    for volume, name in mounted_claims(workload).items():
+        if name in forbidden and forbidden[name] != workload.ref:
+            user = f"{forbidden[name].kind}/{forbidden[name].name}"
+            yield _make_finding(workload, volume, Cause("CC0837.name", {"user": user}))
 
 
 def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
@@ -406,13 +414,13 @@ def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
 
     Each name of such a claim then stays out of the configuration, since it would select the claim.
     """
-    names = mounted_claims(workload)
+    claims = mounted_claims(workload)
+    names = tuple(claims.values())
     outcome = secure_pv(workload, names, pods, initializer=True).outcome
     if not outcome.edits:
         return
     if any(warning.code == UNWRITABLE for warning in outcome.findings):
-        volumes = (volume for volume in claim_volumes(workload) if mounts_of(workload, volume))
-        yield from (RuleChoice("securePV", {"claims": [name]}, "") for name in (*names, *volumes))
+        yield from (RuleChoice("securePV", {"claims": [name]}, "") for name in (*names, *claims))
         return
     value: dict[str, Any] = {"claims": [names[0]]}
     note = "it starts empty, and an existing claim has to be made anew as volumeMode Block"
@@ -477,10 +485,7 @@ def _find_warnings(
 
 
 def _may_write(workload: Workload, volume: str, images: Mapping[str, ImageFacts]) -> bool:
-    """Tell whether the containers that mount a volume of root may write to it: as root, or after one of root.
-
-    An init container of root is taken to give it to the others. A user that is not known counts as another.
-    """
+    """Tell whether all containers may write to a volume of root; an init container of root may give it to others."""
     containers = [mount.container for mount in mounts_of(workload, volume) if not mount.mount.get("readOnly")]
     users = [(container.is_init, _runs_as_root(container, workload, images)) for container in containers]
     return (True, True) in users or all(root for _, root in users)

@@ -527,12 +527,13 @@ def _join_by_name(accepted: Sequence[Choice]) -> list[Choice]:
 def _list_pods(first: Judged, current: Judged, config: Config) -> list[AdoptedPod]:
     """Return all pods with their errors, and why no rule helps."""
     originals = {(*pod.place, pod.template): pod for pod in current.originals}
-    locked = config._replace(images=current.images)
+    locked, asked = config._replace(images=current.images), _ask_rules(current, config)
+    forbidden = {value["claims"][0]: ref for ref, _, value, consequence in asked if not consequence}
     pods = []
     for workload in current.workloads:
         pod = (*workload.place, workload.template)
         errors = current.errors[pod]
         if errors and not type_findings(originals[pod]):
-            errors = explain_refusals(originals[pod], errors, locked, current.read)
+            errors = explain_refusals(originals[pod], errors, locked, current.read, forbidden)
         pods.append(AdoptedPod(workload.ref, (*workload.template, "spec"), first.errors.get(pod, ()), errors))
     return pods

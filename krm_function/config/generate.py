@@ -507,8 +507,8 @@ CLAIM_NAME = Text("a name with * for any text", NAME_PATTERN, LONGEST_SUBDOMAIN,
 CACHE_PATH = Text("an absolute path", r"/[^\0\r\n]+", LONGEST_PATH, "/models", _find_path_problem)
 
 
-def _list_field(name: str, items: Text, about: str, check: Any = None, make: Any = only, **others: Field) -> Record:
-    return Record({name: Field(ListOf(items), about, required=True), **others}, check, make=make)
+def _list_field(name: str, items: Text, about: str, check: Any = None, make: Any = only, **siblings: Field) -> Record:
+    return Record({name: Field(ListOf(items), about, required=True), **siblings}, check, make=make)
 
 
 VOLUMES = Record(

@@ -68,17 +68,11 @@ class InjectionPlan(NamedTuple):
     mesh_annotated: bool
     store: bool
     store_size: str
-    owner: bool
 
     @property
     def injected(self) -> frozenset[str]:
         """Names of the containers to inject."""
-        chosen = {
-            INITIALIZER: self.initializer,
-            SERVICE_MESH: self.mesh,
-            PVC_HOLDER: self.store,
-            VOLUME_OWNER: self.owner,
-        }
+        chosen = {INITIALIZER: self.initializer, SERVICE_MESH: self.mesh, PVC_HOLDER: self.store}
         return frozenset(name for name, is_injected in chosen.items() if is_injected)
 
 
@@ -158,7 +152,6 @@ def _plan_injection(workload: Workload, options: Generate) -> InjectionPlan:
         mesh_annotated=annotated,
         store=options.image_store and size != "0",
         store_size=size,
-        owner=bool(options.volumes.owner_image),
     )
 
 
@@ -300,10 +293,10 @@ def _add_initializer(injection: Injection, plan: InjectionPlan, host: str) -> No
 
 
 def _mount_secrets(draft: Draft, plan: InjectionPlan) -> None:
-    """Add the mount as the last one of every container that is not injected, and remove others of that volume."""
+    """Add the mount as the last one of every container that no render adds, and remove others of that volume."""
     mount = secrets_mount()
     for container in draft.workload.all_containers:
-        if container.is_init and container.name in plan.injected:
+        if container.is_init and container.name in (*plan.injected, VOLUME_OWNER):
             continue
         path = (*container.path, "volumeMounts")
         present = container.mounts

@@ -6,7 +6,7 @@ this order, since a cache may be mounted by subPath, and a mount that another ru
     hostPathCaches -> splitSubPaths -> securePV -> imageVolumes
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from krm_function.adapt.choices import RuleChoice
 from krm_function.adapt.image_volumes import image_volume_choices, image_volumes
@@ -15,6 +15,7 @@ from krm_function.adapt.secure_pv import (
     UNWRITABLE,
     Pods,
     find_claims,
+    find_forbidden,
     find_unsound,
     idle_claims,
     made_block,
@@ -26,7 +27,7 @@ from krm_function.adapt.split_sub_paths import split_choices, split_sub_paths
 from krm_function.config.collect import Config
 from krm_function.config.generate import DIVIDE, VolumeRules
 from krm_function.contrast.injected import SECURE_PV
-from krm_function.findings import Finding, Path
+from krm_function.findings import Finding, Path, Ref
 from krm_function.kubernetes.pod_fields import news, type_findings
 from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
 from krm_function.kubernetes.workload import Workload
@@ -101,18 +102,20 @@ def offer_volume_rules(workload: Workload, config: Config, resources: Sequence[R
 
 
 def explain_refusals(
-    workload: Workload, errors: Sequence[Finding], config: Config, resources: Sequence[Resource]
+    workload: Workload,
+    errors: Sequence[Finding],
+    config: Config,
+    resources: Sequence[Resource],
+    forbidden: Mapping[str, Ref],
 ) -> tuple[Finding, ...]:
-    """Return the errors of a workload, with why no rule helps in place of each about the same volume.
-
-    Parameters as for `offer_volume_rules`.
-    """
-    paths = tuple(host_paths(workload).values())
-    rules = VolumeRules("divideSizeLimit", mounted_claims(workload), True, paths, config.generate.volumes.owner_image)
+    """Return the errors of a workload, with why no rule helps a volume in place of those about it."""
+    claims, paths = tuple(mounted_claims(workload).values()), tuple(host_paths(workload).values())
+    rules = VolumeRules("divideSizeLimit", claims, True, paths, config.generate.volumes.owner_image)
     trial = config._replace(generate=config.generate._replace(volumes=rules))
     tried, _ = _rewrite(workload, _find_pods(resources, config), trial)
     refusals = [
-        problem._replace(severity="error") if problem.code == UNWRITABLE else problem for problem in tried.findings
+        problem._replace(severity="error") if problem.code == UNWRITABLE else problem
+        for problem in (*tried.findings, *find_forbidden(workload, forbidden))
     ]
     refusals = [problem for problem in refusals if len(news(errors, [problem], workload)) < len(errors)]
     return (*news(errors, refusals, workload), *refusals)

@@ -159,7 +159,13 @@ def test_a_name_that_selects_such_a_claim_as_well_is_not_offered_for_another_pod
     other = an_object(name="api", spec=pod_spec(volumes=[{"name": "x", "persistentVolumeClaim": {"claimName": name}}]))
     other["metadata"]["namespace"] = "elsewhere"
     other["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "x", "mountPath": "/x"}]
-    assert adopted(NOT_ROOT, other, yes=("securePV",)).accepted == ()
+    made = adopted(NOT_ROOT, other, yes=("securePV",))
+    assert made.accepted == ()
+    assert {pod.ref.name: [finding.code for finding in pod.after] for pod in made.refused} == {
+        "web": ["CC0844"],
+        "api": ["CC0837"],
+    }
+    assert "Deployment/web has a claim of this name as well" in made.refused[1].after[0].message
     assert codes(adopted(NOT_ROOT, other, yes=("securePV",), owner=OWNER)) == []
 
 
