@@ -236,7 +236,6 @@ NOT_IN_INPUT = ("CC0602", "CC0603")
 SHAPES = ("CC0207", "CC0604")  # without these the generator cannot look at a pod
 
 SYSCTL: Path = ("OCI", "Linux", "Sysctl")
-NAMESPACES: Path = ("OCI", "Linux", "Namespaces")
 
 
 def find_drift(workload: Workload, sealed: Json, references: References, *, native: bool = True) -> list[str]:

@@ -511,8 +511,8 @@ def encode(manifest: Mapping[str, Any]) -> bytes:
 # the earlier layer show. So a release's entry, an older manifest's and the operator's settings stack.
 
 
-def snp_entry(*layers: Mapping[str, Any]) -> Json:
-    """Make a complete entry of ReferenceValues.snp, defaults first: SMT is true, the rest zero.
+def complete_entry(tee: str, layers: Sequence[Mapping[str, Any]]) -> Json:
+    """Make a complete entry of ReferenceValues.snp or .tdx, defaults first; it shares nothing with a layer.
 
     Source: docs/facts/contrast-manifest.md#default-values.
 
@@ -520,16 +520,6 @@ def snp_entry(*layers: Mapping[str, Any]) -> Json:
     TrustedMeasurement, APEIP}. Values are not validated here. Fields of a newer manifest are kept. Raises FieldProblem
     for another unknown field and for a non-map in place of a map; its path counts from the entry.
     """
-    return complete_entry("snp", layers)
-
-
-def tdx_entry(*layers: Mapping[str, Any]) -> Json:
-    """Make a complete entry of ReferenceValues.tdx, like `snp_entry`; Xfam defaults to e702060000000000."""
-    return complete_entry("tdx", layers)
-
-
-def complete_entry(tee: str, layers: Sequence[Mapping[str, Any]]) -> Json:
-    """Make a complete entry of ReferenceValues.snp or .tdx, like `snp_entry`; it shares nothing with a layer."""
     return _stack_layers(ENTRIES[tee], [DEFAULTS[tee], *layers], ())
 
 

@@ -315,16 +315,6 @@ def id_auth(block: bytes) -> bytes:
     return bytes(page)
 
 
-def id_key_digest(auth: bytes) -> bytes:
-    """Hash the public key in an authentication page by SHA-384, as an attestation report states it (48 bytes).
-
-    Raises ValueError for a page that is not 4096 bytes long.
-    """
-    if len(auth) != ID_AUTH_BYTES:
-        raise ValueError(f"an ID authentication page has {ID_AUTH_BYTES} bytes, not {len(auth)}")
-    return _sha384(auth[_KEY_AT : _KEY_AT + _KEY_BYTES])
-
-
 def recover_key(block: bytes) -> tuple[int, int]:
     """Find the P-384 point (x, y) under which r = 2, s = 1 signs `block`: the smaller of the two.
 

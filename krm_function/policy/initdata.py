@@ -102,13 +102,8 @@ def _serialise_collection(value: Any, depth: int) -> str:
 HEAD = "policy_data := "
 
 
-def rego_document(rules: str, data: Mapping[str, Any]) -> str:
-    """Join the rules and their data to a policy document."""
-    return f"{rules}\n{HEAD}{pretty(dict(data))}"
-
-
 def rego_text(rules: str, containers: list[dict[str, Any]], shared_text: str) -> str:
-    """Build the same document from the containers and the serialised settings, which all pods of a render share."""
+    """Join the rules, the containers and the serialised settings, which all pods of a render share."""
     return f'{rules}\n{HEAD}{{\n  "containers": {pretty(containers, 1)},\n{shared_text}\n}}'
 
 

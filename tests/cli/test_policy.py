@@ -17,7 +17,6 @@ from krm_function.policy.initdata import (
     encode_toml,
     from_annotation,
     read_policy_data,
-    rego_document,
     rules_of,
 )
 from tests.cli.conftest import Shop
@@ -25,6 +24,7 @@ from tests.failures.checking import CONFIG
 from tests.failures.running import listing
 from tests.failures.world import CANARY, World, canaries
 from tests.policy.bound import with_images, without_images
+from tests.policy.pods import rego_document
 from tests.wording import wording
 
 WEB = "Deployment/web"

@@ -23,6 +23,7 @@ from tests.diagnosis.objects import (
     why,
 )
 from tests.hosts.running import called
+from tests.policy.pods import rego_document
 from tests.wording import wording
 
 CASES: list[Json] = yaml.safe_load((Path(__file__).parent / "statuses.yaml").read_text())
@@ -184,7 +185,6 @@ def test_a_service_is_named_where_the_policy_is_of_kata_s_form() -> None:
         encode_toml,
         from_annotation,
         read_policy_data,
-        rego_document,
         rules_of,
     )
     from krm_function.policy.settings import default_document

@@ -14,7 +14,6 @@ from krm_function.check.pods import check_workload
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA, Profile
 from krm_function.kubernetes.workload import Workload
-from krm_function.policy.initdata import rego_document
 from krm_function.policy.made_pod import allowed_names, refused_name
 from krm_function.policy.rules import load_rules, mismatch
 from krm_function.policy.seal import seal
@@ -24,6 +23,7 @@ from tests.genpolicy.standin_mounts import VOLUME
 from tests.genpolicy.standin_pod import Pod, Refused
 from tests.genpolicy.standin_policy import policy_data
 from tests.policy import host, node, pods
+from tests.policy.pods import rego_document
 
 Json = dict[str, Any]
 PINNED = "shop/web:1@sha256:" + "1" * 64

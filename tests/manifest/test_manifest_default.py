@@ -11,8 +11,7 @@ from krm_function.contrast.manifest import (
     FieldProblem,
     canonical,
     canonical_value,
-    snp_entry,
-    tdx_entry,
+    complete_entry,
 )
 from krm_function.contrast.measurement import NAMES, GuestPolicy
 
@@ -20,7 +19,7 @@ RELEASE = {"Platform": "Metal-QEMU-SNP", "ProductName": "Milan", "TrustedMeasure
 
 
 def test_a_release_entry_is_completed_with_the_defaults_of_generate() -> None:
-    assert snp_entry(RELEASE) == {
+    assert complete_entry("snp", [RELEASE]) == {
         **RELEASE,
         "MinimumTCB": dict.fromkeys(("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion")),
         "GuestPolicy": {**dict.fromkeys(NAMES, False), "ABIMinor": 0, "ABIMajor": 0, "SMT": True},
@@ -36,7 +35,7 @@ def test_a_release_entry_is_completed_with_the_defaults_of_generate() -> None:
         "MinimumMitigationVector": 0,
         "AllowedChipIDs": None,
     }
-    assert tdx_entry({"Platform": "Metal-QEMU-TDX"}) == {
+    assert complete_entry("tdx", [{"Platform": "Metal-QEMU-TDX"}]) == {
         "Platform": "Metal-QEMU-TDX",
         "MinTCBEvaluationDataNumber": 0,
         "MrTd": "",
@@ -51,7 +50,7 @@ def test_a_release_entry_is_completed_with_the_defaults_of_generate() -> None:
 
 
 def test_a_default_entry_is_canonical() -> None:
-    for made, shape in ((snp_entry(RELEASE), SNP), (tdx_entry(), TDX)):
+    for made, shape in ((complete_entry("snp", [RELEASE]), SNP), (complete_entry("tdx", []), TDX)):
         again = canonical_value(made, shape)
         assert again == made
         assert list(again) == list(made)
@@ -59,14 +58,21 @@ def test_a_default_entry_is_canonical() -> None:
 
 def test_the_default_guest_policy_is_that_of_the_launch() -> None:
     assert tuple(GUEST_POLICY.fields) == NAMES
-    assert tuple(snp_entry()["GuestPolicy"].values()) == GuestPolicy()
+    assert tuple(complete_entry("snp", [])["GuestPolicy"].values()) == GuestPolicy()
 
 
 def test_later_layers_win_key_by_key() -> None:
-    made = snp_entry(
-        RELEASE,
-        {"MinimumTCB": {"TEEVersion": 1, "SNPVersion": 2}, "GuestPolicy": {"ABIMinor": 31}, "AllowedChipIDs": ["a"]},
-        {"MinimumTCB": {"TEEVersion": 0, "SNPVersion": None}, "PlatformInfo": {"SMTEnabled": False}, "APEIP": ""},
+    made = complete_entry(
+        "snp",
+        [
+            RELEASE,
+            {
+                "MinimumTCB": {"TEEVersion": 1, "SNPVersion": 2},
+                "GuestPolicy": {"ABIMinor": 31},
+                "AllowedChipIDs": ["a"],
+            },
+            {"MinimumTCB": {"TEEVersion": 0, "SNPVersion": None}, "PlatformInfo": {"SMTEnabled": False}, "APEIP": ""},
+        ],
     )
     assert made["MinimumTCB"] == {"BootloaderVersion": None, "TEEVersion": 0, "SNPVersion": 2, "MicrocodeVersion": None}
     assert (made["GuestPolicy"]["ABIMinor"], made["GuestPolicy"]["SMT"]) == (31, True)
@@ -77,7 +83,7 @@ def test_later_layers_win_key_by_key() -> None:
 
 def test_nothing_is_shared_with_a_layer() -> None:
     layer: dict[str, Any] = {"Rtmrs": ["", "", "", ""], "Rtmr0Alternatives": ["x"], "AllowedPIIDs": []}
-    made = tdx_entry(layer)
+    made = complete_entry("tdx", [layer])
     made["Rtmrs"].append("y")
     made["Rtmr0Alternatives"].append("y")
     assert layer == {"Rtmrs": ["", "", "", ""], "Rtmr0Alternatives": ["x"], "AllowedPIIDs": []}
@@ -94,10 +100,10 @@ def test_nothing_is_shared_with_a_layer() -> None:
 )
 def test_what_no_entry_has_is_refused_with_a_suggestion(layer: dict[str, Any], message: str) -> None:
     with pytest.raises(FieldProblem) as caught:
-        snp_entry(RELEASE, layer)
+        complete_entry("snp", [RELEASE, layer])
     assert str(caught.value) == message
 
 
 def test_a_complete_entry_survives_canonical_form() -> None:
-    manifest = canonical({"ReferenceValues": {"snp": [snp_entry(RELEASE)]}})
-    assert manifest["ReferenceValues"]["snp"] == [snp_entry(RELEASE)]
+    manifest = canonical({"ReferenceValues": {"snp": [complete_entry("snp", [RELEASE])]}})
+    assert manifest["ReferenceValues"]["snp"] == [complete_entry("snp", [RELEASE])]

@@ -12,11 +12,10 @@ from krm_function.contrast.manifest import (
     FieldProblem,
     Rtmr0,
     canonical,
+    complete_entry,
     decode,
     encode,
     rtmr0_values,
-    snp_entry,
-    tdx_entry,
     with_rtmr0,
 )
 from krm_function.contrast.manifest_merge import check_overrides, check_release, merge, policy_entry
@@ -114,18 +113,24 @@ class TestPolicies:
 
 class TestReferenceValues:
     def test_without_a_base_are_those_of_the_release_completed(self) -> None:
-        assert merge(None, WEB, RELEASE)["ReferenceValues"] == {"snp": [snp_entry(part) for part in RELEASE["snp"]]}
+        assert merge(None, WEB, RELEASE)["ReferenceValues"] == {
+            "snp": [complete_entry("snp", [part]) for part in RELEASE["snp"]]
+        }
 
     def test_measured_fields_come_from_the_release_and_the_rest_from_the_base(self) -> None:
         old = snp(SNP, "Milan", OLD, MinimumTCB=TCB, GuestPolicy={"SMT": False}, AllowedChipIDs=["0c" * 64])
         made = merge(base_of({}, snp=[old]), WEB, {"snp": [snp(SNP, "Milan")]})
         assert made["ReferenceValues"]["snp"] == [
-            snp_entry(snp(SNP, "Milan", MinimumTCB=TCB, GuestPolicy={"SMT": False}, AllowedChipIDs=["0c" * 64]))
+            complete_entry(
+                "snp", [snp(SNP, "Milan", MinimumTCB=TCB, GuestPolicy={"SMT": False}, AllowedChipIDs=["0c" * 64])]
+            )
         ]
 
     def test_what_the_base_left_open_does_not_hide_what_the_release_knows(self) -> None:
         release = {"tdx": [tdx(MrSeam="0e" * 48)], "snp": [snp(SNP, "Milan", MinimumTCB=TCB)]}
-        old = base_of({}, tdx=[tdx_entry(tdx(OLD))], snp=[snp_entry(snp(SNP, "Milan", OLD))])
+        old = base_of(
+            {}, tdx=[complete_entry("tdx", [tdx(OLD)])], snp=[complete_entry("snp", [snp(SNP, "Milan", OLD)])]
+        )
         made = merge(old, WEB, release)["ReferenceValues"]
         assert made["tdx"][0]["MrSeam"] == "0e" * 48
         assert made["snp"][0]["MinimumTCB"] == TCB

@@ -13,8 +13,7 @@ from krm_function.contrast.manifest import (
     NO_REFERENCE_VALUES,
     ManifestProblem,
     canonical,
-    snp_entry,
-    tdx_entry,
+    complete_entry,
     unfilled,
     validate,
 )
@@ -40,20 +39,31 @@ def sample() -> dict[str, Any]:
             },
             "ReferenceValues": {
                 "snp": [
-                    snp_entry(
-                        {
-                            "Platform": "Metal-QEMU-SNP",
-                            "ProductName": product,
-                            "TrustedMeasurement": "0a" * 48,
-                            "APEIP": "0080b004",
-                            "MinimumTCB": TCB,
-                        }
+                    complete_entry(
+                        "snp",
+                        [
+                            {
+                                "Platform": "Metal-QEMU-SNP",
+                                "ProductName": product,
+                                "TrustedMeasurement": "0a" * 48,
+                                "APEIP": "0080b004",
+                                "MinimumTCB": TCB,
+                            }
+                        ],
                     )
                     for product in ("Milan", "Genoa")
                 ],
                 "tdx": [
-                    tdx_entry(
-                        {"Platform": "Metal-QEMU-TDX", "MrTd": "0b" * 48, "MrSeam": "0C" * 48, "Rtmrs": ["0d" * 48] * 4}
+                    complete_entry(
+                        "tdx",
+                        [
+                            {
+                                "Platform": "Metal-QEMU-TDX",
+                                "MrTd": "0b" * 48,
+                                "MrSeam": "0C" * 48,
+                                "Rtmrs": ["0d" * 48] * 4,
+                            }
+                        ],
                     )
                 ],
             },

@@ -10,6 +10,7 @@ from krm_function.config.references import References
 from krm_function.contrast.profiles import DEFAULT, Profile
 from krm_function.findings import Finding, Ref
 from krm_function.kubernetes.workload import Workload, workloads_of
+from krm_function.policy.initdata import HEAD, pretty
 from krm_function.policy.rules import load_rules
 from krm_function.policy.seal import Policy, seal
 from krm_function.policy.settings import default_settings
@@ -281,3 +282,8 @@ def refused(
         (found.code, dotted(found.path[prefix:] if found.path[:prefix] == subject.spec_path else found.path))
         for found in findings
     ]
+
+
+def rego_document(rules: str, data: Mapping[str, Any]) -> str:
+    """Join rules and policy data to a policy document."""
+    return f"{rules}\n{HEAD}{pretty(dict(data))}"

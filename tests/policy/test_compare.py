@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from krm_function.kubernetes.objects import dig
 from krm_function.policy.compare import compare_initdata
-from krm_function.policy.initdata import Initdata, read_policy_data, rego_document
+from krm_function.policy.initdata import Initdata, read_policy_data
 from krm_function.policy.rules import load_rules
 from tests.policy import host, pods
 from tests.policy.compared import Line, lines_of
+from tests.policy.pods import rego_document
 
 Json = dict[str, Any]
 RICH = json.loads(json.dumps(pods.sealed(pods.rich()).data))

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.policy.compare_values import equal_json
-from krm_function.policy.initdata import Initdata, read_policy_data, rego_document
+from krm_function.policy.initdata import Initdata, read_policy_data
 from tests.policy import pods
 from tests.policy.bound import image_storage, with_images, without_images
 from tests.policy.compared import Line, lines_of
+from tests.policy.pods import rego_document
 
 Json = dict[str, Any]
 

@@ -21,8 +21,8 @@ from krm_function.policy.initdata import (
     host_data,
     pretty,
     read_policy_data,
-    rego_document,
 )
+from tests.policy.pods import rego_document
 
 TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("'\"\\\n\r\t\0\x7f")))
 JSON = st.recursive(

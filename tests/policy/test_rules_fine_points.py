@@ -9,13 +9,14 @@ import pytest
 from krm_function.config.references import References
 from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
 from krm_function.kubernetes.workload import Workload
-from krm_function.policy.initdata import read_policy_data, rego_document
+from krm_function.policy.initdata import read_policy_data
 from krm_function.policy.rules import load_rules
 from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_document
 from krm_function.policy.settings import settings as policy_settings
 from tests.policy import pods
 from tests.policy.host import SANDBOX_ID, Agent, Host, Json
+from tests.policy.pods import rego_document
 
 IMAGE = "registry.example.com/shop/app:1@sha256:" + "a" * 64
 OTHER = "registry.example.com/shop/app:1@sha256:" + "b" * 64

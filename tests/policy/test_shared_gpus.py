@@ -16,13 +16,14 @@ from krm_function.contrast.injected import INITIALIZER, SERVICE_MESH
 from krm_function.contrast.profiles import CONTRAST, KATA, STRICT, Profile
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.compare import compare_initdata
-from krm_function.policy.initdata import decode_toml, rego_document
+from krm_function.policy.initdata import decode_toml
 from krm_function.policy.mounts import shared_gpu_notes
 from krm_function.policy.rules import load_rules
 from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_settings
 from tests.policy import node, pods
 from tests.policy.host import Agent, Host, Json
+from tests.policy.pods import rego_document
 
 DIGEST = "sha256:" + "d" * 64
 IMAGE = f"registry.example.com/shop/cuda@{DIGEST}"
