@@ -442,5 +442,4 @@ def reduce_pod(pod: Any) -> Any:
 
 def _shrink(pod: Any) -> Any:
     """Reduce a stray pod to itself, without an owner."""
-    reduced = reduce_pod(pod)
-    return {**reduced, "metadata": {key: value for key, value in reduced["metadata"].items() if key != OWNERS}}
+    return reduce_pod({**pod, "metadata": {**mapping(pod.get("metadata")), OWNERS: []}})

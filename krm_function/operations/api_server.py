@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from http.client import HTTPException, responses
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import urllib3
@@ -37,8 +37,6 @@ from krm_function.record import NamedTuple
 #     is too slow, or too long       given up: Pace, MOST_ANSWER
 #     exceeds the bounds of all      given up: SECONDS, MOST_BYTES
 
-
-Answer = TypeVar("Answer")
 
 MOST_ANSWER = 64 << 20  # bytes: a page (answer.py) of objects as large as etcd takes them
 MOST_BYTES = 1 << 30  # of all answers
@@ -82,16 +80,16 @@ class ApiServer:
 
     def get(self, path: str, label: str) -> bytes:
         """Fetch the body of an answer. label: names it in messages. Raises RefusalError."""
-        return self._ask_with_retry(lambda: self._ask_once("GET", path, label, None, MOST_ANSWER).data, label)
+        return self._ask_with_retry("GET", path, label, None, MOST_ANSWER).data
 
     def dry_run(self, path: str, body: bytes, label: str) -> Reply:
         """Post an object without storing it; path: with dryRun=All. Raises RefusalError if nothing answers."""
-        return self._ask_with_retry(lambda: self._ask_once("POST", path, label, body, MOST_POD), label)
+        return self._ask_with_retry("POST", path, label, body, MOST_POD)
 
-    def _ask_with_retry(self, ask: Callable[[], Answer], label: str) -> Answer:
+    def _ask_with_retry(self, method: str, path: str, label: str, body: bytes | None, most: int) -> Reply:
         for last in (False, True):
             try:
-                return ask()
+                return self._ask_once(method, path, label, body, most)
             except (HTTPError, HTTPException, OSError, ValueError) as problem:
                 if last:
                     name = type(getattr(problem, "reason", None) or problem).__name__

@@ -33,6 +33,7 @@ from krm_function.operations.live import (
 from krm_function.operations.live_objects import (
     API_SERVER,
     FORBIDDEN,
+    NOT_FOUND,
     ClusterObjects,
     ask_cluster,
     listing_of,
@@ -151,7 +152,6 @@ NO_DRY_RUN = re.compile(r"does not support dry run")
 NO_ROOM = re.compile(r"exceeded quota")
 NO_VERDICT = (401, 408, 409, 410, 429)  # of HTTP, about the request and not the pod
 WITH_WORDS = ("CC1131.side-effects", "CC1131.room")
-WHAT = {True: "workloads of these kinds", False: "pods"}  # may not be created
 ABSENT: Mapping[str, re.Pattern[str]] = {  # field of the pod -> the server's message that the named object is absent
     "serviceAccountName": re.compile(r'serviceaccount "[^"]*" not found'),
     "priorityClassName": re.compile(r"no PriorityClass with name \S+ was found"),
@@ -225,7 +225,8 @@ def admission_findings(
                 pass
             case str() as code:
                 words = mask_server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
-                words = WHAT[answer.of_owner] if code == "CC1131.forbidden" else words
+                if code == "CC1131.forbidden":
+                    words = "workloads of these kinds" if answer.of_owner else "pods"
                 unasked.setdefault((code, answer.namespace, words or answer.error), []).append(answer.workload)
     for (code, namespace, words), workloads in unasked.items():
         names = listed([f"{workload.ref.kind}/{workload.ref.name}" for workload in workloads])
@@ -283,7 +284,6 @@ ADMISSION = "admissionregistration.k8s.io/v1"
 WEBHOOKS = Listing(ADMISSION, "MutatingWebhookConfiguration", "the mutating webhooks")
 POLICIES = Listing(ADMISSION, "MutatingAdmissionPolicy", "the mutating admission policies")
 BINDINGS = Listing(ADMISSION, "MutatingAdmissionPolicyBinding", "the bindings of mutating admission policies")
-NOT_FOUND = 404
 LONGEST_CRON_JOB = 52  # characters of its name, the shortest limit of the kinds of Kubernetes
 RANDOM = 5  # characters that the server adds to a generateName
 MOST_VALUES = 500_000  # of one answer, counted by the characters that begin one
@@ -317,9 +317,8 @@ def _ask_all(server: ApiServer, workloads: Iterable[tuple[Workload, str]], plann
             answer = _ask(server, workload, namespace, make_pod(admitted, namespace))
             while (field := missing_field(answer, planned)) and field not in answer.without:
                 without = (*answer.without, field)
-                answer = _ask(server, workload, namespace, make_pod(admitted, namespace, without))._replace(
-                    without=without
-                )
+                pod = make_pod(admitted, namespace, without)
+                answer = _ask(server, workload, namespace, pod)._replace(without=without)
         except RefusalError as problem:
             broken = str(problem.values.get("error") or problem.values.get("limit") or problem.code)
             answer, of_owner = Answer(workload, namespace, 0, error=broken), None
@@ -343,9 +342,8 @@ def _ask_for_owners(server: ApiServer, workload: Workload, namespace: str) -> tu
         if not 200 <= answer.status <= 299 or not isinstance(template, dict):
             return admitted, None if answer.status == NOT_FOUND else answer
         generated = [dig(answer.value, ("metadata", key)) for key in ("name", "uid")]  # which a Job writes into labels
-        labels = {
-            key: text for key, text in mapping(dig(template, ("metadata", "labels"))).items() if text not in generated
-        }
+        labels = mapping(dig(template, ("metadata", "labels")))
+        labels = {key: text for key, text in labels.items() if text not in generated}
         template = {**template, "metadata": {**mapping(template.get("metadata")), "labels": labels}}
         admitted = place_in_owner(template, workload)
         if value["kind"] != "CronJob":

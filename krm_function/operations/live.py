@@ -464,8 +464,7 @@ def _find_unknown(
     elsewhere = {digest for text in texts if text is not None for digest in _read_digests(text)}
     elsewhere -= set(map(read_sealed_digest, output.workloads))
     for value, copy in zip(objects, find_copies(objects, output.kinds, pods.controllers), strict=True):
-        gone = dig(value, ("metadata", "deletionTimestamp")) is not None
-        if gone or copy is not None or pods.is_of_unlisted(value):
+        if dig(value, ("metadata", "deletionTimestamp")) is not None or copy is not None or pods.is_of_unlisted(value):
             continue
         owners = find_owners(value, pods.controllers)
         if owners and (reference(value).kind == "Pod" or reference(owners[-1]) in differing):

@@ -7,9 +7,9 @@ message. It never asks for Secrets. It trusts no answer of the cluster: api_serv
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from krm_function.check.running_pods import reduce_pod
+from krm_function.check.running_pods import RunningPods, reduce_pod
 from krm_function.cli.cluster import ClusterClasses
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS
@@ -19,18 +19,11 @@ from krm_function.operations.api_server import ApiServer, Listing, Lists, Refusa
 from krm_function.record import NamedTuple
 
 FORBIDDEN = 403
-ABSENT = 404  # no such resource
+NOT_FOUND = 404  # no such resource
 CONFIG_MAP = ("v1", "ConfigMap")
 POD = ("v1", "Pod")
 OWNER_KINDS = tuple((version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod")
 Unlisted = dict[tuple[str, str], str]  # kind and namespace of a list that the cluster refuses -> its answer
-
-
-class TakesPods(Protocol):
-    """Receives one pod after another."""
-
-    def add(self, pod: Any) -> None:
-        """Take one pod, without keeping it."""
 
 
 class ClusterObjects(NamedTuple):
@@ -50,7 +43,7 @@ class ClusterObjects(NamedTuple):
 
 def read_cluster_objects(
     namespaces: Iterable[str],
-    taker: Callable[[tuple[Any, ...], Collection[tuple[str, str]]], TakesPods],
+    taker: Callable[[tuple[Any, ...], Collection[tuple[str, str]]], RunningPods],
     custom: Iterable[tuple[str, str]] = (),
 ) -> ClusterObjects:
     """Read the objects of the current context. Never raises.
@@ -60,7 +53,7 @@ def read_cluster_objects(
     """
     names, kinds, unlisted = list(namespaces), (*OWNER_KINDS, *custom, CONFIG_MAP), Unlisted()
 
-    def read(lists: Lists) -> tuple[tuple[Any, ...], TakesPods, ClusterClasses]:
+    def read(lists: Lists) -> tuple[tuple[Any, ...], RunningPods, ClusterClasses]:
         objects = tuple(value for name in names for kind in kinds for value in _list_kind(lists, kind, name, unlisted))
         pods = taker(objects, unlisted.keys())
         for name in names:
@@ -85,7 +78,7 @@ def _list_kind(
     try:
         yield from lists.objects(listing_of(*kind, namespace)._replace(name=name))
     except RefusalError as problem:
-        if problem.status not in (FORBIDDEN, ABSENT):
+        if problem.status not in (FORBIDDEN, NOT_FOUND):
             raise
         if problem.status == FORBIDDEN or "." not in kind[0]:
             unlisted[(kind[1], namespace)] = problem.values["answer"]

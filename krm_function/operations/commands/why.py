@@ -57,8 +57,8 @@ def run(options: Namespace) -> int:
     causes = why(evidence)
     form = diagnosis_json if options.output == "json" else diagnosis_text
     write_out(form(evidence.ref, state_of(evidence), causes).encode("utf-8"))
-    findings = findings if has_errors(causes) else ()  # a pod that runs needs no further objects
-    return max(print_findings(findings, options.format, options.report), exit_code(causes))
+    problems = findings if has_errors(causes) else ()  # a pod that runs needs no further objects
+    return max(print_findings(problems, options.format, options.report), exit_code(causes))
 
 
 def _read_files(options: Namespace) -> tuple[list[Any], tuple[Any, ...]]:

@@ -139,13 +139,14 @@ def only_the_pods_are_named(shop: Shop, field: str, *others: Ran) -> None:
     until("the end of the changed pods", lambda: shop.check().code == 0)
 
 
-def admission_policy() -> list[Json]:
-    """A MutatingAdmissionPolicy that adds a variable, with its binding."""
+def admission_policy(group: str = "", resource: str = "pods", template: str = "") -> list[Json]:
+    """A MutatingAdmissionPolicy that adds a variable, with its binding. template: the path of the pod in the object."""
     version = "admissionregistration.k8s.io/v1"
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
+    fields = f"{template}/spec/containers".removeprefix("/")
     expression = (
-        'JSONPatch{op: "add", path: "/spec/containers/0/env",'
-        ' value: [Object.spec.containers.env{name: "HTTP_PROXY", value: "http://proxy"}]}'
+        f'JSONPatch{{op: "add", path: "/{fields}/0/env",'
+        f' value: [Object.{fields.replace("/", ".")}.env{{name: "HTTP_PROXY", value: "http://proxy"}}]}}'
     )
     spec = {
         "matchConstraints": {"resourceRules": [rule]},
@@ -176,6 +177,20 @@ def test_an_admission_policy_is_named(applied: Shop) -> None:
         restarted(applied)
     until("the end of the policy", lambda: not _differs(applied))
     only_the_pods_are_named(applied, ": env", piped(applied))
+
+
+@pytest.mark.parametrize(
+    ("group", "resource", "template"),
+    [("apps", "deployments", "/spec/template"), ("batch", "jobs", "/spec/template")],
+)
+def test_an_admission_policy_on_workloads_is_named(applied: Shop, group: str, resource: str, template: str) -> None:
+    """A CronJob's pods come from the Jobs that its controller creates."""
+    with there(applied.api, *admission_policy(group, resource, template)):
+        until("the policy", lambda: admitted(plan(applied)))
+        said = admitted(plan(applied))
+        assert all("env; such pods are subject to MutatingAdmissionPolicy add-proxy" in line for line in said)
+        assert admitted(applied.check()) == said
+    until("the end of the policy", lambda: not admitted(plan(applied)))
 
 
 def of_namespace(kind: str, **parts: Any) -> Json:
