@@ -99,7 +99,7 @@ def test_results_of_another_function_stay_in_front_of_ours(
     once = krm_machine.krm(stdin=resource_lists["source of gpu"] + foreign).ok()
     said = load(once)[0]["results"]
     assert said[0] == {"message": "looked at", "severity": "info"}
-    assert [result["tags"]["code"] for result in said[1:]] == ["CC0703"] * 4
+    assert [result["tags"]["code"] for result in said[1:]] == ["CC0703"]
     assert krm_machine.krm(stdin=once).ok() == once
     assert load(krm_machine.krm("uninject", stdin=once).ok())[0]["results"] == said[:1]
 
