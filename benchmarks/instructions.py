@@ -17,7 +17,7 @@ from benchmarks.figures import record, recorded
 from benchmarks.measure import Program, environment, sample
 from benchmarks.ours import bare_post_render
 
-MOST = 0.02  # growth since the recorded figures
+MOST = 0.01  # growth since the recorded figures: a loop over all documents for seven words adds 1.8 % to 2 MB
 _COUNT = re.compile(r"I\s+refs:\s+([\d,]+)")
 
 
