@@ -117,7 +117,7 @@ def test_parts_that_are_written_once_say_the_same(kind: str) -> None:
 
 
 def test_a_schema_that_people_have_beside_their_files_is_not_long() -> None:
-    assert {kind: len(schema_text(kind)) < 50_000 for kind in KINDS} == dict.fromkeys(KINDS, True)
+    assert {kind: len(schema_text(kind)) < 52_000 for kind in KINDS} == dict.fromkeys(KINDS, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
