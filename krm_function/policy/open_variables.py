@@ -25,8 +25,8 @@ from krm_function.policy.rules import NAME, profile_of_data
 #     no                 some                            some               both in one entry      is open
 #
 # A key is in an entry if `keys` has it or is absent, a name if `variables` has it or is absent. All keys of an object
-# (envFrom) are those of `keys`; without any, CC0672. Where an interpreter, a shell or a GPU stack reads the variables,
-# only `variables` names one (policy/chosen_programs.py).
+# (envFrom) are those of `keys` in entries that name no variables, or one of these; without any, CC0672. Where an
+# interpreter, a shell or a GPU stack reads the variables, only `variables` names one (policy/chosen_programs.py).
 
 
 def opened_keys(
@@ -47,19 +47,29 @@ def opened_keys(
     entries = _find_entries(references, namespace, kind, name)
     if not isinstance(entries, list):
         return entries
-    keys = (key,) if key else tuple(sorted({key for entry in entries for key in entry.keys}))
+    keys = (key,) if key else tuple(sorted({name for entry in entries for name in _keys_for_all(entry, variable)}))
     if not keys:
         return Cause("CC0672.keys")
+    unnamed: dict[str, str] = {}
     for opened_key in keys:
         covering = [entry for entry in entries if opened_key in entry.keys or (key and not entry.keys)]
         name_of_variable = variable if key else variable + opened_key
-        if not covering:
+        if any(name_of_variable in entry.variables for entry in covering):
+            continue
+        if named_only:
+            unnamed[opened_key] = name_of_variable
+        elif not covering:
             return Cause("CC0672.key", {"key": opened_key})
-        by_name = any(name_of_variable in entry.variables for entry in covering)
-        unnamed = any(not entry.variables for entry in covering)
-        if not by_name and (named_only or not unnamed):
-            return Cause("CC0672.unnamed" if unnamed else "CC0672.variable", {"variable": name_of_variable})
+        elif all(entry.variables for entry in covering):
+            return Cause("CC0672.variable", {"variable": name_of_variable})
+    if unnamed:
+        return Cause("CC0672.unnamed", {"keys": ", ".join(unnamed), "variables": ", ".join(unnamed.values())})
     return keys
+
+
+def _keys_for_all(entry: ExternalSource, prefix: str) -> tuple[str, ...]:
+    """Return the keys that an entry opens for envFrom; those of an entry that names other variables are none."""
+    return entry.keys if not entry.variables or any(prefix + key in entry.variables for key in entry.keys) else ()
 
 
 def _find_entries(references: References, namespace: str, kind: str, name: str) -> list[ExternalSource] | Cause | None:

@@ -590,8 +590,8 @@ def a_value_of_the_pod_that_steers_a_program(world: World) -> None:
 @cases(
     "CC0672",
     f"{CONTAINER}.env[3].valueFrom.secretKeyRef",
-    "may run what MORE contains",
-    hint="add MORE to the variables",
+    "does not name MORE",
+    hint="add an entry with keys: [password] and variables: [MORE]",
 )
 def an_open_secret_of_a_shell_without_names(world: World) -> None:
     _opened(world)

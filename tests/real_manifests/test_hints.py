@@ -3,6 +3,7 @@
 One test follows the hints of every error of every package, round by round, until no hint names a rule.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,14 @@ def external_source(workload: Workload, finding: Finding) -> dict[str, Any]:
     return {"policy": {"externalSources": [{"kind": kind, "name": reference["name"], "keys": [key]}]}}
 
 
+def named_source(workload: Workload, finding: Finding) -> dict[str, Any]:
+    """The same with the name of the variable that the hint has."""
+    part = external_source(workload, finding)
+    keys, variables = re.findall(r"\[(.*?)\]", finding.hint)
+    part["policy"]["externalSources"][0] |= {"keys": keys.split(", "), "variables": variables.split(", ")}
+    return part
+
+
 def volume_rule(workload: Workload, finding: Finding) -> dict[str, Any]:
     """The rule for the claim or the directory of the node that is mounted at the place of a finding."""
     name = (workload.at(finding.path) or {}).get("name") or dig(workload.at(finding.path), ("metadata", "name"))
@@ -53,6 +62,7 @@ def renamed_gpu(_: Workload, finding: Finding) -> dict[str, Any]:
 RULES: dict[str, Callable[[Workload, Finding], dict[str, Any]]] = {
     "list it in spec.policy.externalSources": external_source,
     "to the keys of the entry": external_source,
+    "add an entry with keys": named_source,
     "spec.volumes.splitSubPaths: true": lambda *_: {"volumes": {"splitSubPaths": True}},
     "the rules of spec.volumes": volume_rule,
     "spec.volumes.imageVolumes: emptyDir": lambda *_: {"volumes": {"imageVolumes": "emptyDir"}},
@@ -67,7 +77,7 @@ def with_part(spec: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     entries = [dict(entry) for entry in dig(spec, ("policy", "externalSources")) or ()]
     for new in dig(part, ("policy", "externalSources")) or ():
         same = [entry for entry in entries if (entry["kind"], entry["name"]) == (new["kind"], new["name"])]
-        if same:
+        if same and "variables" not in new:
             same[0]["keys"] = list(dict.fromkeys((*same[0]["keys"], *new["keys"])))
         else:
             entries.append(new)
