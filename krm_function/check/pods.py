@@ -44,7 +44,9 @@ from krm_function.text.changes import Change, apply
 def make_pod(workload: Workload, namespace: str, without: Container[str] = ()) -> dict[str, Any]:
     """Make the pod. without: fields of its spec that name objects which the cluster does not have yet."""
     metadata = {key: workload.pod_metadata[key] for key in ("labels", "annotations") if workload.pod_metadata.get(key)}
-    spec = {key: value for key, value in workload.pod_spec.items() if key not in without}
+    # the older name of the account, which the API server sets beside it
+    old = "serviceAccount" if "serviceAccountName" in without else ""
+    spec = {key: value for key, value in workload.pod_spec.items() if key not in without and key != old}
     spec |= _add_claims(workload, spec)
     if workload.ref.kind == "StatefulSet":
         spec |= _add_pod_name(workload)

@@ -6,7 +6,7 @@ message. It never asks for Secrets. It trusts no answer of the cluster: api_serv
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.check.running_pods import RunningPods, reduce_pod
@@ -23,7 +23,7 @@ NOT_FOUND = 404  # no such resource
 CONFIG_MAP = ("v1", "ConfigMap")
 POD = ("v1", "Pod")
 OWNER_KINDS = tuple((version, kind) for kind, (version, *_) in KINDS.items() if kind != "Pod")
-Unlisted = dict[tuple[str, str], str]  # kind and namespace of a list that the cluster refuses -> its answer
+Unlisted = dict[tuple[str, str], RefusalError]  # kind and namespace of a list that the cluster refuses
 
 
 class ClusterObjects(NamedTuple):
@@ -59,11 +59,12 @@ def read_cluster_objects(
         for name in names:
             for pod in _list_kind(lists, POD, name, unlisted):
                 pods.add(pod)
+        _require_any(names, unlisted)
         return objects, pods, runtime_classes(lists)
 
     asked = ask_cluster(read)
     objects, pods, classes = asked.answer or (None, None, ClusterClasses())
-    findings = (*asked.findings, *_report_unlisted(unlisted))
+    findings = asked.findings or tuple(_report_unlisted(unlisted))
     return ClusterObjects(objects, pods, classes, asked.context, findings, asked.server)
 
 
@@ -81,14 +82,20 @@ def _list_kind(
         if problem.status not in (FORBIDDEN, NOT_FOUND):
             raise
         if problem.status == FORBIDDEN or "." not in kind[0]:
-            unlisted[(kind[1], namespace)] = problem.values["answer"]
+            unlisted[(kind[1], namespace)] = problem
 
 
-def _report_unlisted(unlisted: Mapping[tuple[str, str], str]) -> list[Finding]:
+def _require_any(namespaces: Sequence[str], unlisted: Unlisted) -> None:
+    """Raise the first RefusalError of a cluster that shows neither a workload nor a pod."""
+    if namespaces and all((kind, name) in unlisted for name in namespaces for _, kind in (*OWNER_KINDS, POD)):
+        raise next(iter(unlisted.values()))
+
+
+def _report_unlisted(unlisted: Unlisted) -> list[Finding]:
     """Return a finding for each namespace of which some kinds cannot be listed."""
     names: dict[tuple[str, str], list[str]] = {}
-    for (kind, namespace), answer in unlisted.items():
-        names.setdefault((namespace, answer), []).append(f"{kind}s")
+    for (kind, namespace), problem in unlisted.items():
+        names.setdefault((namespace, problem.values["answer"]), []).append(f"{kind}s")
     return [
         finding("CC1180", names=", ".join(kinds), namespace=namespace, answer=answer)
         for (namespace, answer), kinds in names.items()
@@ -188,6 +195,7 @@ def read_namespaces(
                     owner_kinds |= _find_custom_owners(value)
                     objects.append(reduce_pod(value) if kind == POD else value)
             objects += [value for kind in sorted(owner_kinds) for value in _list_kind(lists, kind, name, unlisted)]
+        _require_any(names, unlisted)
         if choose and API_SERVER[0] not in names:
             objects += _list_kind(lists, SERVICE, API_SERVER[0], {}, API_SERVER[1])
         if choose and (ref := choose(objects)):
@@ -196,7 +204,7 @@ def read_namespaces(
         return tuple(objects)
 
     asked = ask_cluster(read)
-    findings = (*asked.findings, *_report_unlisted(unlisted))
+    findings = asked.findings or tuple(_report_unlisted(unlisted))
     return ClusterObjects(asked.answer, context=asked.context, findings=findings)
 
 

@@ -387,3 +387,8 @@ def test_a_custom_resource_that_cannot_be_listed_is_not_missing(check: Callable[
         in ran.stderr
     )
     assert "CC1120 shop/llm" not in ran.stderr
+
+
+def test_a_cluster_that_shows_nothing_is_an_error_of_the_environment(check: Callable[..., Run]) -> None:
+    ran = check(cluster(), refused="namespaces/shop")
+    assert (ran.code, ran.stderr.count("error "), "error CC1003: " in ran.stderr) == (3, 1, True), ran.stderr
