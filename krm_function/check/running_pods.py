@@ -292,9 +292,12 @@ class RunningPods:
 
     def is_of_unlisted(self, value: Any) -> bool:
         """Tell whether an owner of an object is of a kind that the cluster does not show."""
-        while (owner := controller_of(value)) is not None and (owner.kind, owner.namespace) not in self.unlisted:
+        for _ in range(len(self.controllers) + 1):  # a circle has no end
+            owner = controller_of(value)
+            if owner is None or (owner.kind, owner.namespace) in self.unlisted:
+                return owner is not None
             value = self.controllers.get(owner)
-        return owner is not None
+        return False
 
     def rollouts(self, apart_from: Collection[Ref] = ()) -> Iterator[Finding]:
         """Yield a finding for each owner whose rollout is not finished."""
