@@ -70,4 +70,4 @@ def test_diff_of_two_outputs_says_once_which_command_compares_them(shop: Shop, r
     (shop.directory / "old.yaml").write_bytes(World().stream())
     run = shop("diff", "old.yaml", "new.yaml", "--config", "config.yaml")
     assert "--policy" not in run.stderr
-    assert "a cluster keeps only the last of two objects with the same identity" in run.stderr
+    assert "new.yaml is the output of an earlier render" in run.stderr

@@ -61,6 +61,7 @@ ROWS = (
     Row(TASK + "helm.md", "helm upgrade", "chart"),
     Row(TASK + "helm.md", "export HELM_DATA_HOME", "chart_and_plugins", "helm4"),
     Row(TASK + "helm.md", "helm plugin verify", "chart_and_plugins", "helm4"),
+    Row(TASK + "helm.md", "helm plugin install http", why="needs the repository; tests/install/test_helm_plugins.py"),
     Row(TASK + "helm.md", "gpg", why="needs gpg and its keys; tests/install/test_helm_plugins.py compares the digest"),
     Row(TASK + "helm.md", "mkdir contrast", "chart_and_plugins"),
     Row(TASK + "helm.md", "contrast-krm init", "plain_chart"),
