@@ -20,7 +20,7 @@ from krm_function.policy.controllers import moved_variables
 from krm_function.policy.initdata import digest, from_annotation
 from krm_function.policy.made_pod import name_difference
 from krm_function.record import NamedTuple
-from krm_function.render.copies import find_owners, index_controllers
+from krm_function.render.copies import find_owners, index_controllers, list_owners
 from krm_function.text.changes import same
 
 # --- Quote the words of an API server about a pod, without anything of the pod that might be secret
@@ -292,12 +292,8 @@ class RunningPods:
 
     def is_of_unlisted(self, value: Any) -> bool:
         """Tell whether an owner of an object is of a kind that the cluster does not show."""
-        for _ in range(len(self.controllers) + 1):  # a circle has no end
-            owner = controller_of(value)
-            if owner is None or (owner.kind, owner.namespace) in self.unlisted:
-                return owner is not None
-            value = self.controllers.get(owner)
-        return False
+        owners = map(controller_of, (value, *list_owners(value, self.controllers)))
+        return any((owner.kind, owner.namespace) in self.unlisted for owner in owners if owner)
 
     def rollouts(self, apart_from: Collection[Ref] = ()) -> Iterator[Finding]:
         """Yield a finding for each owner whose rollout is not finished."""

@@ -420,16 +420,8 @@ def _make_finding(path: Path, inside: Path, ref: Ref | None, expected_type: str,
 #     two containers of one name      the name of a container, and where a container counts as Contrast's own
 
 
-OF_VOLUMES = (
-    "CC0601",
-    "CC0605",
-    "CC0805",
-    "CC0807",
-    "CC0808",
-    "CC0810",
-    "CC083",
-    "CC0844",
-)  # about a volume, or its source
+# about a volume, or its source
+OF_VOLUMES = ("CC0601", "CC0605", "CC0805", "CC0807", "CC0808", "CC0810", "CC083", "CC0844")
 _CLAIM_TEMPLATES = "volumeClaimTemplates"
 SAME_NAME = "CC0208"
 BY_NAME = "CC0507"  # the image of a container with one of Contrast's names

@@ -348,8 +348,12 @@ def _ask_for_owners(server: ApiServer, workload: Workload, namespace: str) -> tu
         admitted = place_in_owner(template, workload)
         if value["kind"] != "CronJob":
             break
-        value, path = {"apiVersion": "batch/v1", "kind": "Job", **dig(answer.value, path[:2])}, path[2:]
+        value, path = _make_job(answer.value), path[2:]
     return admitted, None
+
+
+def _make_job(cron_job: Any) -> dict[str, Any]:
+    return {"apiVersion": "batch/v1", "kind": "Job", **dig(cron_job, ("spec", "jobTemplate"))}
 
 
 def _ask(server: ApiServer, workload: Workload, namespace: str, value: dict[str, Any]) -> Answer:
@@ -387,7 +391,7 @@ class _Lookups:
         workload = answer.workload
         values = [workload.object, make_pod(workload, name)]
         if workload.ref.kind == "CronJob":
-            values.append({"apiVersion": "batch/v1", "kind": "Job", **dig(workload.object, workload.template[:2])})
+            values.append(_make_job(workload.object))
         webhooks, policies, bindings = (self._lists[listing.kind] for listing in (WEBHOOKS, POLICIES, BINDINGS))
         about = self._namespaces[name]
         names = [cause for value in values for cause in changed_by(webhooks, policies, bindings, value, about)]

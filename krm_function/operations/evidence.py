@@ -6,9 +6,9 @@ from typing import Any
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
-from krm_function.kubernetes.objects import controller_of, dig, mapping, maps, reference
+from krm_function.kubernetes.objects import dig, mapping, maps, reference
 from krm_function.record import NamedTuple
-from krm_function.render.copies import index_controllers
+from krm_function.render.copies import index_controllers, list_owners
 from krm_function.render.make_manifest import read_emitted_manifest
 
 # --- An event of a cluster, of either version of the API, and the events about an object
@@ -130,16 +130,16 @@ def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | F
         below = [
             event
             for event in objects
-            if _has_address(event, "Pod", "", "") and value in _find_owners(event, controllers)
+            if _has_address(event, "Pod", "", "") and value in list_owners(event, controllers)
         ]
         pod = _choose_pod(below)
         if pod is None:
-            children = [pod for pod in objects if value in _find_owners(pod, controllers)]
+            children = [pod for pod in objects if value in list_owners(pod, controllers)]
             parts = (*children, value)
             told = [event for part in parts for event in about(part, all_events)]
             return _add_surroundings(Evidence(reference(value), None, parts, (), tuple(told)), objects)
         value = pod
-    owners = tuple(_find_owners(value, controllers))
+    owners = tuple(list_owners(value, controllers))
     told = [event for owner in owners for event in about(owner, all_events)]
     evidence = Evidence(reference(value), value, owners, tuple(about(value, all_events)), tuple(told))
     return _add_surroundings(evidence, objects)
@@ -204,14 +204,6 @@ def _select_events(all_events: Sequence[Event], kind: str, namespace: str, name:
         for event in all_events
         if (event.kind, event.name) == (kind, name) and (not namespace or event.namespace in ("", namespace))
     ]
-
-
-def _find_owners(value: Any, controllers: Mapping[Any, Any]) -> list[Any]:
-    owners: list[Any] = []
-    while (owner := controller_of(value)) is not None and owner in controllers and len(owners) < len(controllers):
-        value = controllers[owner]
-        owners.append(value)
-    return owners
 
 
 def _choose_pod(pods: Sequence[Any]) -> Any:

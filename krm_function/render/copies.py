@@ -93,11 +93,15 @@ def index_controllers(values: Iterable[Any], kinds: Kinds = SHIPPED) -> Mapping[
 
 def find_owners(value: Any, controllers: Mapping[Controller, Any]) -> list[Any] | None:
     """Return the controllers of an object, up to the one without an owner; None if any is missing."""
+    owners = list_owners(value, controllers)
+    return owners if controller_of([value, *owners][-1]) is None else None
+
+
+def list_owners(value: Any, controllers: Mapping[Controller, Any]) -> list[Any]:
+    """Return the controllers of an object as far as they are known; a circle has no end."""
     owners: list[Any] = []
-    while (owner := controller_of(value)) is not None:
-        value = controllers.get(owner)
-        if value is None or len(owners) >= len(controllers):  # a circle has no end
-            return None
+    while (owner := controller_of(value)) is not None and owner in controllers and len(owners) < len(controllers):
+        value = controllers[owner]
         owners.append(value)
     return owners
 
