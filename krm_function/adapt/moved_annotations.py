@@ -7,7 +7,7 @@ from krm_function.contrast.annotations import misplaced
 from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Edit
-from krm_function.kubernetes.workload import PREFIX, Draft, Workload
+from krm_function.kubernetes.workload import POD_ROLE, PREFIX, Draft, Workload
 from krm_function.text.changes import ABSENT
 
 # --- Move an annotation of Contrast's from the object to the pod template, where it has an effect
@@ -15,7 +15,8 @@ from krm_function.text.changes import ABSENT
 # Truth table, first row that fits:
 #
 #   the key has no effect on a pod template, or is no text       stays, and is CC0202 or CC0203
-#   it is the role of the coordinator                            stays: it is a label of the pod template
+#   it is the coordinator's role, on the pod template            moves to its labels: an annotation until Contrast 1.20
+#   it is the role of a pod, anywhere else                       stays: it is a label of the pod template
 #   the object is a Pod, or has several pod templates            stays: there is nowhere to move it, or no telling where
 #   the pod template has the key                                 stays: of the same value it does no harm
 #   any other                                                    moves, with its value
@@ -24,18 +25,24 @@ from krm_function.text.changes import ABSENT
 CODE = "CC0290"
 
 
+def field_of(key: str) -> str:
+    """Return the field of the pod template's metadata in which Contrast reads a key that moves."""
+    return "labels" if key == POD_ROLE else "annotations"
+
+
 def move(draft: Draft, keys: Container[str]) -> None:
     """Move the misplaced annotations that have one of these keys."""
     workload = draft.workload
     for key, (path, value) in misplaced(workload).items():
         if key not in keys:
             continue
-        reason = "Contrast reads its annotations on the pod template alone"
+        reason = "Contrast reads its annotations on the pod template alone, and the role from its labels"
         metadata = draft.workload.metadata_path
-        for place in (metadata, (*metadata, "annotations")):
+        field = field_of(key)
+        for place in (metadata, (*metadata, field)):
             if draft.workload.at(place) is None:
                 draft.edit("set", place, {}, CODE, reason)
-        draft.edit("set", (*metadata, "annotations", key), value, CODE, reason)
+        draft.edit("set", (*metadata, field, key), value, CODE, reason)
         draft.edit("remove", (*path, key), ABSENT, CODE, reason)
 
 
@@ -59,4 +66,4 @@ def annotation_choices(workload: Workload) -> Iterator[RuleChoice]:
     keys = misplaced(workload)
     if keys and not type_findings(workload):
         names = listed([key.removeprefix(PREFIX) for key in keys])
-        yield RuleChoice("moveAnnotations", "move", f"what the object says of {names} holds for its pods")
+        yield RuleChoice("moveAnnotations", "move", f"{names} now apply to the pods, which did not read them before")

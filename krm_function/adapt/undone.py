@@ -28,7 +28,7 @@ from krm_function.findings import Path
 from krm_function.kubernetes.objects import dig, mapping, maps, reference
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
-from krm_function.kubernetes.workload import Draft, PodContainer, Workload, mounts_of
+from krm_function.kubernetes.workload import POD_ROLE, Draft, PodContainer, Workload, mounts_of
 from krm_function.text.changes import ABSENT, same
 
 
@@ -56,9 +56,10 @@ def lost(now: Any, original: Any, new: Any, kinds: Kinds = SHIPPED) -> Path | No
     ref = reference(now)
     for template in kinds.paths(ref, new):
         present, rendered = (Workload(mapping(value), (), ref, template) for value in (now, new))
-        for key in MOVABLE:  # and the one that the rule securePV writes
-            if not same(present.annotations.get(key), rendered.annotations.get(key)):
-                return (*present.metadata_path, "annotations", key)
+        for key in (*MOVABLE, POD_ROLE):  # and the one that the rule securePV writes
+            path = (*present.metadata_path, moved_annotation.field_of(key), key)
+            if not same(present.at(path), rendered.at(path)):
+                return path
         if not same(_list_volumes(present), _list_volumes(rendered)):
             return (*present.spec_path, "volumes")
         if (place := _find_other_gpus(present, rendered)) is not None:
@@ -120,7 +121,12 @@ def _remake_moves(now: Workload, draft: Draft) -> None:
     """Move annotations: one has left the object, and is on the pod template with its value."""
     places = misplaced(draft.workload).items()
     moved_annotation.move(
-        draft, [key for key, (path, value) in places if now.annotations.get(key) == value and _is_gone(now, path, key)]
+        draft,
+        [
+            key
+            for key, (path, value) in places
+            if now.at((*now.metadata_path, moved_annotation.field_of(key), key)) == value and _is_gone(now, path, key)
+        ],
     )
 
 

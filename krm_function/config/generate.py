@@ -784,8 +784,8 @@ class Generate(NamedTuple):
     ] = 0
     object_annotations: Annotated[
         Literal["refuse", "move"],
-        "annotations of Contrast's that stand on a workload instead of its pod template, where nothing reads them: "
-        "refuse is an error, move puts them there",
+        "Contrast's annotations on a workload instead of its pod template, and the coordinator's role as an annotation "
+        "instead of a label: refuse is an error, move puts them where Contrast reads them",
     ] = "refuse"
     memory: Annotated[
         Literal["check", "calculate"],

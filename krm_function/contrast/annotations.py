@@ -80,7 +80,7 @@ MISSPELT: Mapping[str, str] = MappingProxyType(
 )
 
 
-# Those that the rule `objectAnnotations` moves; the role is a label today.
+# Those that the rule `objectAnnotations` moves from the object; the role moves from an annotation to a label.
 MOVABLE = tuple(key for key, entry in KNOWN.items() if "pod annotation" in entry.places and key != POD_ROLE)
 
 
@@ -155,6 +155,9 @@ def misplaced(workload: Workload) -> dict[str, tuple[Path, str]]:
             value = annotations.get(key)
             if isinstance(value, str) and key not in movable and key not in workload.annotations:
                 movable[key] = (path, value)
+    role = workload.annotations.get(POD_ROLE)
+    if role == KNOWN[POD_ROLE].value and POD_ROLE not in workload.labels:
+        movable[POD_ROLE] = ((*workload.metadata_path, "annotations"), role)
     return movable
 
 

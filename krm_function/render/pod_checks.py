@@ -175,13 +175,14 @@ def _check_init_containers(workload: Workload) -> Iterator[Finding]:
 
 def _check_annotations(workload: Workload) -> Iterator[Finding]:
     """Find keys of Contrast's domain that have no effect: misspelt or in the wrong place."""
+    movable = annotations.misplaced(workload)
     for metadata, noun, key in _list_contrast_keys(workload, workload.metadata_path):
         is_read = annotations.is_known(key, "pod annotation" if noun == "annotation" else "pod label")
         old_role = key == POD_ROLE and noun == "annotation" and workload.labels.get(key) != workload.annotations[key]
         if old_role or not is_read:
             place = f"the {noun}s of the pod template"
-            yield annotations.unread(workload.ref, (*metadata, f"{noun}s", key), noun, key, place)
-    movable = annotations.misplaced(workload)
+            by_rule = old_role and key in movable
+            yield annotations.unread(workload.ref, (*metadata, f"{noun}s", key), noun, key, place, by_rule=by_rule)
     for metadata, where in annotations.outer_metadata(workload):
         place = f"{where}, only on its pod template"
         for path, noun, key in _list_contrast_keys(workload, metadata):

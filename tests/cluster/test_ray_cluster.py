@@ -37,8 +37,9 @@ def the_operator(cluster: ControlPlane) -> Iterator[ControlPlane]:
         yield made
 
 
-def rendered(namespace: str, form: str, name: str = "llm") -> bytes:
+def rendered(namespace: str, form: str, name: str = "llm", version: str = "v1") -> bytes:
     value = ray_cluster(name, **FORMS[form])
+    value["apiVersion"] = f"ray.io/{version}"
     value["metadata"]["namespace"] = namespace
     return generated(value)
 
@@ -61,6 +62,14 @@ def test_every_pod_of_the_operator_starts(operator: ControlPlane, api: Api, name
         for probe in (ray["livenessProbe"], ray["readinessProbe"]):
             if "exec" in probe:
                 assert agent.allows("ExecProcessRequest", host.execute("ray", probe["exec"]["command"]))
+
+
+def test_the_pods_of_an_object_of_the_old_version_start(operator: ControlPlane, api: Api, namespace: str) -> None:
+    output = rendered(namespace, "the operator's command", version="v1alpha1")
+    old = KUBERAY._replace(path=KUBERAY.path.replace("/v1/", "/v1alpha1/"))
+    create(operator, old, object_of(output, "RayCluster"))
+    for pod in made_pods(api, namespace, PODS):
+        assert_starts(pod)
 
 
 @pytest.mark.parametrize("length", [40, 46, 47, 50, 53])

@@ -81,7 +81,7 @@ BY_CATALOGUE = (
 )
 _NEVER = wording("CC1109.kind")
 OTHER_VERSIONS = (
-    Planted(thing("ray.io/v1alpha1", "RayCluster", **_RAY), (), "only known for v1"),
+    Planted(thing("ray.io/v1beta1", "RayCluster", **_RAY), (), "only known for v1, v1alpha1"),
     Planted(thing("apps.kruise.io/v1beta1", "CloneSet", template=template()), (), "only known for v1alpha1"),
     Planted(thing("jobset.x-k8s.io/v1alpha1", "JobSet", jobs=[replicated("driver")]), (), "only known for v1alpha2"),
     *(

@@ -13,7 +13,7 @@ from tests.failures.world import NOTE, World
 from tests.mistakes.test_mistakes import said
 from tests.world import an_object, config, coordinator, stream
 
-SKIP, INGRESS = f"{NOTE}skip-initializer", f"{NOTE}servicemesh-ingress"
+SKIP, INGRESS, ROLE = f"{NOTE}skip-initializer", f"{NOTE}servicemesh-ingress", f"{NOTE}pod-role"
 MOVE = {"objectAnnotations": "move"}
 
 
@@ -47,6 +47,36 @@ def test_annotations_of_the_deployment_are_moved_to_its_pods_and_back(more: dict
     assert shop("uninject", data=made).stdout == given
     again = shop("generate", "-", "--config", "config.yaml", data=made)
     assert (again.code, again.stdout) == (0, made)
+
+
+def test_the_role_of_an_old_coordinator_moves_from_an_annotation_to_a_label_and_back(shop: Shop) -> None:
+    world, by_hand = World(), World()
+    template = world["coordinator"]["spec"]["template"]["metadata"]
+    template.setdefault("annotations", {})[ROLE] = template["labels"].pop(ROLE)
+    code, findings = said(shop, world)
+    assert code == 1
+    assert "or set spec.objectAnnotations" in next(item["hint"] for item in findings if item["code"] == "CC0202")
+    world.spec.update(MOVE)
+    assert said(shop, world) == (0, [])
+    given, rendered = edited(shop, world)
+    _, expected = edited(shop, by_hand)
+    assert re.findall(rb"cc_init_data: (\S+)", expected) == re.findall(rb"cc_init_data: (\S+)", rendered)
+    shop.change(world)
+    assert shop("uninject", data=rendered).stdout == given
+    again = shop("generate", "-", "--config", "config.yaml", data=rendered)
+    assert (again.code, again.stdout) == (0, rendered)
+    world.spec.clear()
+    shop.change(World())  # the rule is gone, and with it the label
+    refused = shop("generate", "-", "--config", "config.yaml", "--format", "json", data=rendered)
+    assert (refused.code, refused.stdout) == (1, b"")
+
+
+def test_only_the_role_of_a_coordinator_moves(shop: Shop) -> None:
+    world = World()
+    world.notes[ROLE] = "contrast-node-installer"
+    world.spec.update(MOVE)
+    code, (finding,) = said(shop, world)
+    assert (code, finding["code"], finding["hint"]) == (1, "CC0202", "move it to the labels of the pod template")
 
 
 def test_a_record_brings_no_annotation_back_that_the_configuration_does_not_move(shop: Shop) -> None:

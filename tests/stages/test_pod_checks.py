@@ -295,7 +295,8 @@ def test_the_role_is_a_label_of_the_template() -> None:
     assert early(coordinator_workload()) == []
     by_annotation = workload("StatefulSet", pod_template({ROLE: "coordinator"}))
     findings = check_before_injection(by_annotation, IMAGES)
-    assert [(found.code, found.hint) for found in findings] == [("CC0202", "move it to the labels of the pod template")]
+    hint = "move it to the labels of the pod template, or set spec.objectAnnotations of the ContrastGenerate to move"
+    assert [(finding.code, finding.hint) for finding in findings] == [("CC0202", hint)]
     both = workload("StatefulSet", pod_template({ROLE: "coordinator"}, {ROLE: "coordinator"}))
     assert early(both) == []
     on_object = workload("StatefulSet")
