@@ -1,6 +1,6 @@
 """Add to an existing ContrastGenerate; existing text and comments stay."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from krm_function.config.document import is_config
@@ -54,15 +54,7 @@ def generate_with_spec(data: bytes, spec: dict[str, Any]) -> bytes:
 
     Raises YamlError, and ValueError unless there is exactly one.
     """
-    source = decode(data)
-    chunks = [chunk for chunk in split_stream(source.text) if chunk.kind == KIND and is_config(chunk.api_version)]
-    if len(chunks) != 1:
-        raise ValueError(f"it has {len(chunks) or 'no'} ContrastGenerate")
-    document = parse(chunks[0].of(source.text), line=chunks[0].line)
-    changes = spec_changes(document.value, spec)
-    if not changes:
-        return data
-    return encode(chunks[0].replaced(source.text, splice(document, changes).text), source.bom)
+    return changed(data, lambda value: spec_changes(value, spec))
 
 
 # --- Add to an existing ContrastGenerate the fields that its host and its user need
@@ -101,35 +93,27 @@ def deep_change(value: Any, path: Path, new: Any) -> Change:
 def with_platform(text: str, platform: str) -> str:
     """Set this default platform. Raises YamlError, and ValueError if the file has another one."""
     document = parse(text)
-    spec = dig(document.value, ("spec",))
-    present = dig(spec, ("platform",))
-    if present is not None:
-        if str(present).lower() == platform:
-            return text
+    path: Path = ("spec", "platform")
+    present = dig(document.value, path)
+    if present is None:
+        return splice(document, [deep_change(document.value, path, platform)]).text
+    if str(present).lower() != platform:
         raise ValueError(f"spec.platform is {present} already")
-    if spec is not None and not isinstance(spec, dict):
-        raise ValueError("spec is not a map")
-    change = Change(("spec", "platform"), "set", platform) if spec else Change(("spec",), "set", {"platform": platform})
-    return splice(document, [change]).text
+    return text
 
 
 def with_required_workloads(text: str) -> str:
     """Require every pod to be confidential or named as plain; entries stay. Raises YamlError, and ValueError."""
     document = parse(text)
-    spec = dig(document.value, ("spec",))
-    if spec is not None and not isinstance(spec, dict):
-        raise ValueError("spec is not a map")
-    present = dig(spec, ("workloads",))
+    path: Path = ("spec", "workloads")
+    present = dig(document.value, path)
     entries = present if isinstance(present, list) else [] if present is None else [present]
     if REQUIRED in entries:
         return text
-    required: Any = [*entries, REQUIRED] if entries else REQUIRED
     if isinstance(present, list) and present:
-        change = Change(("spec", "workloads", len(present)), "insert", REQUIRED)
-    elif spec:
-        change = Change(("spec", "workloads"), "set", required)
+        change = Change((*path, len(present)), "insert", REQUIRED)
     else:
-        change = Change(("spec",), "set", {"workloads": required})
+        change = deep_change(document.value, path, [*entries, REQUIRED] if entries else REQUIRED)
     return splice(document, [change]).text
 
 
@@ -143,38 +127,27 @@ def with_owner_key(data: bytes, field: str, pem: str) -> bytes:
 
     Raises YamlError, and ValueError unless there is exactly one ContrastGenerate and each parent is a map.
     """
-    return changed(data, lambda value: _add_key(value, ("spec", "manifest", field), pem))
+    return changed(data, lambda value: [_add_key(value, ("spec", "manifest", field), pem)])
 
 
-def changed(data: bytes, change_of: Callable[[Any], Change]) -> bytes:
-    """Make one change in the only ContrastGenerate of a file."""
+def changed(data: bytes, changes_of: Callable[[Any], Sequence[Change]]) -> bytes:
+    """Change the only ContrastGenerate of a file; without changes the bytes stay."""
     source = decode(data)
-    chunks = [
-        chunk
-        for chunk in split_stream(source.text)
-        if chunk.kind == "ContrastGenerate" and is_config(chunk.api_version)
-    ]
+    chunks = [chunk for chunk in split_stream(source.text) if chunk.kind == KIND and is_config(chunk.api_version)]
     if len(chunks) != 1:
         raise ValueError(f"it has {len(chunks) or 'no'} ContrastGenerate")
     document = parse(chunks[0].of(source.text), line=chunks[0].line)
-    text = splice(document, [change_of(document.value)]).text
-    return encode(chunks[0].replaced(source.text, text), source.bom)
+    changes = changes_of(document.value)
+    if not changes:
+        return data
+    return encode(chunks[0].replaced(source.text, splice(document, changes).text), source.bom)
 
 
 def _add_key(value: Any, path: Path, pem: str) -> Change:
-    for depth in range(1, len(path)):
-        parent = dig(value, path[:depth])
-        if parent is not None and not isinstance(parent, dict):
-            raise ValueError(f"{'.'.join(map(str, path[:depth]))} is not a map")
-        if not parent:
-            new: Any = [pem]
-            for name in reversed(path[depth:]):
-                new = {name: new}
-            return Change(path[:depth], "set", new)
     keys = dig(value, path)
     if keys is not None and not isinstance(keys, list):
         raise ValueError(f"{'.'.join(map(str, path))} is not a list")
-    return Change((*path, len(keys)), "insert", pem) if keys else Change(path, "set", [pem])
+    return Change((*path, len(keys)), "insert", pem) if keys else deep_change(value, path, [pem])
 
 
 # --- The active manifest as the base of the next render, in a ContrastGenerate
@@ -188,16 +161,16 @@ KEEP: Path = ("spec", "manifest", "keep")
 
 def with_kept_base(data: bytes, manifest: str) -> bytes:
     """Make a manifest the base, and keep its policies in the next render. Raises YamlError and ValueError."""
-    data = changed(data, lambda value: deep_change(value, BASE, manifest))
-    return changed(data, lambda value: deep_change(value, KEEP, "previous"))
+    data = changed(data, lambda value: [deep_change(value, BASE, manifest)])
+    return changed(data, lambda value: [deep_change(value, KEEP, "previous")])
 
 
 def without_keep(data: bytes) -> bytes:
     """Remove `keep`; the base stays. Raises YamlError, and ValueError if it is missing."""
 
-    def removal(value: object) -> Change:
+    def removal(value: object) -> list[Change]:
         if dig(value, KEEP) is None:
             raise ValueError("it has no spec.manifest.keep")
-        return Change(KEEP, "remove", None)
+        return [Change(KEEP, "remove")]
 
     return changed(data, removal)
