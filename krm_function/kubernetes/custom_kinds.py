@@ -12,7 +12,6 @@ from typing import Literal
 from krm_function.kubernetes.kinds import CATALOGUED, OF_KUBERNETES, REFUSED
 
 Makes = Literal["pods", "none", "unknown"]
-ALL = ("*",)
 
 # group -> kinds that make pods
 MAKE_PODS: dict[str, tuple[str, ...]] = {
@@ -106,12 +105,7 @@ MAKE_PODS: dict[str, tuple[str, ...]] = {
     "beat.k8s.elastic.co": ("Beat",),
     "cdi.kubevirt.io": ("CDI", "DataVolume"),
     "ceph.rook.io": (
-        "CephCluster",
-        "CephFilesystem",
-        "CephFilesystemMirror",
-        "CephNFS",
-        "CephObjectStore",
-        "CephRBDMirror",
+        *("CephCluster", "CephFilesystem", "CephFilesystemMirror", "CephNFS", "CephObjectStore", "CephRBDMirror"),
     ),
     "confidentialcontainers.org": ("CcRuntime", "KbsConfig"),
     "datasciencecluster.opendatahub.io": ("DataScienceCluster",),
@@ -145,149 +139,80 @@ MAKE_PODS: dict[str, tuple[str, ...]] = {
     "vault.banzaicloud.com": ("Vault",),
 }
 
-# group -> kinds that make no pods by themselves; ALL: all kinds of the group that are not above
+# group -> kinds that make no pods by themselves
 MAKE_NONE: dict[str, tuple[str, ...]] = {
     # objects that other programs read
     "acid.zalan.do": ("OperatorConfiguration", "PostgresTeam"),
-    "apiextensions.crossplane.io": ALL,
-    "contrast-krm.dev": ALL,
-    "fn.kpt.dev": ALL,
-    "kpt.dev": ALL,
-    "app.k8s.io": ALL,
     "argoproj.io": (
-        "AnalysisRun",
-        "AnalysisTemplate",
-        "AppProject",
-        "ClusterAnalysisTemplate",
-        "NotificationsConfiguration",
+        *("AnalysisRun", "AnalysisTemplate", "AppProject", "ClusterAnalysisTemplate", "NotificationsConfiguration"),
     ),
     "fleet.cattle.io": ("Cluster", "ClusterGroup"),
-    "grafana.integreatly.org": ALL,
     "helm.cattle.io": ("HelmChartConfig",),
     "helm.crossplane.io": ("ProviderConfig",),
-    "image.toolkit.fluxcd.io": ALL,
     "infinispan.org": ("Backup", "Cache", "Restore"),
-    "jetstream.nats.io": ALL,
     "k8s.keycloak.org": ("KeycloakUser",),
     "k8s.mariadb.com": ("Connection", "Database", "ExternalMariaDB", "Grant", "User"),
     "kafka.banzaicloud.io": ("KafkaTopic", "KafkaUser"),
     "kafka.strimzi.io": ("KafkaConnector", "KafkaRebalance", "KafkaTopic", "KafkaUser"),
     "kubernetes.crossplane.io": ("ProviderConfig",),
-    "kustomize.config.k8s.io": ALL,
     "litmuschaos.io": ("ChaosExperiment", "ChaosResult"),
-    "logging.banzaicloud.io": ALL,
     "monitoring.coreos.com": (
         *("AlertmanagerConfig", "PodMonitor", "Probe", "PrometheusRule", "ScrapeConfig", "ServiceMonitor"),
     ),
-    "monitoring.grafana.com": ALL,
-    "notification.toolkit.fluxcd.io": ALL,
     "opentelemetry.io": ("Instrumentation",),
-    "operator.victoriametrics.com": ALL,
     "operators.coreos.com": ("InstallPlan", "OLMConfig", "Operator", "OperatorCondition", "OperatorGroup"),
     "pkg.crossplane.io": ("Configuration", "DeploymentRuntimeConfig", "ImageConfig"),
     "postgresql.cnpg.io": (
-        *(
-            "Backup",
-            "ClusterImageCatalog",
-            "Database",
-            "ImageCatalog",
-            "Publication",
-            "ScheduledBackup",
-            "Subscription",
-        ),
+        *("Backup", "ClusterImageCatalog", "Database", "ImageCatalog", "Publication", "ScheduledBackup"),
+        "Subscription",
     ),
-    "rabbitmq.com": ALL,
-    "source.extensions.fluxcd.io": ALL,
-    "source.toolkit.fluxcd.io": ALL,
     "triggers.tekton.dev": ("ClusterInterceptor", "ClusterTriggerBinding", "Interceptor", "Trigger", "TriggerBinding"),
     "velero.io": ("Backup", "BackupStorageLocation", "Schedule", "VolumeSnapshotLocation"),
     # the network
-    "cilium.io": ALL,
-    "cloud.google.com": ALL,
-    "configuration.konghq.com": ALL,
-    "crd.projectcalico.org": ALL,
-    "elbv2.k8s.aws": ALL,
-    "extensions.istio.io": ALL,
-    "externaldns.k8s.io": ALL,
     "gateway.envoyproxy.io": ("BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyPatchPolicy", "SecurityPolicy"),
     "gateway.networking.k8s.io": (
-        *(
-            "BackendTLSPolicy",
-            "GatewayClass",
-            "GRPCRoute",
-            "HTTPRoute",
-            "ReferenceGrant",
-            "TCPRoute",
-            "TLSRoute",
-            "UDPRoute",
-        ),
+        *("BackendTLSPolicy", "GatewayClass", "GRPCRoute", "HTTPRoute", "ReferenceGrant", "TCPRoute", "TLSRoute"),
+        "UDPRoute",
     ),
-    "inference.networking.k8s.io": ALL,
-    "inference.networking.x-k8s.io": ALL,
-    "k8s.cni.cncf.io": ALL,
-    "k8s.nginx.org": ALL,
-    "linkerd.io": ALL,
-    "metallb.io": ALL,
-    "networking.gke.io": ALL,
-    "networking.istio.io": ALL,
-    "networking.serving.volcano.sh": ALL,
-    "policy.linkerd.io": ALL,
-    "projectcalico.org": ALL,
     "projectcontour.io": ("HTTPProxy", "TLSCertificateDelegation"),
-    "route.openshift.io": ALL,
-    "split.smi-spec.io": ALL,
-    "telemetry.istio.io": ALL,
-    "traefik.containo.us": ALL,
-    "traefik.io": ALL,
     # secrets, certificates and policies
-    "bitnami.com": ALL,
-    "cert-manager.io": ALL,
-    "config.gatekeeper.sh": ALL,
-    "constraints.gatekeeper.sh": ALL,
-    "external-secrets.io": ALL,
-    "generators.external-secrets.io": ALL,
-    "isindir.github.com": ALL,
-    "kyverno.io": ALL,
-    "mutations.gatekeeper.sh": ALL,
     "policies.kubewarden.io": (
-        "AdmissionPolicy",
-        "AdmissionPolicyGroup",
-        "ClusterAdmissionPolicy",
-        "ClusterAdmissionPolicyGroup",
+        *("AdmissionPolicy", "AdmissionPolicyGroup", "ClusterAdmissionPolicy", "ClusterAdmissionPolicyGroup"),
     ),
-    "policies.kyverno.io": ALL,
-    "policy.sigstore.dev": ALL,
-    "secrets-store.csi.x-k8s.io": ALL,
-    "secrets.hashicorp.com": ALL,
-    "security.istio.io": ALL,
-    "security.openshift.io": ALL,
-    "templates.gatekeeper.sh": ALL,
-    "trust.cert-manager.io": ALL,
-    "wgpolicyk8s.io": ALL,
     # nodes, storage and scaling
-    "autoscaling.k8s.io": ALL,
-    "ceph.rook.io": ALL,
-    "cluster.x-k8s.io": ALL,
-    "config.openshift.io": ALL,
-    "console.openshift.io": ALL,
-    "groupsnapshot.storage.k8s.io": ALL,
-    "image.openshift.io": ALL,
-    "karpenter.k8s.aws": ALL,
-    "karpenter.sh": ALL,
     "keda.sh": ("ClusterTriggerAuthentication", "ScaledObject", "TriggerAuthentication"),
     "kubeflow.org": ("PodDefault", "Profile"),
     "kubevirt.io": ("VirtualMachineInstancePreset",),
-    "kueue.x-k8s.io": ALL,
-    "machineconfiguration.openshift.io": ALL,
-    "nfd.k8s-sigs.io": ALL,
-    "project.openshift.io": ALL,
     "redhatcop.redhat.io": ("PodPreset",),
-    "scheduling.volcano.sh": ALL,
-    "scheduling.x-k8s.io": ALL,
-    "snapshot.storage.k8s.io": ALL,
-    "topology.node.k8s.io": ALL,
-    "user.openshift.io": ALL,
 }
+
+# groups whose kinds make no pods by themselves, but for those above
+GROUPS_WITHOUT_PODS = frozenset(
+    (
+        # objects that other programs read
+        *("apiextensions.crossplane.io", "contrast-krm.dev", "fn.kpt.dev", "kpt.dev", "app.k8s.io"),
+        *("grafana.integreatly.org", "image.toolkit.fluxcd.io", "jetstream.nats.io", "kustomize.config.k8s.io"),
+        *("logging.banzaicloud.io", "monitoring.grafana.com", "notification.toolkit.fluxcd.io"),
+        *("operator.victoriametrics.com", "rabbitmq.com", "source.extensions.fluxcd.io", "source.toolkit.fluxcd.io"),
+        # the network
+        *("cilium.io", "cloud.google.com", "configuration.konghq.com", "crd.projectcalico.org", "elbv2.k8s.aws"),
+        *("extensions.istio.io", "externaldns.k8s.io", "inference.networking.k8s.io", "inference.networking.x-k8s.io"),
+        *("k8s.cni.cncf.io", "k8s.nginx.org", "linkerd.io", "metallb.io", "networking.gke.io", "networking.istio.io"),
+        *("networking.serving.volcano.sh", "policy.linkerd.io", "projectcalico.org", "route.openshift.io"),
+        *("split.smi-spec.io", "telemetry.istio.io", "traefik.containo.us", "traefik.io"),
+        # secrets, certificates and policies
+        *("bitnami.com", "cert-manager.io", "config.gatekeeper.sh", "constraints.gatekeeper.sh", "external-secrets.io"),
+        *("generators.external-secrets.io", "isindir.github.com", "kyverno.io", "mutations.gatekeeper.sh"),
+        *("policies.kyverno.io", "policy.sigstore.dev", "secrets-store.csi.x-k8s.io", "secrets.hashicorp.com"),
+        *("security.istio.io", "security.openshift.io", "templates.gatekeeper.sh", "trust.cert-manager.io"),
+        "wgpolicyk8s.io",
+        # nodes, storage and scaling
+        *("autoscaling.k8s.io", "ceph.rook.io", "cluster.x-k8s.io", "config.openshift.io", "console.openshift.io"),
+        *("groupsnapshot.storage.k8s.io", "image.openshift.io", "karpenter.k8s.aws", "karpenter.sh", "kueue.x-k8s.io"),
+        *("machineconfiguration.openshift.io", "nfd.k8s-sigs.io", "project.openshift.io", "scheduling.volcano.sh"),
+        *("scheduling.x-k8s.io", "snapshot.storage.k8s.io", "topology.node.k8s.io", "user.openshift.io"),
+    )
+)
 
 
 def kind_makes(api_version: str, kind: str) -> Makes:
@@ -297,5 +222,4 @@ def kind_makes(api_version: str, kind: str) -> Makes:
         return "none"
     if kind in MAKE_PODS.get(group, ()) or kind in REFUSED.get(group, ()) or group in CATALOGUED.get(kind, ()):
         return "pods"
-    listed = MAKE_NONE.get(group, ())
-    return "none" if kind in listed or listed == ALL else "unknown"
+    return "none" if group in GROUPS_WITHOUT_PODS or kind in MAKE_NONE.get(group, ()) else "unknown"
