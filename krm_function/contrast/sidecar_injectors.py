@@ -55,19 +55,28 @@ class Key(NamedTuple):
 
 
 class Injector(NamedTuple):
-    """One webhook or controller. pod, namespace: keys that ask for it. off: values that forbid it. way_out: to write.
+    """One webhook or controller. pod, namespace: keys that ask for it. off: values that forbid it.
 
     variables: of containers, which ask for it if the pod has several containers. owner: keys of the object around the
-    pod template.
+    pod template. opt_out: of a pod, "" for the first key with the first value that forbids it.
     """
 
     name: str
     pod: tuple[Key, ...]
     off: tuple[str, ...]
-    way_out: str
     namespace: tuple[Key, ...] = ()
     variables: tuple[str, ...] = ()
     owner: tuple[Key, ...] = ()
+    opt_out: str = ""
+
+    @property
+    def way_out(self) -> str:
+        """What to write into a pod: `the label kuma.io/sidecar-injection: disabled`."""
+        if self.opt_out or not self.pod:
+            return self.opt_out
+        place, key, _ = self.pod[0]
+        value = '"false"' if self.off == FALSE else self.off[0]
+        return f"the {place} {key}: {value}" if value else f"no {place} {key}"
 
 
 def _label_key(key: str, *on: str) -> Key:
@@ -78,8 +87,13 @@ def _annotation_key(key: str, *on: str) -> Key:
     return Key("annotation", key, on or ANY)
 
 
-FALSE = ("false",)
+FALSE, ABSENT = ("false",), ("",)
 NAMESPACE_OFF = ("false", "disabled")
+_LINKERD = (_annotation_key("linkerd.io/inject", "enabled", "ingress"),)
+_KUMA = (_label_key("kuma.io/sidecar-injection", "enabled", "true"),)
+_TELEMETRY = (_annotation_key("sidecar.opentelemetry.io/inject"),)
+_INSTRUMENTATION = (_annotation_key("instrumentation.opentelemetry.io/inject-*"),)
+_JAEGER = (_annotation_key("sidecar.jaegertracing.io/inject"),)
 INJECTORS = (
     Injector(
         "Istio",
@@ -89,118 +103,50 @@ INJECTORS = (
             _label_key("istio.io/rev"),
         ),
         FALSE,
-        'the label sidecar.istio.io/inject: "false"',
         (_label_key("istio-injection", "enabled"), _label_key("istio.io/rev")),
     ),
-    Injector(
-        "Linkerd",
-        (_annotation_key("linkerd.io/inject", "enabled", "ingress"),),
-        ("disabled",),
-        "the annotation linkerd.io/inject: disabled",
-        (_annotation_key("linkerd.io/inject", "enabled", "ingress"),),
-    ),
-    Injector(
-        "Kuma",
-        (_label_key("kuma.io/sidecar-injection", "enabled", "true"),),
-        ("disabled", "false"),
-        "the label kuma.io/sidecar-injection: disabled",
-        (_label_key("kuma.io/sidecar-injection", "enabled", "true"),),
-    ),
-    Injector(
-        "Consul",
-        (_annotation_key("consul.hashicorp.com/connect-inject", "true"),),
-        FALSE,
-        'the annotation consul.hashicorp.com/connect-inject: "false"',
-    ),
-    Injector(
-        "the Vault agent",
-        (_annotation_key("vault.hashicorp.com/agent-inject", "true", "update"),),
-        FALSE,
-        'the annotation vault.hashicorp.com/agent-inject: "false"',
-    ),
-    Injector(
-        "Dapr",
-        (_annotation_key("dapr.io/enabled", "true"),),
-        FALSE,
-        'the annotation dapr.io/enabled: "false"',
-    ),
-    Injector(
-        "the OpenTelemetry operator",
-        (_annotation_key("sidecar.opentelemetry.io/inject"),),
-        FALSE,
-        'the annotation sidecar.opentelemetry.io/inject: "false"',
-        (_annotation_key("sidecar.opentelemetry.io/inject"),),
-    ),
+    Injector("Linkerd", _LINKERD, ("disabled",), _LINKERD),
+    Injector("Kuma", _KUMA, ("disabled", "false"), _KUMA),
+    Injector("Consul", (_annotation_key("consul.hashicorp.com/connect-inject", "true"),), FALSE),
+    Injector("the Vault agent", (_annotation_key("vault.hashicorp.com/agent-inject", "true", "update"),), FALSE),
+    Injector("Dapr", (_annotation_key("dapr.io/enabled", "true"),), FALSE),
+    Injector("the OpenTelemetry operator", _TELEMETRY, FALSE, _TELEMETRY),
     Injector(
         "the OpenTelemetry operator's instrumentation",
-        (_annotation_key("instrumentation.opentelemetry.io/inject-*"),),
+        _INSTRUMENTATION,
         FALSE,
-        'that annotation with the value "false"',
-        (_annotation_key("instrumentation.opentelemetry.io/inject-*"),),
+        _INSTRUMENTATION,
+        opt_out='that annotation with the value "false"',
     ),
-    Injector(
-        "Jaeger",
-        (_annotation_key("sidecar.jaegertracing.io/inject"),),
-        FALSE,
-        'the annotation sidecar.jaegertracing.io/inject: "false"',
-        (_annotation_key("sidecar.jaegertracing.io/inject"),),
-        owner=(_annotation_key("sidecar.jaegertracing.io/inject"),),
-    ),
-    Injector(
-        "Datadog",
-        (_label_key("admission.datadoghq.com/enabled", "true"),),
-        FALSE,
-        'the label admission.datadoghq.com/enabled: "false"',
-    ),
-    Injector(
-        "Azure's workload identity",
-        (_label_key("azure.workload.identity/use", "true"),),
-        FALSE,
-        'the label azure.workload.identity/use: "false"',
-    ),
+    Injector("Jaeger", _JAEGER, FALSE, _JAEGER, owner=_JAEGER),
+    Injector("Datadog", (_label_key("admission.datadoghq.com/enabled", "true"),), FALSE),
+    Injector("Azure's workload identity", (_label_key("azure.workload.identity/use", "true"),), FALSE),
     Injector(
         "GKE's driver for Cloud Storage",
         (_annotation_key("gke-gcsfuse/volumes", "true"),),
         FALSE,
-        'the annotation gke-gcsfuse/volumes: "false", without volumes of that driver',
+        opt_out='the annotation gke-gcsfuse/volumes: "false", without volumes of that driver',
     ),
     Injector(
         "OpenKruise's order of containers",
         (_annotation_key("apps.kruise.io/container-launch-priority", "ordered"),),
-        ("",),
-        "no annotation apps.kruise.io/container-launch-priority and no variable KRUISE_CONTAINER_PRIORITY",
+        ABSENT,
         variables=("KRUISE_CONTAINER_PRIORITY",),
+        opt_out="no annotation apps.kruise.io/container-launch-priority and no variable KRUISE_CONTAINER_PRIORITY",
     ),
-    Injector(
-        "Bank-Vaults",
-        (_annotation_key("vault.security.banzaicloud.io/vault-addr"),),
-        ("",),
-        "no annotation vault.security.banzaicloud.io/vault-addr",
-    ),
-    Injector(
-        "1Password's injector",
-        (_annotation_key("operator.1password.io/inject"),),
-        ("",),
-        "no annotation operator.1password.io/inject",
-    ),
+    Injector("Bank-Vaults", (_annotation_key("vault.security.banzaicloud.io/vault-addr"),), ABSENT),
+    Injector("1Password's injector", (_annotation_key("operator.1password.io/inject"),), ABSENT),
     Injector(
         "Reloader",
         (),
         FALSE,
-        "",
         owner=(
             *(_annotation_key(f"{kind}reloader.stakater.com/auto", "true") for kind in ("", "secret.", "configmap.")),
             *(_annotation_key(f"{kind}reloader.stakater.com/reload") for kind in ("secret.", "configmap.")),
             _annotation_key("reloader.stakater.com/search", "true"),
         ),
     ),
-    Injector(
-        "Keel",
-        (),
-        ("never",),
-        "",
-        owner=(_annotation_key("keel.sh/policy"), _label_key("keel.sh/policy")),
-    ),
+    Injector("Keel", (), ("never",), owner=(_annotation_key("keel.sh/policy"), _label_key("keel.sh/policy"))),
 )
 KEYS = tuple({key.key.rstrip("*") for row in INJECTORS for key in (*row.pod, *row.namespace, *row.owner)})
 WORDS = tuple(key.key.rstrip("*") for injector in INJECTORS for key in injector.namespace)
