@@ -31,7 +31,7 @@ from krm_function.kubernetes.objects import (
     fits,
     matches_label_key,
 )
-from krm_function.kubernetes.pod_kinds import ENTRIES, SHIPPED, KindEntry, Kinds, kinds_of
+from krm_function.kubernetes.pod_kinds import ENTRIES, SHIPPED, Kinds, PodKind, kinds_of
 from krm_function.kubernetes.runtime_classes import toleration_problems
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.check import nearest
@@ -793,7 +793,7 @@ class Generate(NamedTuple):
         "images and of the limits of its containers, as `contrast generate --calculate-pod-memory` does",
     ] = "check"
     pod_templates: Annotated[
-        tuple[KindEntry, ...],
+        tuple[PodKind, ...],
         Field(
             ENTRIES,
             "custom resources whose controllers make pods, and where their pod templates are; in place of what the "

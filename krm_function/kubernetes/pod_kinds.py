@@ -12,8 +12,7 @@ from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.quantity import nano, units
 from krm_function.record import Annotated, NamedTuple
 from krm_function.schema.check import faults
-from krm_function.schema.table import EMPTY as NOTHING
-from krm_function.schema.table import filled, read_value, table
+from krm_function.schema.table import EMPTY, filled, read_value, table
 from krm_function.schema.values import Anything, Choice, Field, ListOf, MapOf, Number, Problems, Record, Text
 from krm_function.text.parse import read_value as read_yaml
 
@@ -22,46 +21,9 @@ from krm_function.text.parse import read_value as read_yaml
 # Rule: records, and how paths in them are written.
 
 
-EMPTY: Mapping[str, Any] = {}
 _KEY = "[A-Za-z][A-Za-z0-9_-]*"
 PATH = rf"{_KEY}(?:\[\*\])?(?:\.{_KEY}(?:\[\*\])?)*"  # of a template, in an entry
 OF_CONTROLLER = "the controller, as "  # the source of an open variable with a known form begins with this
-
-
-class PodTemplate(NamedTuple):
-    """The place of pod templates in an object, and the changes of its controller to the pods.
-
-    path: from the object. part: the workload's name after `#`, "" if the object has one workload; `{...}` is a field.
-    names: the forms of its pods' names, () for any name. adds: additions of the controller to each pod. claims: path
-    of the pods' claim templates, as in a StatefulSet; () for none. conditions: the objects that this entry is for.
-    refuses: the objects that no render seals, and why. warns: the objects with parts that no policy covers.
-    longest_name: longest name, in characters, of an object that gets pods; 0 for any.
-    """
-
-    path: Pattern
-    part: str = ""
-    names: tuple[str, ...] = ()
-    adds: Mapping[str, Any] = EMPTY
-    claims: Path = ()
-    conditions: Mapping[str, Any] = EMPTY
-    refuses: tuple[Mapping[str, Any], ...] = ()
-    warns: tuple[Mapping[str, Any], ...] = ()
-    longest_name: int = 0
-
-
-class PodKind(NamedTuple):
-    """A kind with pod templates. versions: known ones, () for any. refused: why no render seals its pods.
-
-    instead: the remedy then. source: the origin of the entry.
-    """
-
-    group: str
-    kind: str
-    templates: tuple[PodTemplate, ...] = ()
-    versions: tuple[str, ...] = ()
-    refused: str = ""
-    instead: str = ""
-    source: Literal["built-in", "catalogue", "configuration"] = "built-in"
 
 
 class PlacedTemplate(NamedTuple):
@@ -69,7 +31,7 @@ class PlacedTemplate(NamedTuple):
 
     path: Path
     part: str = ""
-    made_by: PodTemplate | None = None
+    made_by: "PodTemplate | None" = None
 
 
 # --- Texts of an entry of spec.podTemplates: the texts that a controller writes into pods
@@ -381,13 +343,17 @@ _TYPED = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _LEFT_OUT = ("spec", "template")
 
 
-def placed_templates(pod_kind: PodKind, value: object) -> list[PlacedTemplate]:
+def placed_templates(pod_kind: "PodKind", value: object) -> list[PlacedTemplate]:
     """Return the present pod templates of an object of a kind of catalogue or configuration.
 
     An object need not have all templates of the entry. If it has none, the first counts.
     """
-    candidates = [(template, path) for template in pod_kind.templates for path in expand(template.path, value)]
-    candidates = [(template, path) for template, path in candidates if applies(template.conditions, value, path)]
+    candidates = [
+        (template, path)
+        for template in pod_kind.templates
+        for path in expand(template.path, value)
+        if applies({"when": template.when, "unless": template.unless}, value, path)
+    ]
     present = [(template, path) for template, path in candidates if dig(value, path) is not None] or candidates[:1]
     alone = len(pod_kind.templates) == 1 and "*" not in pod_kind.templates[0].path and not pod_kind.templates[0].part
     result: list[PlacedTemplate] = []
@@ -401,7 +367,7 @@ def placed_templates(pod_kind: PodKind, value: object) -> list[PlacedTemplate]:
     return result
 
 
-def _template_part(template: PodTemplate, path: Path, value: Any) -> str:
+def _template_part(template: "PodTemplate", path: Path, value: Any) -> str:
     try:
         part = written(template.part, value, path, marked=False) if template.part else ""
     except MissingFieldError:
@@ -432,14 +398,20 @@ GROUP = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+"
 VARIABLE = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 TEXTS = Text("a text in which {FIELD} stands for a field of the object", check=text_problem)
 KEYS = Text("a label or annotation key", "[A-Za-z0-9./_-]+", 317)
-LINE = Text("a sentence, on one line", r"[^\r\n]+", 500)
 WHICH = ("all", "containers", "first", "initContainers")
 PLACES = ("first", "last", "missing")
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
+
+def _line(meaning: str) -> Text:
+    return Text(f"{meaning}, on one line", r"[^\r\n]+", 500)
+
+
+LINE = _line("a sentence")
 CONDITIONS = MapOf(Text("a field of the object", FIELD), ListOf(Text()))
 WHEN = "only where each of these fields has one of these values; an empty text stands for an absent field"
 UNLESS = "not where one of these fields has one of these values"
+_CONDITIONAL = {"when": Field(CONDITIONS, WHEN), "unless": Field(CONDITIONS, UNLESS)}
 
 
 def _check_variable(entry: dict[str, Any]) -> Problems:
@@ -466,8 +438,7 @@ VARIABLES = Record(
             "missing: behind them, where the template has none of its name",
             default="first",
         ),
-        "when": Field(CONDITIONS, WHEN),
-        "unless": Field(CONDITIONS, UNLESS),
+        **_CONDITIONAL,
     },
     check=_check_variable,
 )
@@ -487,8 +458,7 @@ BESIDE = Record(
         "like": Field(Choice(("first",)), "of an init container: it has what the first container has"),
         "command": Field(COMMAND, "of an init container"),
         "args": Field(COMMAND, "of an init container"),
-        "when": Field(CONDITIONS, WHEN),
-        "unless": Field(CONDITIONS, UNLESS),
+        **_CONDITIONAL,
     }
 )
 OBJECT = MapOf(Text(), Anything(), check=_check_added)
@@ -497,16 +467,14 @@ PROCESS = Record(
         "command": Field(COMMAND, "its command"),
         "args": Field(COMMAND, "its arguments"),
         "instead": Field(LINE, "what to do with a template that has a command of its own", required=True),
-        "when": Field(CONDITIONS, WHEN),
-        "unless": Field(CONDITIONS, UNLESS),
+        **_CONDITIONAL,
     }
 )
 PROBE = Record(
     {
         "name": Field(Choice(PROBES), "the field of the container", required=True),
         "command": Field(COMMAND, "what the kubelet runs in the container", required=True),
-        "when": Field(CONDITIONS, WHEN),
-        "unless": Field(CONDITIONS, UNLESS),
+        **_CONDITIONAL,
     }
 )
 ADDS = Record(
@@ -525,17 +493,22 @@ REFUSAL = Record(
     {
         "reason": Field(LINE, "why no policy describes the pods, or what none covers", required=True),
         "instead": Field(LINE, "what to do", required=True),
-        "when": Field(CONDITIONS, WHEN),
-        "unless": Field(CONDITIONS, UNLESS),
+        **_CONDITIONAL,
     }
 )
 
 
-class TemplateEntry(NamedTuple):
-    """The path of one pod template, and the changes of the controller."""
+class PodTemplate(NamedTuple):
+    """The place of pod templates in an object, and the changes of its controller to the pods.
+
+    path: from the object. part: the workload's name after `#`, "" if the object has one workload; `{...}` is a field.
+    names: the forms of its pods' names, () for any name. longest_name: 0 for any. when, unless: of the objects that
+    this entry is for. claims: path of the pods' claim templates, as in a StatefulSet; () for none. refuses: the objects
+    that no render seals, and why. warns: the objects with parts that no policy covers.
+    """
 
     path: Annotated[
-        str,
+        Pattern,
         Field(
             Text("a path such as spec.workers[*].template", PATH, 400, "spec.template"),
             "from the object to the pod template; [*] stands for each entry of a list",
@@ -557,32 +530,29 @@ class TemplateEntry(NamedTuple):
             "the API server makes: cut at 58 characters, and five letters",
         ),
     ] = ()
-    longestName: Annotated[  # noqa: N815 (a field of the API)
+    longest_name: Annotated[
         int,
         Field(
             Number(1, 253), "characters of the longest name of an object of which there will be pods; absent: no limit"
         ),
     ] = 0
-    when: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, WHEN)] = NOTHING
-    unless: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, UNLESS)] = NOTHING
+    when: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, WHEN)] = EMPTY
+    unless: Annotated[Mapping[str, tuple[str, ...]], Field(CONDITIONS, UNLESS)] = EMPTY
     claims: Annotated[
-        str,
+        Path,
         Field(
             Choice(("spec.volumeClaimTemplates",)),
             "where the claim templates of the pods are, if they are as in a StatefulSet",
         ),
-    ] = ""
+    ] = ()
     adds: Annotated[  # a map of ADDS, which would make the schema in editors too long
         Mapping[str, Any],
         Field(
-            MapOf(
-                Text(f"one of {', '.join(ADDS.fields)}", "|".join(ADDS.fields)),
-                Anything(),
-            ),
+            MapOf(Text(f"one of {', '.join(ADDS.fields)}", "|".join(ADDS.fields)), Anything()),
             "what the controller adds to each pod: labels, annotations, env, volumes, volumeMounts, initContainers, "
             "process, probes",
         ),
-    ] = NOTHING
+    ] = EMPTY
     refuses: Annotated[
         tuple[Mapping[str, Any], ...],
         Field(ListOf(REFUSAL), "objects that are refused, each with the reason and what to do"),
@@ -597,8 +567,16 @@ def _check_template(entry: dict[str, Any]) -> Problems:
     return tuple((("adds", *fault.path), fault.problem) for fault in faults(ADDS, entry.get("adds") or {}))
 
 
-class KindEntry(NamedTuple):
-    """A kind of custom resources whose pods are sealed, or the reason why not."""
+def _make_template(path: str, claims: str = "", **fields: Any) -> PodTemplate:
+    pattern = tuple(path.replace("[*]", ".*").split("."))
+    return PodTemplate(pattern, claims=tuple(claims.split(".")) if claims else (), **fields)
+
+
+class PodKind(NamedTuple):
+    """A kind with pod templates. versions: known ones, () for any. refused: why no render seals its pods.
+
+    instead: the remedy then. source: the origin of the entry.
+    """
 
     group: Annotated[str, Field(Text("an API group, such as example.com", GROUP, 253), "of the kind")]
     kind: Annotated[str, Field(Text("a kind, such as Thing", "[A-Z][A-Za-z0-9]*", 63), "of the objects")]
@@ -606,15 +584,12 @@ class KindEntry(NamedTuple):
         tuple[str, ...], Field(ListOf(Text("a version, such as v1", "v[0-9][a-z0-9]*", 63)), "absent: any")
     ] = ()
     templates: Annotated[
-        tuple[TemplateEntry, ...], Field(ListOf(table(TemplateEntry, _check_template)), "its pod templates")
+        tuple[PodTemplate, ...],
+        Field(ListOf(table(PodTemplate, _check_template, _make_template)), "its pod templates"),
     ] = ()
-    refused: Annotated[str, Field(Text("a reason, on one line", r"[^\r\n]+", 500), "why its pods cannot be sealed")] = (
-        ""
-    )
-    instead: Annotated[str, Field(Text("a remedy, on one line", r"[^\r\n]+", 500), "what to do in place of that")] = ""
-    sources: Annotated[
-        tuple[str, ...], Field(ListOf(Text("a source", r"[^\r\n]+", 500)), "where this is known from, for readers")
-    ] = ()
+    refused: Annotated[str, Field(_line("a reason"), "why its pods cannot be sealed")] = ""
+    instead: Annotated[str, Field(_line("a remedy"), "what to do in place of that")] = ""
+    source: Literal["built-in", "catalogue", "configuration"] = "built-in"
 
 
 def _check_kind(entry: dict[str, Any]) -> Problems:
@@ -628,46 +603,16 @@ def _check_once(entries: list[Any]) -> Problems:
     return tuple(((index,), "is there twice") for index, key in enumerate(keys) if key in keys[:index])
 
 
-KIND_ENTRY = table(KindEntry, _check_kind)
+_SOURCES = {"sources": Field(ListOf(Text("a source", r"[^\r\n]+", 500)), "where this is known from, for readers")}
+KIND_ENTRY = table(PodKind, _check_kind, unread=_SOURCES)
 ENTRIES = ListOf(KIND_ENTRY, check=_check_once)
 
 
 def kinds_of(
-    entries: Iterable[KindEntry], source: Literal["catalogue", "configuration"]
+    entries: Iterable[PodKind], source: Literal["catalogue", "configuration"]
 ) -> Mapping[tuple[str, str], PodKind]:
     """Return the kinds of entries by group and kind."""
-    return {
-        (entry.group, entry.kind): PodKind(
-            entry.group,
-            entry.kind,
-            tuple(_make_template(template) for template in entry.templates),
-            entry.versions,
-            entry.refused,
-            entry.instead,
-            source,
-        )
-        for entry in entries
-    }
-
-
-def _make_template(entry: TemplateEntry) -> PodTemplate:
-    claims = tuple(entry.claims.split(".")) if entry.claims else ()
-    conditions = {"when": entry.when, "unless": entry.unless}
-    return PodTemplate(
-        _split_path(entry.path),
-        entry.part,
-        entry.names,
-        entry.adds,
-        claims,
-        conditions,
-        tuple(entry.refuses),
-        tuple(entry.warns),
-        entry.longestName,
-    )
-
-
-def _split_path(path: str) -> tuple[str, ...]:
-    return tuple(re.sub(r"\[\*\]", ".*", path).split("."))
+    return {(entry.group, entry.kind): entry._replace(source=source) for entry in entries}
 
 
 # --- Load the shipped catalogue: one file for each API group, in the form of spec.podTemplates
@@ -753,5 +698,7 @@ class Kinds:
         return [template.path for template in self.templates(ref, value)]
 
 
-BUILT_IN = {kind: PodKind("", kind, tuple(map(PodTemplate, patterns))) for kind, (_, *patterns) in KINDS.items()}
+BUILT_IN = {
+    kind: PodKind("", kind, templates=tuple(map(PodTemplate, patterns))) for kind, (_, *patterns) in KINDS.items()
+}
 SHIPPED = Kinds()

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_function.findings import dotted
-from krm_function.kubernetes.pod_kinds import ADDS, BESIDE, ENTRIES, KindEntry, TemplateEntry
+from krm_function.kubernetes.pod_kinds import ADDS, BESIDE, ENTRIES, KIND_ENTRY
 from krm_function.schema.check import faults
 from krm_function.schema.table import read_value
 
 Json = dict[str, Any]
+TEMPLATES: Any = KIND_ENTRY.fields["templates"].spec
 GOOD: Json = {
     "group": "example.com",
     "kind": "Fleet",
@@ -75,8 +76,8 @@ def changed(path: str, value: Any) -> Json:
 def test_every_word_has_a_good_form() -> None:
     assert said(GOOD) == []
     (template,) = GOOD["templates"]
-    assert set(KindEntry._fields) - set(GOOD) == {"refused", "instead"}  # in place of templates
-    assert set(TemplateEntry._fields) == set(template)
+    assert set(KIND_ENTRY.fields) - set(GOOD) == {"refused", "instead"}  # in place of templates
+    assert set(TEMPLATES.items.fields) == set(template)
     assert set(ADDS.fields) == set(template["adds"])
     assert said({"group": "example.com", "kind": "Fleet", "refused": "a reason", "instead": "a remedy"}) == []
 
@@ -145,7 +146,7 @@ def test_anything_else_is_named_with_its_place(path: str, value: Any, problem: s
 
 def test_every_word_has_a_bad_form() -> None:
     words = {step for path, _, _ in BAD for step in path.split(".") if not step.isdigit()}
-    named = {*KindEntry._fields, *TemplateEntry._fields, *ADDS.fields, *BESIDE.fields, "name", "value", "fieldPath"}
+    named = {*KIND_ENTRY.fields, *TEMPLATES.items.fields, *ADDS.fields, *BESIDE.fields, "name", "value", "fieldPath"}
     assert named <= words
 
 
