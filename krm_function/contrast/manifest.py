@@ -5,10 +5,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from krm_function.contrast.measurement import select_rtmr0
+from krm_function.contrast.measurement import POLICY_BITS, select_rtmr0
 from krm_function.contrast.owner_keys import seedshare_problem, workload_problem
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding
+from krm_function.kubernetes.objects import mapping
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, faults, nearest, unknown_fields, wrong_type
 from krm_function.schema.values import (
@@ -68,34 +69,19 @@ POLICY = Record(
         "Role": Field(Choice(("", COORDINATOR)), marks=(OMIT_EMPTY,)),
     }
 )
-MINIMUM_TCB = Record(
-    dict.fromkeys(("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion"), _SVN),
-)
+MINIMUM_TCB = Record(dict.fromkeys(("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion"), _SVN))
 GUEST_POLICY = Record(
-    {
-        "ABIMinor": _BYTE,
-        "ABIMajor": _BYTE,
-        "SMT": _FLAG,
-        "MigrateMA": _FLAG,
-        "Debug": Field(Flag("it would let the host read and change the guest's memory")),
-        "SingleSocket": _FLAG,
-        "CXLAllowed": _FLAG,
-        "MemAES256XTS": _FLAG,
-        "RAPLDis": _FLAG,
-        "CipherTextHidingDRAM": _FLAG,
-        "PageSwapDisable": _FLAG,
-    }
+    {name: _BYTE if name.startswith("ABI") else _FLAG for name in POLICY_BITS}
+    | {"Debug": Field(Flag("it would let the host read and change the guest's memory"))}
 )
 PLATFORM_INFO = Record(
-    {
-        "SMTEnabled": _FLAG,
-        "TSMEEnabled": _FLAG,
-        "ECCEnabled": _FLAG,
-        "RAPLDisabled": _FLAG,
-        "CiphertextHidingDRAMEnabled": _FLAG,
-        "AliasCheckComplete": _FLAG,
-        "TIOEnabled": _FLAG,
-    }
+    dict.fromkeys(
+        (
+            *("SMTEnabled", "TSMEEnabled", "ECCEnabled", "RAPLDisabled", "CiphertextHidingDRAMEnabled"),
+            *("AliasCheckComplete", "TIOEnabled"),
+        ),
+        _FLAG,
+    )
 )
 SNP = Record(
     {
@@ -247,10 +233,8 @@ def _list_names(spec: Spec) -> Iterator[str]:
             for name, field in spec.fields.items():
                 yield name
                 yield from _list_names(field.spec)
-        case MapOf():
-            yield from _list_names(spec.values)
-        case ListOf():
-            yield from _list_names(spec.items)
+        case MapOf(values=part) | ListOf(items=part):
+            yield from _list_names(part)
         case _:
             return
 
@@ -276,30 +260,22 @@ def copied_fields(value: Mapping[str, Any], names: Sequence[str]) -> Json:
 
 def newer_fields(value: Any, spec: Spec = MANIFEST, path: Path = ()) -> list[str]:
     """Return the fields of a newer manifest at any depth, as readable paths, sorted within an object."""
+    keys = newer_keys(value, spec) if isinstance(spec, Record) else []
+    fields = [ManifestProblem((*path, key), "").field for key in keys]
+    for name, part, part_spec in _list_parts(value, spec):
+        fields += newer_fields(part, part_spec, (*path, name))
+    return fields
+
+
+def _list_parts(value: Any, spec: Spec) -> list[tuple[str | int, Any, Spec]]:
+    """Return the known fields of an object, or the entries of a map or list, with their specs."""
     match spec:
         case Record() if isinstance(value, Mapping):
-            here_new = [ManifestProblem((*path, key), "").field for key in newer_keys(value, spec)]
-            below = ((name, field.spec) for name, field in spec.fields.items() if name in value)
-            return [
-                *here_new,
-                *(
-                    field_below
-                    for name, part in below
-                    for field_below in newer_fields(value[name], part, (*path, name))
-                ),
-            ]
+            return [(name, value[name], field.spec) for name, field in spec.fields.items() if name in value]
         case MapOf() if isinstance(value, Mapping):
-            return [
-                field_below
-                for key, part in value.items()
-                for field_below in newer_fields(part, spec.values, (*path, key))
-            ]
+            return [(key, part, spec.values) for key, part in value.items()]
         case ListOf() if isinstance(value, list | tuple):
-            return [
-                field_below
-                for at, part in enumerate(value)
-                for field_below in newer_fields(part, spec.items, (*path, at))
-            ]
+            return [(index, part, spec.items) for index, part in enumerate(value)]
         case _:
             return []
 
@@ -341,9 +317,8 @@ def _complete_record(value: Mapping[str, Any], spec: Record, path: Path, *, stri
     for name, field in spec.fields.items():
         part = value.get(name)
         part = zero_of(field) if part is None else canonical_value(part, field.spec, (*path, name), strict=strict)
-        empty = not part and (
-            strict or part is None or wrong_type(field.spec, part) is None
-        )  # {} is not an empty string
+        # {} is not an empty string
+        empty = not part and (strict or part is None or wrong_type(field.spec, part) is None)
         if not empty or OMIT_EMPTY not in field.marks:
             result[name] = part
     return result | copied_fields(value, newer)
@@ -423,13 +398,11 @@ def decode(data: bytes) -> Json:
 
 
 def _make_object(pairs: Sequence[tuple[str, Any]]) -> Json:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise ManifestError(f"duplicate key {short(key)}")
-            seen.add(key)
+    result: Json = {}
+    for key, value in pairs:
+        if key in result:
+            raise ManifestError(f"duplicate key {short(key)}")
+        result[key] = value
     return result
 
 
@@ -530,9 +503,8 @@ def _stack_layers(spec: Record, layers: Sequence[Mapping[str, Any]], path: Path)
         fault = wrong_type(spec, layer)
         if fault is None and not layer.keys() <= spec.fields.keys():
             newer_of_layer = newer_keys(layer, spec)
-            fault = next(
-                (unknown for unknown in unknown_fields(spec, layer) if unknown.path[0] not in newer_of_layer), None
-            )
+            unknown = (fault for fault in unknown_fields(spec, layer) if fault.path[0] not in newer_of_layer)
+            fault = next(unknown, None)
             newer |= copied_fields(layer, newer_of_layer)
         if fault:
             raise FieldProblem(problem_of(fault.below(*path)))
@@ -573,10 +545,10 @@ def validate(manifest: Any) -> tuple[ManifestProblem, ...]:
     """
     value = canonical_value(manifest, MANIFEST, strict=False)
     problems = [*_find_faults(value, MANIFEST, newer=True), *_find_unfilled(value, MANIFEST, ())]
-    policies = _get_object(value, "Policies")
+    policies = mapping(mapping(value).get("Policies"))
     if not any(isinstance(entry, Mapping) and entry.get("Role") == COORDINATOR for entry in policies.values()):
         problems.append(NO_COORDINATOR)
-    references = _get_object(value, "ReferenceValues")
+    references = mapping(mapping(value).get("ReferenceValues"))
     if not references.get("snp") and not references.get("tdx"):
         problems.append(NO_REFERENCE_VALUES)
     return tuple(problems)
@@ -635,12 +607,6 @@ def _drop_empty(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _drop_empty(part) for key, part in value.items() if part is not None and part != ""}
     return [_drop_empty(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def _get_object(value: Any, name: str) -> Mapping[Any, Any]:
-    """Return an object inside an object, empty if either is not one."""
-    part = value.get(name) if isinstance(value, Mapping) else None
-    return part if isinstance(part, Mapping) else {}
 
 
 # --- RTMR0 in the manifest: one value for each vCPU count in use

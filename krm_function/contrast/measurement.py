@@ -4,8 +4,6 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from krm_function.record import NamedTuple
-
 # --- Read measured values as a manifest writes them: hex digits of a fixed length
 #
 # Rule: strict where `bytes.fromhex` is not, which skips white space.
@@ -74,72 +72,46 @@ def sandbox_vcpu_count(containers: Iterable[int], init: Iterable[tuple[int, bool
 
 # --- Encode the SEV-SNP guest policy, which limits what the host may do with the VM, as the firmware's 64-bit number
 #
-# Rule: names and bits are two tables in the same order. Sources:
+# Rule: one table of names and bits. Sources:
 # docs/facts/contrast-manifest.md#id-block; AMD SEV-SNP Firmware ABI (56860), table "Guest Policy Structure".
 
 
-class GuestPolicy(NamedTuple):
-    """The manifest's GuestPolicy. The default is Contrast's: multithreading allowed, nothing else."""
+POLICY_BITS = {
+    "ABIMinor": 0,  # least firmware ABI; both numbers have 8 bits, all others are flags
+    "ABIMajor": 8,
+    "SMT": 16,
+    "MigrateMA": 18,
+    "Debug": 19,
+    "SingleSocket": 20,
+    "CXLAllowed": 21,
+    "MemAES256XTS": 22,
+    "RAPLDis": 23,
+    "CipherTextHidingDRAM": 24,
+    "PageSwapDisable": 25,
+}
+"""The lowest bit of each field of a manifest's GuestPolicy (docs/facts/contrast-manifest.md#manifest)."""
 
-    abi_minor: int = 0  # least firmware ABI, 0..255
-    abi_major: int = 0  # 0..255
-    smt: bool = True
-    migrate_ma: bool = False
-    debug: bool = False
-    single_socket: bool = False
-    cxl_allowed: bool = False
-    mem_aes256_xts: bool = False
-    rapl_dis: bool = False
-    ciphertext_hiding_dram: bool = False
-    page_swap_disable: bool = False
-
-
-NAMES = (
-    "ABIMinor",
-    "ABIMajor",
-    "SMT",
-    "MigrateMA",
-    "Debug",
-    "SingleSocket",
-    "CXLAllowed",
-    "MemAES256XTS",
-    "RAPLDis",
-    "CipherTextHidingDRAM",
-    "PageSwapDisable",
-)
-"""Names of GuestPolicy's fields in a manifest, in the same order (docs/facts/contrast-manifest.md#manifest)."""
-
-_BITS = (16, 18, 19, 20, 21, 22, 23, 24, 25)  # of the fields after the two ABI numbers
+_FLAGS_FROM = 16
 _ALWAYS = 1 << 17  # reserved, must be one
 
 
-def guest_policy(fields: Mapping[str, Any]) -> GuestPolicy:
-    """Read a manifest's GuestPolicy object; an absent field has Contrast's default (only SMT is true).
+def guest_policy(fields: Mapping[str, Any]) -> int:
+    """Encode a manifest's GuestPolicy object; an absent field has Contrast's default (only SMT is true).
 
     Raises ValueError for an unknown field, an ABI number outside 0..255, or a non-boolean flag.
     """
-    unknown = sorted(fields.keys() - set(NAMES))
+    unknown = sorted(fields.keys() - POLICY_BITS.keys())
     if unknown:
         raise ValueError(f"unknown guest policy field {unknown[0]}")
-    policy = GuestPolicy(*(fields.get(name, default) for name, default in zip(NAMES, GuestPolicy(), strict=True)))
-    as_u64(policy)
-    return policy
-
-
-def as_u64(policy: GuestPolicy) -> int:
-    """Encode the policy: ABI minor in bits 0-7, major in 8-15, flags from bit 16, bit 17 always set.
-
-    Raises ValueError for an ABI number outside 0..255 or a non-boolean flag.
-    """
     value = _ALWAYS
-    for shift, number in ((0, policy.abi_minor), (8, policy.abi_major)):
-        if type(number) is not int or not 0 <= number <= 255:
+    for name, bit in POLICY_BITS.items():
+        is_flag = bit >= _FLAGS_FROM
+        part = fields.get(name, name == "SMT" if is_flag else 0)
+        if not is_flag and (type(part) is not int or not 0 <= part <= 255):
             raise ValueError("a guest policy's ABI numbers are between 0 and 255")
-        value |= number << shift
-    for name, bit, flag in zip(NAMES[2:], _BITS, policy[2:], strict=True):
-        if not isinstance(flag, bool):
-            raise ValueError(f"guest policy field {name} is not a boolean")  # noqa: TRY004 (bad data, like the rest)
-        value |= flag << bit
+        if is_flag and not isinstance(part, bool):
+            raise ValueError(f"guest policy field {name} is not a boolean")
+        value |= part << bit
     return value
 
 
@@ -285,7 +257,6 @@ _CURVE_P384 = 2
 _NUMBER_BYTES = 0x48
 _SIGNATURE_AT = 0x40
 _KEY_AT = 0x240
-_KEY_BYTES = 0x404
 
 
 def id_block(launch_digest: bytes, policy: int) -> bytes:

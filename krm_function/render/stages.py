@@ -13,7 +13,6 @@ from krm_function.contrast.manifest import ReferenceValues
 from krm_function.contrast.measurement import (
     SIGNATURES,
     ap_eip_of,
-    as_u64,
     extend,
     guest_policy,
     id_auth,
@@ -185,7 +184,7 @@ def _find_entry(
 
 
 def _make_annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
-    policy = as_u64(guest_policy(mapping(entry.get("GuestPolicy"))))
+    policy = guest_policy(mapping(entry.get("GuestPolicy")))
     block, auth = _make_block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
     values = (block, auth, str(policy))
     return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, values, strict=True)}

@@ -13,7 +13,7 @@ from krm_function.contrast.manifest import (
     canonical_value,
     complete_entry,
 )
-from krm_function.contrast.measurement import NAMES, GuestPolicy
+from krm_function.contrast.measurement import POLICY_BITS, guest_policy
 
 RELEASE = {"Platform": "Metal-QEMU-SNP", "ProductName": "Milan", "TrustedMeasurement": "0a" * 48, "APEIP": "0080b004"}
 
@@ -22,7 +22,7 @@ def test_a_release_entry_is_completed_with_the_defaults_of_generate() -> None:
     assert complete_entry("snp", [RELEASE]) == {
         **RELEASE,
         "MinimumTCB": dict.fromkeys(("BootloaderVersion", "TEEVersion", "SNPVersion", "MicrocodeVersion")),
-        "GuestPolicy": {**dict.fromkeys(NAMES, False), "ABIMinor": 0, "ABIMajor": 0, "SMT": True},
+        "GuestPolicy": {**dict.fromkeys(POLICY_BITS, False), "ABIMinor": 0, "ABIMajor": 0, "SMT": True},
         "PlatformInfo": {
             "SMTEnabled": True,
             "TSMEEnabled": False,
@@ -57,8 +57,8 @@ def test_a_default_entry_is_canonical() -> None:
 
 
 def test_the_default_guest_policy_is_that_of_the_launch() -> None:
-    assert tuple(GUEST_POLICY.fields) == NAMES
-    assert tuple(complete_entry("snp", [])["GuestPolicy"].values()) == GuestPolicy()
+    assert tuple(GUEST_POLICY.fields) == tuple(POLICY_BITS)
+    assert guest_policy(complete_entry("snp", [])["GuestPolicy"]) == guest_policy({})
 
 
 def test_later_layers_win_key_by_key() -> None:
