@@ -698,10 +698,6 @@ LABEL_KEYS = Text("a label key", LABEL_KEY, 317, matches=matches_label_key)
 LABEL_VALUES = Text("a label value", LABEL_VALUE, 63)
 
 
-def _check_tolerations(tolerations: list[Any]) -> Problems:
-    return toleration_problems(tolerations)
-
-
 def _enabled_field(about: str) -> Field:
     return Field(Record({"enabled": Field(Flag(), marks=(SHORT,))}, make=only), about)
 
@@ -725,7 +721,7 @@ class Scheduling(NamedTuple):
     ] = EMPTY
     tolerations: Annotated[
         tuple[Mapping[str, Any], ...],
-        Field(ListOf(TOLERATION, check=_check_tolerations), "for taints of those nodes"),
+        Field(ListOf(TOLERATION, check=toleration_problems), "for taints of those nodes"),
     ] = ()
 
 

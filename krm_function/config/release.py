@@ -48,10 +48,6 @@ AMOUNT = Scalar(  # kept as written
 )
 
 
-def _check_overhead(overhead: dict[str, Any]) -> Problems:
-    return overhead_problems(overhead)
-
-
 def _check_memory(memory: dict[str, Any]) -> Problems:
     return tuple(((name,), "must be more than 0") for name, amount in memory.items() if nano(amount) == 0)
 
@@ -81,7 +77,7 @@ def _platform_spec(platform: Platform) -> Record:
             required=True,
         ),
         "overhead": Field(
-            MapOf(Text("a resource name", LABEL_KEY, 317, matches=matches_label_key), AMOUNT, _check_overhead),
+            MapOf(Text("a resource name", LABEL_KEY, 317, matches=matches_label_key), AMOUNT, overhead_problems),
             "what a VM needs beside its containers: overhead.podFixed of the RuntimeClass",
         ),
         "referenceValues": Field(released(platform), "the platform's measurements"),
