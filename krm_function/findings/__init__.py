@@ -16,33 +16,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.krm.result import dotted
+from krm_function.krm.result import dotted as dotted
 from krm_function.record import NamedTuple
-
-__all__ = [
-    "DOCUMENTATION",
-    "NOTHING",
-    "REF_NAMES",
-    "Cause",
-    "Finding",
-    "Origin",
-    "Path",
-    "Ref",
-    "Row",
-    "Severity",
-    "Variant",
-    "documentation_of",
-    "documentation_of_all",
-    "documentation_url",
-    "dotted",
-    "every_row",
-    "finding",
-    "has_errors",
-    "is_code",
-    "position_text",
-    "row",
-    "table",
-]
 
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]
