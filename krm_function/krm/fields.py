@@ -28,12 +28,8 @@ TYPES: dict[type, str] = {
 _DEEPEST = 200  # nested collections: far more than Kubernetes has, far less than the interpreter's limit
 
 
-def checked(path: FieldPath) -> FieldPath:
+def checked(path: Any) -> FieldPath:
     """Return `path` as a tuple. Raises MisuseError for a string, and for parts that are no key and no index."""
-    return _checked(path)
-
-
-def _checked(path: Any) -> FieldPath:
     if isinstance(path, str):
         raise MisuseError(
             'a path is a tuple of keys and indexes: write ("spec", "replicas"), not "spec.replicas",'
@@ -321,8 +317,7 @@ class Fields:
         value = self._peek()
         for depth, part in enumerate(path):
             if value is None or value is ABSENT:
-                self._refuse_dotted(path)
-                return default
+                break
             if problem := misfit(value, part):
                 raise FieldError(self.result(problem, path=path[:depth]))
             value = child(value, part)

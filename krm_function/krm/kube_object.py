@@ -31,7 +31,7 @@ from krm_function.text import edit_text as offsets
 from krm_function.text.changes import Change, apply, same
 from krm_function.text.errors import YamlError
 from krm_function.text.parse import Document, Node, parse
-from krm_function.text.splice import splice
+from krm_function.text.splice import node_at, splice
 from krm_function.text.writer import dump
 
 # --- A Kubernetes object of a ResourceList: read and changed like data, written like text
@@ -341,7 +341,8 @@ class KubeObject(Fields):
             raise MisuseError(f"{place}: there is no such key; a path is a tuple of keys: write ({parts})")
 
     def _read_string(self, *path: str) -> str:
-        return as_string(_return_none(look_up(self._peek(), path))) or ""
+        value = look_up(self._peek(), path)
+        return "" if value is ABSENT else as_string(value) or ""
 
     def _set_string(self, path: FieldPath, value: str) -> None:
         if not isinstance(value, str):
@@ -360,10 +361,6 @@ class KubeObject(Fields):
         return annotations.get(keys[0]) or annotations.get(keys[1], "")
 
 
-def _return_none(value: Any) -> Any:
-    return None if value is ABSENT else value
-
-
 # --- Match the elements of a changed list with those of the list that was read
 #
 # Rule: the identical map is the same element, wherever it is and whatever has changed in it. Other maps match by
@@ -380,7 +377,7 @@ def match(given_out: Outline | None, old: list[Any], new: list[Any]) -> Matches:
     matches: Matches = [None] * len(new)
     free = set(range(len(old)))
     for at, item in enumerate(new):
-        origin = given_ids.get(id(item)) if _is_collection(item) else None
+        origin = given_ids.get(id(item)) if isinstance(item, dict | list) else None
         if origin in free:
             matches[at] = origin
             free.discard(origin)
@@ -419,10 +416,6 @@ def in_order(matches: Matches) -> Matches:
         longest.add(at)
         at = predecessors.get(at, -1)
     return [old if at in longest else None for at, old in enumerate(matches)]
-
-
-def _is_collection(value: Any) -> bool:
-    return isinstance(value, dict | list)
 
 
 def _match_key(value: Any) -> Any:
@@ -482,18 +475,14 @@ def _keep_tied(document: Document, move: Move) -> Move:
     As many of them as possible go where the move puts them; each other one goes after its predecessor.
     """
     path, target = move
-    node = _find_node(document.node, path)
+    node = node_at(document.node, path)
     tied = [index for index, part in enumerate(node.parts) if _is_tied(part)] if node is not None else []
     staying = set(in_order([index if index in tied else None for index in target]))
     order = [index for index in target if index not in tied or index in staying]
     for at, index in enumerate(tied):
         if index not in staying:
-            place = (
-                order.index(tied[at - 1]) + 1
-                if at
-                else min(order.index(neighbour) for neighbour in tied if neighbour in staying)
-            )
-            order.insert(place, index)
+            first = min(order.index(neighbour) for neighbour in tied if neighbour in staying)
+            order.insert(order.index(tied[at - 1]) + 1 if at else first, index)
     return path, order
 
 
@@ -536,10 +525,10 @@ def _permute(document: Document, moves: list[Move]) -> Document | None:
     pieces: list[tuple[int, int, str]] = []
     changes = []
     for path, order in moves:
-        node = _find_node(document.node, path)
+        node = node_at(document.node, path)
         if node is None or node.kind != "seq":
             return None
-        spans = _find_flow_spans(text, node) if node.style == "flow" else _find_block_spans(text, node)
+        spans = _find_spans(text, node)
         if len(spans) != len(order):
             return None
         pieces += [(start, end, text[slice(*spans[at])]) for (start, end), at in zip(spans, order, strict=True)]
@@ -555,36 +544,21 @@ def _permute(document: Document, moves: list[Move]) -> Document | None:
     return result if same(result.value, apply(document.value, changes)) else None
 
 
-def _find_node(node: Node | None, path: FieldPath) -> Node | None:
-    """Return the node at `path`; None inside an alias or a merge key."""
-    for part in path:
-        if node is not None and node.kind == "map":
-            node = next((value for _, value, key in node.parts if key == part), None)
-        else:
-            node = node.parts[part] if node is not None and node.kind == "seq" and isinstance(part, int) else None
-    return node
+def _find_spans(text: str, node: Node) -> list[tuple[int, int]]:
+    """Return the span of each item; in a block list its lines, with the comment lines above at the column of its dash.
 
-
-def _find_flow_spans(text: str, node: Node) -> list[tuple[int, int]]:
-    return list(zip(*offsets.entry_spans(text, node), strict=True))
-
-
-def _find_block_spans(text: str, node: Node) -> list[tuple[int, int]]:
-    """Return the lines of each item, with the comment lines above it at the column of its dash."""
+    Without any span if a block item shares a line with another token, or if the last line has no end.
+    """
     starts, ends = offsets.entry_spans(text, node)
+    if node.style == "flow":
+        return list(zip(starts, ends, strict=True))
     if not all(offsets.first_on_line(text, start) for start in starts):
         return []
-    tops = []
-    for index, start in enumerate(starts):
-        indent = " " * offsets.column_of(text, start)
-        top = offsets.line_start(text, start)
-        floor = offsets.line_end(text, ends[index - 1]) if index else 0
-        while top > floor:
-            above = offsets.line_start(text, top - 1)
-            if not text[above:top].startswith(f"{indent}#"):
-                break
-            top = above
-        tops.append(top)
+    floors = [0, *(offsets.line_end(text, end) for end in ends[:-1])]
+    tops = [
+        offsets.comment_start(text, offsets.line_start(text, start), floor, offsets.column_of(text, start))
+        for start, floor in zip(starts, floors, strict=True)
+    ]
     last = offsets.line_end(text, ends[-1])
     return list(zip(tops, [*tops[1:], last], strict=True)) if text[last - 1 : last] == "\n" else []
 

@@ -135,9 +135,6 @@ class Describable(Protocol):
 # message is not shown, because it may quote a Secret, except for a MisuseError, which contains no value.
 
 
-TYPE_CHECKING = False
-
-
 class FunctionError(ValueError):
     """The input is not what the function needs: raise it, with a one-line message, to stop with an error result.
 

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.text.changes import same
@@ -32,9 +32,7 @@ def write_out_aliases(part: Part, root: Node, text: str) -> Part:
     if "*" not in text:
         return part
     while True:
-        unchanged: set[int] = set()
-        _collect_unchanged(part, unchanged)
-        lost = {id(node) for node in _find_anchored(root) if id(node) not in unchanged}
+        lost = _find_lost(part, root)
         changed = _replace_lost_aliases(part, lost, text) if lost else part
         if changed is part:
             return part
@@ -46,10 +44,15 @@ def shares_lost_anchor(part: Part, root: Node, objects: Sequence[Node]) -> bool:
 
     root: the tree before the edit. objects: in the order of the text.
     """
+    lost = _find_lost(part, root)
+    return bool(lost) and any(id(alias.parts[0]) in lost for _, alias in foreign_aliases(root, objects))
+
+
+def _find_lost(part: Part, root: Node) -> set[int]:
+    """Return the identities of the anchored nodes of `root` that are edited, moved or dropped in `part`."""
     unchanged: set[int] = set()
     _collect_unchanged(part, unchanged)
-    lost = {id(node) for node in _find_anchored(root) if id(node) not in unchanged}
-    return bool(lost) and any(id(alias.parts[0]) in lost for _, alias in foreign_aliases(root, objects))
+    return {id(node) for node in _find_anchored(root)} - unchanged
 
 
 def foreign_aliases(root: Node, objects: Sequence[Node]) -> Iterator[tuple[int, Node]]:
@@ -99,11 +102,6 @@ def _find_anchored(node: Node) -> list[Node]:
     return nodes
 
 
-def _replace_alias(alias: Node, text: str) -> NewValue:
-
-    return NewValue(alias.data, written(text, alias))
-
-
 def _replace_lost_aliases(part: Part, lost: set[int], text: str) -> Part:
     if isinstance(part, NewValue):
         return part
@@ -122,7 +120,7 @@ def _replace_lost_aliases(part: Part, lost: set[int], text: str) -> Part:
             return copy
         return part
     if part.kind == "alias":
-        return _replace_alias(part, text) if _is_lost(part, lost) else part
+        return NewValue(part.data, written(text, part)) if _is_lost(part, lost) else part
     if not part.parts:
         return part
     edited = EditedCollection(part)
@@ -164,24 +162,19 @@ def resolve_foreign_aliases(text: str, limits: Limits = LIMITS) -> str:
     """
     if not has_alias(text):
         return text
-    starts: list[int] = []
-    foreign = False
-    anchors: dict[str, int] = {}
-    for event in _read_marks(text, limits):
-        kind = type(event)
-        if kind is DocumentStartEvent:
-            starts.append(event.start_mark.index)
-        elif kind is not AliasEvent:
-            anchors[event.anchor] = len(starts)
-        elif anchors.get(event.anchor) != len(starts):
-            foreign = True
-    return inline(text, limits, starts) if foreign else text
+    marks = list(_read_marks(text, limits))
+    starts = [event.start_mark.index for event in marks if not hasattr(event, "anchor")]
+    return inline(text, limits, starts) if _cross(marks, starts) else text
 
 
 def crosses(text: str, limits: Limits, starts: list[int]) -> bool:
     """Tell whether an alias is in another region than its anchor; `starts`: the sorted offsets of the regions."""
+    return _cross(_read_marks(text, limits), starts)
+
+
+def _cross(marks: Iterable[Event], starts: list[int]) -> bool:
     anchors: dict[str, int] = {}
-    for event in _read_marks(text, limits):
+    for event in marks:
         kind = type(event)
         region = bisect_right(starts, event.start_mark.index)
         if kind is AliasEvent and anchors.get(event.anchor) != region:

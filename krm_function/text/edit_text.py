@@ -193,9 +193,14 @@ def entry_spans(text: str, node: Node) -> tuple[list[int], list[int]]:
     return starts, ends
 
 
-def first_entry(text: str, node: Node) -> int:
-    """Return where the first entry of a block collection begins."""
-    return content(text, node)
+def comment_start(text: str, at: int, floor: int, column: int) -> int:
+    """Return the start of the comment lines at a column, from `floor` on, that are directly above the line of `at`."""
+    while at > floor:
+        above = line_start(text, at - 1)
+        if not text.startswith(" " * column + "#", above):
+            break
+        at = above
+    return at
 
 
 # --- Collect text replacements and apply them in order of offset
@@ -394,13 +399,7 @@ class BlockEdit:
         self.replacements.replace(at, at, entry.raw or " " * column + self._write_entry(entry, style) + style.newline)
 
     def _find_start_above(self, at: int, floor: int) -> int:
-        text = self.text
-        while at > floor:
-            above = line_start(text, at - 1)
-            if text[above:at][: self.column + 1] != " " * self.column + "#":
-                break
-            at = above
-        return at
+        return comment_start(self.text, at, floor, self.column)
 
     def _go_up(self, at: int, lines: int) -> int:
         """Go up from `at` over `lines` lines of comments and blank lines; removed lines do not count."""
@@ -471,12 +470,8 @@ def edit_flow(replacements: Replacements, records: UndoRecords, collection: Coll
         spans = [_span(replacements.text, collection, index, staying) for index in removed]
         for start, end in spans:
             replacements.replace(start, end, "")
-        raw = [replacements.text[start:end] for start, end in spans]
-        records.removed(
-            collection.edited,
-            collection.path,
-            [(index, entry_text, 0) for index, entry_text in zip(removed, raw, strict=True)],
-        )
+        entries = [(index, replacements.text[slice(*span)], 0) for index, span in zip(removed, spans, strict=True)]
+        records.removed(collection.edited, collection.path, entries)
     _insert(replacements, collection, staying)
 
 
@@ -540,14 +535,11 @@ def rewrite_uneditable(part: Part, text: str, depth: int) -> Part:
             return NewValue(value_of(part))
     elif text[content(text, node)] not in "{[":
         return NewValue(value_of(part), "")
-    if node.kind == "map":
-        for entry in part.entries:
-            if (
-                entry.origin >= 0
-                and isinstance(entry.child, NewValue)
-                and not has_colon(text, node.parts[entry.origin][0])
-            ):
-                return NewValue(value_of(part), "" if node.style == "flow" else None)
+    if node.kind == "map" and any(
+        entry.origin >= 0 and isinstance(entry.child, NewValue) and not has_colon(text, node.parts[entry.origin][0])
+        for entry in part.entries
+    ):
+        return NewValue(value_of(part), "" if node.style == "flow" else None)
     return part
 
 
@@ -565,15 +557,10 @@ def collect_replacements(
     if isinstance(part, EditedCollection):
         _edit_collection(replacements, records, part, "")
     elif isinstance(part, NewValue) and item is not None:
-        dash = first_entry(replacements.text, item)
+        dash = content(replacements.text, item)
         end = max(leaf_end(replacements.text, node), dash + 1)
-        _replace(
-            replacements,
-            records,
-            ReplacedValue("", dash + 1, end, column_of(replacements.text, dash), item),
-            part,
-            node,
-        )
+        target = ReplacedValue("", dash + 1, end, column_of(replacements.text, dash), item)
+        _replace(replacements, records, target, part, node)
     elif isinstance(part, NewValue):
         _replace_root(replacements, records, part, node)
 
@@ -588,9 +575,8 @@ def _replace_root(replacements: Replacements, records: UndoRecords, new_value: N
         new = writer.flow(new_value.value)
     else:
         column = column_of(text, start)
-        new = writer.block(
-            new_value.value, column, replacements.style(start, literal=replacements.literal_fits(end, column))
-        )
+        style = replacements.style(start, literal=replacements.literal_fits(end, column))
+        new = writer.block(new_value.value, column, style)
     if start == end and new_value.raw is None:
         newline = newline_at(text, start)
         new = (newline if column_of(text, start) else "") + new + (newline if start < len(text) else "")

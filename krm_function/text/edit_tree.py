@@ -56,10 +56,7 @@ class EditedCollection:
 
     def find(self, key: str) -> EditedEntry | None:
         """Find the entry of a key that is in the map itself."""
-        for entry in self.entries:
-            if entry.key == key:
-                return entry
-        return None
+        return next((entry for entry in self.entries if entry.key == key), None)
 
     def merged(self) -> dict[str, Any]:
         """Return the pairs that a map gets from its merge key."""
@@ -74,9 +71,8 @@ class EditedCollection:
         return out
 
 
-Part = (
-    Node | EditedCollection | NewValue
-)  # no string annotations: compiling them would cost more at start than this file
+# no string annotations: compiling them would cost more at start than this file
+Part = Node | EditedCollection | NewValue
 
 
 def value_of(part: Part) -> Any:

@@ -100,9 +100,8 @@ def _strip_last(part: Part, text: str) -> None:
                 start = offsets.after_colon(text, edited.node.parts[entry.origin][0])
             else:
                 start = offsets.entry_spans(text, edited.node)[0][entry.origin] + 1
-            entry.child = NewValue(
-                child.data, None, offsets.stripped(text, child, start, offsets.leaf_end(text, child))
-            )
+            raw = offsets.stripped(text, child, start, offsets.leaf_end(text, child))
+            entry.child = NewValue(child.data, None, raw)
             return
         if isinstance(child, Node) and child.style == "block" and child.parts:
             child = entry.child = EditedCollection(child)
@@ -199,11 +198,8 @@ def _attempt(
     collect_replacements(replacements, around, part, root, document.item)
     if len(around.entered) < len(undo_places):
         raise YamlError("an object that cannot be edited without the text around it", document.line, 1, "splice")
-    if (
-        len(undo_places) > 1
-        and "*" in text
-        and shares_lost_anchor(part, root, [node for node, _ in undo_places if node])
-    ):
+    nodes = [node for node, _ in undo_places if node]
+    if len(nodes) > 1 and "*" in text and shares_lost_anchor(part, root, nodes):
         raise YamlError("objects that cannot be edited together", document.line, 1, "splice")
     return part, replacements, tuple(records.undo for records in members.values())
 
@@ -226,11 +222,9 @@ def _fill_in(replacements: Replacements, records: Sequence[str]) -> bool:
 
 
 def _count_levels(part: Part) -> int:
-    return (
-        1 + max((_count_levels(entry.child) for entry in part.entries), default=0)
-        if isinstance(part, EditedCollection)
-        else 0
-    )
+    if not isinstance(part, EditedCollection):
+        return 0
+    return 1 + max((_count_levels(entry.child) for entry in part.entries), default=0)
 
 
 def _reads_as(text: str, expected: Any) -> bool:
@@ -248,8 +242,8 @@ def _find_dash_offset(text: str, node: Node) -> int:
             if child.style != "block":
                 continue
             if node.kind == "map" and child.kind == "seq":
-                dash = offsets.column_of(text, offsets.first_entry(text, child))
-                return max(0, dash - offsets.column_of(text, offsets.first_entry(text, node)))
+                dash = offsets.column_of(text, offsets.content(text, child))
+                return max(0, dash - offsets.column_of(text, offsets.content(text, node)))
             if (offset := _find_dash_offset(text, child)) >= 0:
                 return offset
     return -1
@@ -359,10 +353,7 @@ def _write_out_alias(document: Document, root: Path) -> Document:
     value = document.value
     for part in behind:
         value = value[part]
-    changes = [
-        Change(behind, "set", None),
-        Change(behind, "set", value),
-    ]  # setting the same value alone is not a change
+    changes = [Change(behind, "set", None), Change(behind, "set", value)]  # the same value alone is not a change
     text, _ = rewrite(document, lambda node, _: _apply_changes(node, (), changes), lambda _: document.value)
     return parse(text, line=document.line)
 
@@ -389,9 +380,8 @@ def _splice_group(document: Document, members: Sequence[MemberChanges]) -> tuple
     def make(node: Node, records: Sequence[str]) -> Part:
         part: Part = node
         for edited, record in zip(effective, records, strict=True):
-            part = _apply_changes(
-                part, edited.root, [*edited.changes, *edited.parents, Change(edited.at, "set", record)]
-            )
+            changes = [*edited.changes, *edited.parents, Change(edited.at, "set", record)]
+            part = _apply_changes(part, edited.root, changes)
         return part
 
     def wanted(records: Sequence[str]) -> Any:
