@@ -86,19 +86,10 @@ def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
     what was raised is `Results.cause`.
     """
     results = Results()
+    resources: ResourceList | None = None
     try:
         resources = ResourceList.parse(data)
-    except (FunctionError, YamlError) as error:
-        results.error(str(error))
-        results.cause = error
-        return data, results
-    except Exception as error:  # noqa: BLE001
-        results.error(bug(error))
-        results.bug = True
-        results.cause = error
-        return data, results
-    results = resources.results
-    try:
+        results = resources.results
         if fn(resources) is False and not results.failed:
             results.error("the function reports a failure")
         if not results.failed:
@@ -114,6 +105,8 @@ def run(fn: Function, data: bytes) -> tuple[bytes, Results]:
         results.error(bug(error))  # SystemExit: a sys.exit(0) with nothing printed would delete everything
         results.bug = True
         results.cause = error
+    if resources is None:
+        return data, results
     try:
         return resources.failed_bytes(results), results
     except Exception as error:  # noqa: BLE001
