@@ -16,14 +16,7 @@ from krm_function.config.document import (
     unknown_field,
     wrong_value,
 )
-from krm_function.config.generate import (
-    GENERATE,
-    KIND,
-    OPTIONAL,
-    SHORT,
-    Generate,
-    parse_generate,
-)
+from krm_function.config.generate import GENERATE, KIND, OPTIONAL, SHORT, Generate, parse_generate
 from krm_function.config.image_lock import ImageFacts, parse_image_lock
 from krm_function.config.release import Release, parse_release
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
@@ -63,10 +56,8 @@ class Config(NamedTuple):
         warning     no              error; or hidden, and one of OUTSIDE   an error
         otherwise                                                          it is
         """
-        place = (
-            self.places.get(problem.ref) if problem.ref and not problem.line and problem.severity != "info" else None
-        )
-        problem = place(problem) if place else problem
+        if problem.ref and problem.ref in self.places and not problem.line and problem.severity != "info":
+            problem = self.places[problem.ref](problem)
         if problem.severity != "warning":
             return problem
         reason = next((entry.reason for entry in self.generate.acknowledged if entry.covers(problem)), "")
@@ -273,9 +264,8 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
             findings += [located(selects, document) for document in by_kind["ContrastGenerate"][:1]]
     if generate is None or release is None or has_errors(findings):
         return None, tuple(findings)
-    return Config(
-        generate, release, images, _make_places((*by_kind["ContrastGenerate"], *by_kind["ContrastRelease"]))
-    ), tuple(findings)
+    places = _make_places((*by_kind["ContrastGenerate"], *by_kind["ContrastRelease"]))
+    return Config(generate, release, images, places), tuple(findings)
 
 
 def _make_places(documents: Iterable[ConfigDocument]) -> Mapping[Ref, Callable[[Finding], Finding]]:

@@ -157,25 +157,19 @@ def _make_finding(document: ConfigDocument, kind: str, fault: Fault, value: Any)
 
 def wrong_value(document: ConfigDocument, kind: str, path: Path, problem: str, remedy: str) -> Finding:
     """Make CC0901: a field that is wrong or missing."""
-    ref = config_reference(document)
-    values: dict[str, Any] = {"problem": problem, "remedy": remedy}
-    name = ref.name or "(unnamed)"
-    return located(
-        finding("CC0901", ref, path, kind=kind, name=name, field=_format_path(path) or "document", **values), document
-    )
+    return _report_field("CC0901", document, kind, path, problem=problem, remedy=remedy)
 
 
 def unknown_field(document: ConfigDocument, kind: str, path: Path, suggestion: str) -> Finding:
     """Make CC0902: a field that the kind does not have. suggestion: the field that the user may have meant."""
+    return _report_field("CC0902", document, kind, path, suggestion=suggestion)
+
+
+def _report_field(code: str, document: ConfigDocument, kind: str, path: Path, **values: Any) -> Finding:
     ref = config_reference(document)
-    name = ref.name or "(unnamed)"
-    return located(
-        finding("CC0902", ref, path, kind=kind, name=name, field=_format_path(path), suggestion=suggestion), document
-    )
-
-
-def _format_path(path: Path) -> str:
-    return dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in path))
+    field = dotted(tuple(part[:LONGEST_SHOWN] if isinstance(part, str) else part for part in path)) or "document"
+    values |= {"kind": kind, "name": ref.name or "(unnamed)", "field": field}
+    return located(finding(code, ref, path, **values), document)
 
 
 def located(problem: Finding, document: ConfigDocument) -> Finding:

@@ -578,10 +578,7 @@ class WorkloadEntry(NamedTuple):
     platform: Annotated[
         str, Field(Choice(tuple(PLATFORMS), fold=True), "absent: the bare placeholder contrast-cc, as pods write it")
     ] = ""
-    plain: Annotated[
-        str,
-        Field(REASON, "why they are not confidential; in place of platform"),
-    ] = ""
+    plain: Annotated[str, Field(REASON, "why they are not confidential; in place of platform")] = ""
     optional: Annotated[
         bool,
         Field(Flag(), "the input may lack them, such as a hook of a chart, which Helm 3 passes to no post-renderer"),
@@ -836,9 +833,8 @@ class Generate(NamedTuple):
 
 
 def _check_spec(spec: dict[str, Any]) -> Problems:
-    if isinstance(spec.get("workloads"), list) and {REQUIRED, OPTIONAL} <= {
-        entry for entry in spec["workloads"] if isinstance(entry, str)
-    }:
+    workloads = spec.get("workloads")
+    if isinstance(workloads, list) and REQUIRED in workloads and OPTIONAL in workloads:
         return ((("workloads",), f"has both {REQUIRED} and {OPTIONAL}; leave one of the two out"),)
     return kind_problems(spec.get("workloads"), [entry["kind"] for entry in spec.get("podTemplates") or ()])
 

@@ -9,12 +9,7 @@ from krm_function.config.release import VERSION
 from krm_function.contrast import manifest
 from krm_function.contrast.injected import INITIALIZER, INITIALIZER_IMAGE, SERVICE_MESH, SERVICE_MESH_IMAGE
 from krm_function.contrast.manifest import PRODUCTS, ManifestError, decode
-from krm_function.contrast.platforms import (
-    PLATFORMS,
-    Platform,
-    is_placeholder,
-    parse_runtime_class,
-)
+from krm_function.contrast.platforms import PLATFORMS, Platform, is_placeholder, parse_runtime_class
 from krm_function.findings import Finding, Path, finding
 from krm_function.kubernetes.image import CONTRAST, Image, is_pinned, parse_image
 from krm_function.kubernetes.kinds import template_paths
@@ -69,8 +64,7 @@ class Fact(NamedTuple):
     @property
     def field(self) -> str:
         """The path as text: `platforms.metal-qemu-snp.handler`, `platforms.metal-qemu-snp.Milan.APEIP`."""
-        names = [str(part) for part in self.path if part not in {"snp", "tdx", ""}]
-        return ".".join(names)
+        return ".".join(str(part) for part in self.path if part not in {"snp", "tdx", ""})
 
 
 class Facts(NamedTuple):
@@ -182,8 +176,7 @@ def manifest_facts(manifest: Mapping[str, Any], file: str, vcpus: int) -> Facts:
         if _is_set(entry.value.get(name))
     ]
     if filled:
-        fields = ", ".join(filled)
-        findings.append(finding("CC1305.operator", file=file, what=fields))
+        findings.append(finding("CC1305.operator", file=file, what=", ".join(filled)))
     return Facts(tuple(facts), tuple(findings))
 
 
@@ -281,9 +274,8 @@ def replacement_facts(text: str, file: str) -> Facts:
             findings.append(finding("CC1304.replacement", file=file, line=line))
             continue
         facts.append(Fact(("images", image), pinned, file, line))
-    for fact in facts:
-        if str(fact.path[1]).startswith(f"{CONTRAST}/"):
-            versions += version_facts([fact.value], file, fact.line)
+        if image.startswith(f"{CONTRAST}/"):
+            versions += version_facts([pinned], file, line)
     return Facts((*facts, *versions), tuple(findings))
 
 

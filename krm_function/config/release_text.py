@@ -9,7 +9,7 @@ from krm_function.config.release import NO_VERSION, Release, profile_of_version
 from krm_function.config.release_files import MEASURED, POLICY_PROFILE, Fact
 from krm_function.contrast.injected import INITIALIZER_IMAGE, SERVICE_MESH_IMAGE
 from krm_function.contrast.manifest_merge import same_measurement
-from krm_function.contrast.platforms import PLATFORMS, Platform
+from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, Path, finding
 from krm_function.krm.kube_object import LOCAL_CONFIG
 from krm_function.kubernetes.image import CONTRAST
@@ -38,22 +38,17 @@ def _find_missing(release: Release) -> Iterator[Finding]:
     if not release.platforms:
         yield finding("CC1307.platform")
     for name, facts in release.platforms.items():
-        platform = PLATFORMS[name]
         if not facts.snp and not facts.tdx:
             yield finding("CC1307.reference-values", platform=name)
         for entry in facts.snp:
             if not entry.get("APEIP"):
                 yield finding("CC1307.apeip", platform=name, product=entry["ProductName"])
-        yield from _check_rtmr0(platform, bool(facts.rtmr0_by_vcpu))
+        if PLATFORMS[name].rtmr0_by_vcpus and not facts.rtmr0_by_vcpu:
+            yield finding("CC1307.rtmr0", platform=name)
     if INITIALIZER_IMAGE not in release.images:
         yield finding("CC0511", images=INITIALIZER_IMAGE)
     if SERVICE_MESH_IMAGE not in release.images:
         yield finding("CC1307.image", image=SERVICE_MESH_IMAGE)
-
-
-def _check_rtmr0(platform: Platform, has_rtmr0: bool) -> Iterator[Finding]:
-    if platform.rtmr0_by_vcpus and not has_rtmr0:
-        yield finding("CC1307.rtmr0", platform=platform.name)
 
 
 # --- Combine the facts of several files and of an existing ContrastRelease into one release
@@ -106,8 +101,7 @@ def combine(stated: Iterable[Fact], existing: Iterable[Fact] = (), version: str 
         findings += _find_left_over(old, new, earlier, now)
     facts |= _find_profile(facts.get(("version",)), findings)
     facts, left_out = _drop_without_handler(facts)
-    findings += left_out
-    findings += _check_suffixes(facts)
+    findings += [*left_out, *_check_suffixes(facts)]
     return Combined(facts, now or NO_VERSION, earlier, tuple(findings))
 
 
@@ -180,12 +174,12 @@ def _find_left_over(old: Mapping[Path, Fact], new: Mapping[Path, Fact], earlier:
     findings: list[Finding] = []
     groups = {_name_group(fact): fact for path, fact in old.items() if path not in new and _is_of_the_release(fact)}
     for field, fact in groups.items():
-        left_over = finding("CC1306", field=field, before=earlier, now=now, file=fact.file, line=fact.line)
-        findings.append(left_over)
+        findings.append(finding("CC1306", field=field, before=earlier, now=now, file=fact.file, line=fact.line))
     for path, fact in new.items():
         if fact.path[-1] in MEASUREMENTS and path in old and same_measurement(fact.value, old[path].value):
-            left_over = finding("CC1308", field=fact.field, before=earlier, now=now, file=fact.file, line=fact.line)
-            findings.append(left_over)
+            findings.append(
+                finding("CC1308", field=fact.field, before=earlier, now=now, file=fact.file, line=fact.line)
+            )
     return findings
 
 
@@ -302,9 +296,7 @@ def _put(facts: dict[str, Any], platform: str, path: list[str | int], fact: Fact
         return
     tee, product, field, *index = path
     entries = facts.setdefault("referenceValues", {}).setdefault(str(tee), [])
-    entry: dict[str, Any] = next(
-        (known_entry for known_entry in entries if (known_entry.get("ProductName") or "") == product), {}
-    )
+    entry: dict[str, Any] = next((known for known in entries if (known.get("ProductName") or "") == product), {})
     if not entry:
         entry |= {"Platform": PLATFORMS[platform].marker} | ({"ProductName": product} if product else {})
         entries.append(entry)

@@ -59,10 +59,8 @@ def wire_kptfile(text: str, files: Files, name: str) -> Wired:
     pipeline, mutators = mapping(document.value).get("pipeline"), dig(document.value, ("pipeline", "mutators"))
     present = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
     if present:
-        late = present[-1] != len(mutators) - 1
-        return Wired(
-            text, findings=(finding("CC1312", what=f"mutator {PROGRAM}", after="another mutator"),) if late else ()
-        )
+        late = finding("CC1312", what=f"mutator {PROGRAM}", after="another mutator")
+        return Wired(text, findings=(late,) if present[-1] != len(mutators) - 1 else ())
     mutator = {"exec": PROGRAM, "configPath": files.generate}
     if not pipeline:
         change = Change(("pipeline",), "set", {"mutators": [mutator]})
@@ -206,9 +204,7 @@ def with_function(text: str, function: Function) -> str:
     """Give a ContrastGenerate this form. Raises YamlError, and ValueError if its annotation has more than a form."""
     document = parse(text)
     present, annotation = dig(document.value, (*ANNOTATIONS, FUNCTION)), function.annotation
-    if present == annotation or (
-        present is not None and annotation is not None and _parse(present) == _parse(annotation)
-    ):
+    if present == annotation or (None not in (present, annotation) and _parse(present) == _parse(annotation)):
         return text
     if present is not None and not _is_from_init(_parse(present)):
         raise ValueError(f"its annotation {FUNCTION} contains more than a program or an image; change it there")
@@ -338,8 +334,3 @@ def _write_annotation(function: Function) -> str:
         return COMMENT
     lines = "".join(f"\n      {line}" for line in function.annotation.splitlines())
     return f"{COMMENT}\n    {FUNCTION}: |{lines}"
-
-
-# --- The function in a host's own file: kustomization.yaml or Kptfile, and new configuration files to fill in
-#
-# Rule of this file: texts in, texts out; existing text stays, and a second run changes nothing.

@@ -335,12 +335,7 @@ def _check_pod_security(limit: ObjectAt, workloads: Sequence[Workload]) -> Itera
     if refused:
         path: Path = (*limit.root, "metadata", "labels", LABEL)
         classes = ", ".join(dict.fromkeys(workload.runtime_class for workload in refused))
-        values: dict[str, Any] = {
-            "names": _format_names(refused),
-            "reasons": _format_reasons(reasons),
-            "classes": classes,
-        }
-        yield finding("CC0315", limit.ref, path, level=level, **values)
+        yield finding("CC0315", limit.ref, path, level=level, classes=classes, **_describe(refused, reasons))
 
 
 def _check_quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
@@ -360,12 +355,8 @@ def _check_quota(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequenc
         limits = [name for name in names if name.startswith("limits.")]
         code = LIMITS[min(limits)] if limits else "CC0316.requests"
         resources = " and ".join(name.partition(".")[2] for name in names)
-        values: dict[str, Any] = {
-            "names": _format_names(refused),
-            "reasons": _format_reasons(reasons),
-            "resources": resources,
-        }
-        yield finding(code, limit.ref, (*limit.root, "spec", "hard"), name=limit.ref.name, **values)
+        values = {"name": limit.ref.name, "resources": resources, **_describe(refused, reasons)}
+        yield finding(code, limit.ref, (*limit.root, "spec", "hard"), **values)
 
 
 def _check_limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: Sequence[ObjectAt]) -> Iterator[Finding]:
@@ -385,14 +376,7 @@ def _check_limit_range(limit: ObjectAt, workloads: Sequence[Workload], ranges: S
 
     refused, reasons = _collect_refused(workloads, outside)
     if refused:
-        yield finding(
-            "CC0318",
-            limit.ref,
-            path,
-            name=limit.ref.name,
-            names=_format_names(refused),
-            reasons=_format_reasons(reasons),
-        )
+        yield finding("CC0318", limit.ref, path, name=limit.ref.name, **_describe(refused, reasons))
 
 
 def _collect_refused(
@@ -414,14 +398,10 @@ def _collect_refused(
     return refused, reasons
 
 
-def _format_names(workloads: Sequence[Workload]) -> str:
-    """Write `Deployment/web, Job/report and 3 more`."""
-    return listed([_format_address(workload) for workload in workloads])
-
-
-def _format_reasons(reasons: Mapping[str, Sequence[str]]) -> str:
-    """Write `contrast-initializer (capability NET_ADMIN); contrast-service-mesh (privileged: true)`."""
-    return "; ".join(f"{name} ({', '.join(of_container)})" for name, of_container in reasons.items())
+def _describe(workloads: Sequence[Workload], reasons: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Write `Deployment/web and 3 more`, and `contrast-initializer (NET_ADMIN); contrast-service-mesh (...)`."""
+    text = "; ".join(f"{name} ({', '.join(of_container)})" for name, of_container in reasons.items())
+    return {"names": listed([_format_address(workload) for workload in workloads]), "reasons": text}
 
 
 def _format_address(workload: Workload) -> str:

@@ -109,12 +109,7 @@ _CONTRAST_1_25 = (
     ("/cluster_config/pause_container_image", "ghcr.io/edgelesssys/kubernetes/pause:3.6"),
     (
         "/devices/vfio/nvidia/pgpu_resource_keys",
-        (
-            "nvidia.com/pgpu",
-            "nvidia.com/GB100_B200",
-            "nvidia.com/GB110_B300_SXM6_AC",
-            "nvidia.com/GH100_H100_PCIE",
-        ),
+        ("nvidia.com/pgpu", "nvidia.com/GB100_B200", "nvidia.com/GB110_B300_SXM6_AC", "nvidia.com/GH100_H100_PCIE"),
     ),
     ("/request_defaults/ReadStreamRequest", True),
 )

@@ -1,7 +1,7 @@
 """The vCPUs and the memory of a pod's VM, and the share of its images."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from krm_function.contrast.annotations import DEFAULT_MEMORY
@@ -197,17 +197,15 @@ def pod_memory(
     overhead: of its class. size_of: returns the size of an image by its reference, None if unknown.
     """
     whole, asked = memory_of(workload.pod_spec, MEMORY_LIMIT), asked_memory(workload)
-    unlimited = () if whole is not None else tuple(_find_unlimited(workload))
+    of_user = [container for container in workload.all_containers if _is_of_user(container)]
+    limits = [(container.name, memory_of(container.container, MEMORY_LIMIT)) for container in of_user]
     set_memory = default_memory(workload)
     memory = PodMemory(
         set_memory if set_memory is not None else _own_memory(platform, overhead),
         asked if whole is None else whole,
         asked,
-        unlimited=unlimited,
-        asked_by_user=any(
-            _is_of_user(container) and memory_of(container.container, MEMORY_LIMIT)
-            for container in workload.all_containers
-        ),
+        unlimited=tuple(name for name, limit in limits if limit is None) if whole is None else (),
+        asked_by_user=any(limit for _, limit in limits),
         own_set=set_memory is not None,
         stored=has_image_store(workload),
         least=GPU_LEAST if wants_gpu(workload.pod_spec) else 0,
@@ -217,20 +215,10 @@ def pod_memory(
 
 def asked_memory(workload: Workload) -> int:
     """Add up the memory limits of the containers."""
-    containers = _order_containers(workload)
-    regular = sum(
-        memory_of(container, MEMORY_LIMIT) or 0
-        for container, is_init in containers
-        if _keeps_running(container, is_init=is_init)
-    )
-    return max(
-        regular,
-        sum(
-            memory_of(container, MEMORY_LIMIT) or 0
-            for container, is_init in containers
-            if not _keeps_running(container, is_init=is_init)
-        ),
-    )
+    sums = {True: 0, False: 0}  # by whether a container keeps running
+    for container, is_init in _order_containers(workload):
+        sums[_keeps_running(container, is_init=is_init)] += memory_of(container, MEMORY_LIMIT) or 0
+    return max(sums.values())
 
 
 def requested_memory(workload: Workload) -> int:
@@ -274,7 +262,6 @@ def _order_containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]
     """Return the containers of a pod in the order of their start, each with whether it is an init container.
 
     Init containers that the controller of a custom resource adds come last among these, in place of one of their name.
-
     """
     added = added_init_containers(workload)
     init = [container.container for container in workload.all_containers if container.is_init]
@@ -288,12 +275,6 @@ def _order_containers(workload: Workload) -> list[tuple[Mapping[str, Any], bool]
 def _keeps_running(container: Mapping[str, Any], *, is_init: bool) -> bool:
     """Tell whether a container runs as long as the pod: it is regular, or a native sidecar."""
     return not is_init or container.get("restartPolicy") == "Always"
-
-
-def _find_unlimited(workload: Workload) -> Iterator[str]:
-    for container in workload.all_containers:
-        if _is_of_user(container) and memory_of(container.container, MEMORY_LIMIT) is None:
-            yield container.name
 
 
 def _is_of_user(container: PodContainer) -> bool:

@@ -140,11 +140,8 @@ def ruled_out(terms: list[dict[str, Any]] | None, selector: Mapping[str, str]) -
     failed: list[str] = []
     for term in terms or ():
         expressions = maps(term.get("matchExpressions"))
-        impossible = [
-            expression
-            for expression in expressions
-            if expression.get("key") in selector and not holds(expression, selector)
-        ]
+        known = [expression for expression in expressions if expression.get("key") in selector]
+        impossible = [expression for expression in known if not holds(expression, selector)]
         if not impossible:
             return ""
         failed.append(requirement_text(impossible[0]))
@@ -156,13 +153,9 @@ def _first_failed(term: Mapping[str, Any], name: str, labels: Mapping[str, str])
     expressions, fields = maps(term.get("matchExpressions")), maps(term.get("matchFields"))
     if not expressions and not fields:
         return "an empty term, which matches no node"
-    for requirement in expressions:
-        if not holds(requirement, labels):
-            return requirement_text(requirement)
-    for requirement in fields:
-        if not _field_holds(requirement, name):
-            return requirement_text(requirement)
-    return ""
+    failed = [requirement for requirement in expressions if not holds(requirement, labels)]
+    failed += [requirement for requirement in fields if not _field_holds(requirement, name)]
+    return requirement_text(failed[0]) if failed else ""
 
 
 def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
@@ -202,16 +195,8 @@ def holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
 
 def _field_holds(requirement: Mapping[str, Any], name: str) -> bool:
     """Tell whether a node's name satisfies one of matchFields: In or NotIn, with one value."""
-    values = _requirement_values(requirement)
-    if requirement.get("key") != NAME_FIELD or values is None or len(values) != 1:
-        return False
-    match requirement.get("operator"):
-        case "In":
-            return name == values[0]
-        case "NotIn":
-            return name != values[0]
-        case _:
-            return False
+    is_known = requirement.get("key") == NAME_FIELD and requirement.get("operator") in ("In", "NotIn")
+    return is_known and len(_requirement_values(requirement) or ()) == 1 and holds(requirement, {NAME_FIELD: name})
 
 
 def _requirement_values(requirement: Mapping[str, Any]) -> list[str] | None:
@@ -274,8 +259,7 @@ def pod_requests(pod_spec: Mapping[str, Any], overhead: Mapping[str, Any]) -> Am
     """
     spec = dict(pod_spec)
     total = _sum_containers(spec)
-    for name, amount in _pod_level_requests(spec, total).items():
-        total[name] = amount
+    total |= _pod_level_requests(spec, total)
     _add_amounts(total, amounts(overhead))
     return total
 

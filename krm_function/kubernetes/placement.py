@@ -99,11 +99,6 @@ def fits(demand: Demand, node: Node) -> Fit:
     return Fit(node.name, all_reasons, 0 if all_reasons else capacity, admitted=not reasons, lacks=lacks)
 
 
-def all_fits(demand: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
-    """Return the fit of each node, in the order of the nodes."""
-    return tuple(fits(demand, node) for node in nodes)
-
-
 def daemon_fits(demand: Demand, template: Demand, nodes: Sequence[Node]) -> tuple[Fit, ...]:
     """Return the fit of a DaemonSet on each node: its controller looks at the template, the scheduler at the pod.
 
@@ -121,7 +116,7 @@ def daemon_fits(demand: Demand, template: Demand, nodes: Sequence[Node]) -> tupl
         refused = () if of_template.admitted else of_template.reasons  # its controller does not count resources
         only = [f"{reason}, tolerated by the class only" for reason in refused if reason not in fit.reasons]
         fitted.append(fit._replace(reasons=(*fit.reasons, *only), admitted=of_template.admitted))
-    return tuple(fit_of_node._replace(capacity=0) if fit_of_node.reasons else fit_of_node for fit_of_node in fitted)
+    return tuple(fit._replace(capacity=0) if fit.reasons else fit for fit in fitted)
 
 
 def _label_reasons(demand: Demand, node: Node) -> list[str]:
@@ -266,10 +261,10 @@ def place(workload: Workload, cls: RuntimeClass | None, nodes: Sequence[Node]) -
     if cls is not None and (merge_node_selector(spec, cls)[1] or not overhead_agrees(spec, cls)):
         return Placement((), demanded.requests, replicas, refused=True), ()  # CC0304 and CC0305 report it
     if workload.ref.kind == "DaemonSet":
-        fits = daemon_fits(demanded, demand(workload.ref.kind, spec, None), nodes)
+        fits_of_nodes = daemon_fits(demanded, demand(workload.ref.kind, spec, None), nodes)
     else:
-        fits = all_fits(demanded, nodes)
-    placement = Placement(fits, demanded.requests, replicas)
+        fits_of_nodes = tuple(fits(demanded, node) for node in nodes)
+    placement = Placement(fits_of_nodes, demanded.requests, replicas)
     return placement, tuple(_placement_findings(workload, cls, placement, nodes))
 
 

@@ -183,9 +183,7 @@ def selector_problems(node_selector: Mapping[Any, Any]) -> Problems:
     return tuple(problems)
 
 
-def toleration_problems(
-    tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]",
-) -> Problems:
+def toleration_problems(tolerations: "list[dict[str, Any]] | tuple[Mapping[str, Any], ...]") -> Problems:
     """Find values that Kubernetes would refuse in a class's tolerations, each at its first fault.
 
     Unique on key, operator, value and effect, as RuntimeClass validation requires. The operators Lt and Gt need a
@@ -194,7 +192,7 @@ def toleration_problems(
     problems: list[Problem] = []
     seen: set[tuple[str, str, str, str]] = set()
     for index, toleration in enumerate(tolerations):
-        problem = _toleration_problem(toleration)
+        problem = _toleration_type_problem(toleration) or _toleration_value_problem(toleration)
         identity = toleration_parts(toleration)[:4]
         if problem is None and identity in seen:
             problem = ((), "is there twice")
@@ -203,10 +201,6 @@ def toleration_problems(
             problems.append(((index, *path), text))
         seen.add(identity)
     return tuple(problems)
-
-
-def _toleration_problem(toleration: Mapping[str, Any]) -> Problem | None:
-    return _toleration_type_problem(toleration) or _toleration_value_problem(toleration)
 
 
 def _toleration_type_problem(toleration: Mapping[str, Any]) -> Problem | None:
@@ -297,12 +291,10 @@ def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[M
     all_entries += cls.tolerations
     merged: list[Mapping[str, Any]] = []
     for index, toleration in enumerate(all_entries):
-        later = all_entries[index + 1 :]
-        if any(covers(cover, toleration) for cover in merged) or any(
-            toleration_parts(cover) != toleration_parts(toleration) and covers(cover, toleration) for cover in later
-        ):
-            continue
-        merged.append(toleration)
+        parts = toleration_parts(toleration)
+        others = [cover for cover in all_entries[index + 1 :] if toleration_parts(cover) != parts]
+        if not any(covers(cover, toleration) for cover in (*merged, *others)):
+            merged.append(toleration)
     return tuple(merged)
 
 
