@@ -210,11 +210,13 @@ def chosen_profile(
     of_release, findings = profile_of(release, released)
     if asked is None:
         return of_release, findings
+    ref = Ref(API_VERSION, "ContrastGenerate", "", generate)
     if asked.release is None:
-        return asked, (_report_unbound(asked, generate),)
+        return asked, (_report_unbound(asked, ref),)
     if of_release is None or asked.release == of_release.release:
         return (None if of_release is None else asked), findings
-    return None, (_report_other_release(asked, of_release, release, generate),)
+    values: dict[str, Any] = {"profile": asked.name, "other": _write_version(asked), "right": of_release.name}
+    return None, (finding("CC0652", ref, PROFILE_PATH, version=release.version, **values),)
 
 
 def profile_of(release: Release, released: Sequence[Profile] = RELEASED) -> Chosen:
@@ -246,31 +248,14 @@ def _warn_if_newer(profile: Profile, version: str) -> tuple[Profile, tuple[Findi
     return profile, (finding("CC0651", version=version, newest=_write_version(profile), profile=profile.name),)
 
 
-def _report_other_release(asked: Profile, right: Profile, release: Release, generate: str) -> Finding:
-    """Make CC0652: the policies would be for the nodes of another release."""
-    return finding(
-        "CC0652",
-        _generate_ref(generate),
-        PROFILE_PATH,
-        profile=asked.name,
-        other=_write_version(asked),
-        version=release.version,
-        right=right.name,
-    )
-
-
-def _report_unbound(asked: Profile, generate: str) -> Finding:
+def _report_unbound(asked: Profile, ref: Ref) -> Finding:
     """Make CC0653: the checks that a policy for nodes other than Contrast's leaves to the host."""
     bound = {
         "the images of containers": asked.binds_images,
         "the files at a VOLUME of an image": asked.refuses_volumes,
     }
     unbound = " and ".join(part for part, yes in bound.items() if not yes)
-    return finding("CC0653", _generate_ref(generate), PROFILE_PATH, profile=asked.name, what=unbound or "nothing")
-
-
-def _generate_ref(name: str) -> Ref:
-    return Ref(API_VERSION, "ContrastGenerate", "", name)
+    return finding("CC0653", ref, PROFILE_PATH, profile=asked.name, what=unbound or "nothing")
 
 
 def _find_profile(name: str, profiles: Sequence[Profile]) -> Profile:

@@ -296,7 +296,7 @@ def _put(facts: dict[str, Any], platform: str, path: list[str | int], fact: Fact
         return
     tee, product, field, *index = path
     entries = facts.setdefault("referenceValues", {}).setdefault(str(tee), [])
-    entry: dict[str, Any] = next((known for known in entries if (known.get("ProductName") or "") == product), {})
+    entry: dict[str, Any] = next((old for old in entries if (old.get("ProductName") or "") == product), {})
     if not entry:
         entry |= {"Platform": PLATFORMS[platform].marker} | ({"ProductName": product} if product else {})
         entries.append(entry)

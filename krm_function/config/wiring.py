@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from krm_function.config.document import ConfigKind
+from krm_function.config.edit import deep_change
 from krm_function.config.json_schema import modeline, schema_file
 from krm_function.config.release import NO_VERSION
 from krm_function.contrast.profiles import DEFAULT
-from krm_function.findings import Finding, dotted, finding
+from krm_function.findings import Finding, Path, dotted, finding
 from krm_function.krm.kube_object import FUNCTION, LOCAL_CONFIG
 from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.record import NamedTuple
@@ -56,18 +57,17 @@ def wire_kptfile(text: str, files: Files, name: str) -> Wired:
     problem = _kptfile_problem(document.value)
     if problem:
         return Wired(text, findings=(problem,))
-    pipeline, mutators = mapping(document.value).get("pipeline"), dig(document.value, ("pipeline", "mutators"))
+    path: Path = ("pipeline", "mutators")
+    mutators = dig(document.value, path)
     present = [index for index, mutator in enumerate(maps(mutators)) if _is_ours(mutator)]
     if present:
         late = finding("CC1312", what=f"mutator {PROGRAM}", after="another mutator")
         return Wired(text, findings=(late,) if present[-1] != len(mutators) - 1 else ())
     mutator = {"exec": PROGRAM, "configPath": files.generate}
-    if not pipeline:
-        change = Change(("pipeline",), "set", {"mutators": [mutator]})
-    elif not mutators:
-        change = Change(("pipeline", "mutators"), "set", [mutator])
+    if mutators:
+        change = Change((*path, len(mutators)), "insert", mutator)
     else:
-        change = Change(("pipeline", "mutators", len(mutators)), "insert", mutator)
+        change = deep_change(document.value, path, [mutator])
     return Wired(splice(document, [change]).text, (f"mutator: exec {PROGRAM}, configPath {files.generate}",))
 
 

@@ -628,7 +628,7 @@ class Rtmr0(NamedTuple):
 def rtmr0_values(reference_values: Mapping[str, Any] | None) -> tuple[str, ...]:
     """List every RTMR0 that a manifest accepts where it depends on the vCPU count, ascending."""
     values: set[str] = set()
-    for entry in _list_entries(reference_values):
+    for entry in filter(_depends_on_vcpus, (reference_values or {}).get("tdx") or ()):
         values.update((entry.get("Rtmrs") or ())[:1], entry.get("Rtmr0Alternatives") or ())
     return tuple(sorted(values - {""}))
 
@@ -652,12 +652,8 @@ def _set_rtmr0(entry: Mapping[str, Any], values: list[str]) -> Json:
     return {**entry, "Rtmrs": [values[0], *entry["Rtmrs"][1:]], "Rtmr0Alternatives": values[1:]}
 
 
-def _list_entries(reference_values: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    return [entry for entry in (reference_values or {}).get("tdx") or () if entry and _depends_on_vcpus(entry)]
-
-
-def _depends_on_vcpus(entry: Mapping[str, Any]) -> bool:
-    return entry.get("Platform") in BY_VCPUS
+def _depends_on_vcpus(entry: Mapping[str, Any] | None) -> bool:
+    return (entry or {}).get("Platform") in BY_VCPUS
 
 
 # --- The reference values of one render, for the manifest

@@ -1,7 +1,6 @@
 """A new manifest from the rendered workloads and the previous manifest."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from krm_function.contrast.manifest import (
@@ -26,7 +25,7 @@ from krm_function.contrast.manifest import (
     with_rtmr0,
 )
 from krm_function.kubernetes.objects import mapping
-from krm_function.schema.values import Record
+from krm_function.schema.table import EMPTY
 from krm_function.text.changes import same
 
 # --- Reference values from the release's measurements, the operator's settings, and an older manifest
@@ -63,16 +62,12 @@ def check_selectors(tee: str, entries: Sequence[Partial]) -> tuple[ManifestProbl
     problems = []
     seen = set()
     for index, entry in enumerate(entries):
-        problems += [
-            ManifestProblem((tee, index, name), "is needed")
-            for name in _list_selectors(ENTRIES[tee])
-            if not entry.get(name)
-        ]
-        if entry_key(entry) in seen:
-            problems.append(
-                ManifestProblem((tee, index), f"is the second entry for {' '.join(entry_key(entry)).strip()}")
-            )
-        seen.add(entry_key(entry))
+        needed = [name for name in _SELECTORS if name in ENTRIES[tee].fields]
+        problems += [ManifestProblem((tee, index, name), "is needed") for name in needed if not entry.get(name)]
+        key = entry_key(entry)
+        if key in seen:
+            problems.append(ManifestProblem((tee, index), f"is the second entry for {' '.join(key).strip()}"))
+        seen.add(key)
     return tuple(problems)
 
 
@@ -98,7 +93,8 @@ def merged_reference_values(base: Partial | None, release: Partial | None, overr
         old = [entry or {} for entry in (base or {}).get(tee) or ()]
         fresh = {entry_key(entry): entry for entry in (release or {}).get(tee) or ()}
         known_platforms = {platform for platform, _ in map(entry_key, old)}
-        added = sorted((entry for key, entry in fresh.items() if key[0] not in known_platforms), key=_platform_of)
+        new = [entry for key, entry in fresh.items() if key[0] not in known_platforms]
+        added = sorted(new, key=lambda entry: entry_key(entry)[0])
         entries = [
             *(_make_entry(entry, fresh.get(entry_key(entry)), settings.get(tee) or (), tee) for entry in old),
             *(_make_entry({}, entry, settings.get(tee) or (), tee) for entry in added),
@@ -120,9 +116,8 @@ def _make_entry(old: Partial, fresh: Partial | None, settings: Sequence[Partial]
     for index, setting in chosen:
         for name, value in measured.items():
             if setting.get(name) and not same_measurement(setting[name], value):
-                raise FieldProblem(
-                    ManifestProblem((tee, index, name), "contradicts the release, which measures this value")
-                )
+                contradiction = "contradicts the release, which measures this value"
+                raise FieldProblem(ManifestProblem((tee, index, name), contradiction))
     if "Rtmrs" in measured:
         old = {name: value for name, value in old.items() if name != "Rtmr0Alternatives"}
     return complete_entry(tee, [fresh or {}, old, *(setting for _, setting in chosen), measured])
@@ -152,14 +147,6 @@ def entry_key(entry: Partial) -> tuple[str, str]:
     """Return the selectors of an entry: platform and product."""
     platform, product = (entry.get(name) or "" for name in _SELECTORS)
     return platform, product
-
-
-def _platform_of(entry: Partial) -> str:
-    return entry_key(entry)[0]
-
-
-def _list_selectors(spec: Record) -> list[str]:
-    return [name for name in _SELECTORS if name in spec.fields]
 
 
 # --- Entries of the manifest's Policies: the workload of a digest, and the older entries that a merge keeps
@@ -352,9 +339,6 @@ def _extends(last: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
 #     owner keys       of base and the added ones, none twice, sorted; null if there are none
 
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
-
-
 def merge(
     base: Mapping[str, Any] | None,
     new_policies: Mapping[str, Mapping[str, Any]],
@@ -364,7 +348,7 @@ def merge(
     owner_keys: Iterable[str] = (),
     seedshare_keys: Iterable[str] = (),
     rtmr0: Rtmr0 | None = None,
-    replaced: Mapping[str, str] = NOTHING,
+    replaced: Mapping[str, str] = EMPTY,
     keep: bool = False,
 ) -> Json:
     """Make the manifest, canonical and complete but not validated; it shares nothing with the input.

@@ -78,13 +78,8 @@ HANDLERS = (
 
 def level_of(namespace: Any) -> Level | None:
     """Return the level that a Namespace object enforces; None for `privileged` and without a level."""
-    match dig(namespace, ("metadata", "labels", LABEL)):
-        case "baseline":
-            return "baseline"
-        case "restricted":
-            return "restricted"
-        case _:
-            return None
+    level: Level | None = dig(namespace, ("metadata", "labels", LABEL))
+    return level if level in ("baseline", "restricted") else None
 
 
 def violations(container: Mapping[str, Any], pod_spec: Mapping[str, Any], level: Level) -> list[str]:

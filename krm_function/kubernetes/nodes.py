@@ -140,8 +140,8 @@ def ruled_out(terms: list[dict[str, Any]] | None, selector: Mapping[str, str]) -
     failed: list[str] = []
     for term in terms or ():
         expressions = maps(term.get("matchExpressions"))
-        known = [expression for expression in expressions if expression.get("key") in selector]
-        impossible = [expression for expression in known if not holds(expression, selector)]
+        on_selector = [expression for expression in expressions if expression.get("key") in selector]
+        impossible = [expression for expression in on_selector if not holds(expression, selector)]
         if not impossible:
             return ""
         failed.append(requirement_text(impossible[0]))

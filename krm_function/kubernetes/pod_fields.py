@@ -73,16 +73,8 @@ TYPES["Portworx"] = PORTWORX = Record(_disk_fields("fsType", "volumeID"))
 TYPES["Nfs"] = NFS = Record(_disk_fields("path", "server"))
 TYPES["Iscsi"] = ISCSI = Record(
     _disk_fields(
-        "chapAuthDiscovery",
-        "chapAuthSession",
-        "fsType",
-        "initiatorName",
-        "iqn",
-        "iscsiInterface",
-        "lun",
-        "portals",
-        "secretRef",
-        "targetPortal",
+        *("chapAuthDiscovery", "chapAuthSession", "fsType", "initiatorName", "iqn", "iscsiInterface", "lun", "portals"),
+        *("secretRef", "targetPortal"),
     ),
 )
 TYPES["GcePersistentDisk"] = GCE_PERSISTENT_DISK = Record(_disk_fields("fsType", "partition", "pdName"))
@@ -95,15 +87,9 @@ TYPES["AzureDisk"] = AZURE_DISK = Record(_disk_fields("cachingMode", "diskName",
 TYPES["AwsElasticBlockStore"] = AWS_ELASTIC_BLOCK_STORE = Record(_disk_fields("fsType", "partition", "volumeID"))
 TYPES["ClaimSpec"] = CLAIM_SPEC = Record(
     {
-        "accessModes": INERT,
-        "dataSource": INERT,
-        "dataSourceRef": INERT,
-        "resources": INERT,
-        "selector": INERT,
-        "storageClassName": INERT,
-        "volumeAttributesClassName": INERT,
+        **dict.fromkeys(("accessModes", "dataSource", "dataSourceRef", "resources", "selector"), INERT),
+        **dict.fromkeys(("storageClassName", "volumeAttributesClassName", "volumeName"), INERT),
         "volumeMode": TEXT,
-        "volumeName": INERT,
     },
 )
 TYPES["ClaimTemplate"] = CLAIM_TEMPLATE = Record({"metadata": INERT, "spec": Field(CLAIM_SPEC, marks=POLICY)})
@@ -361,10 +347,7 @@ def type_findings(workload: Workload) -> tuple[Finding, ...]:
 
 
 def _find_wrong_types(workload: Workload) -> Iterator[Finding]:
-    metadata_path = (*workload.root, "metadata")
-    for path in (
-        (metadata_path,) if workload.template_path == workload.root else (metadata_path, workload.metadata_path)
-    ):
+    for path in dict.fromkeys(((*workload.root, "metadata"), workload.metadata_path)):  # a Pod has one
         metadata = workload.at(path)
         yield from _find_faults(metadata, path, METADATA, workload.ref)
         yield from _find_nulls(mapping(metadata), path, workload.ref)
@@ -399,9 +382,8 @@ def type_finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
     inside = fault.path if fault.path and isinstance(fault.path[0], str) else (*root[-1:], *fault.path)
     if fault.kind == "type":
         return _make_finding(root + fault.path, inside, ref, expected(fault.spec), fault.actual)
-    return _make_finding(
-        root + fault.path, inside, ref, "a string", "null" if fault.kind == "missing" else "an empty one"
-    )
+    actual = "null" if fault.kind == "missing" else "an empty one"
+    return _make_finding(root + fault.path, inside, ref, "a string", actual)
 
 
 def _make_finding(path: Path, inside: Path, ref: Ref | None, expected_type: str, actual: str) -> Finding:

@@ -292,8 +292,8 @@ def merge_tolerations(pod_spec: Mapping[str, Any], cls: RuntimeClass) -> tuple[M
     merged: list[Mapping[str, Any]] = []
     for index, toleration in enumerate(all_entries):
         parts = toleration_parts(toleration)
-        others = [cover for cover in all_entries[index + 1 :] if toleration_parts(cover) != parts]
-        if not any(covers(cover, toleration) for cover in (*merged, *others)):
+        different = [cover for cover in all_entries[index + 1 :] if toleration_parts(cover) != parts]
+        if not any(covers(cover, toleration) for cover in (*merged, *different)):
             merged.append(toleration)
     return tuple(merged)
 

@@ -159,22 +159,14 @@ class NodeReader:
             if name in seen:
                 raise self.fail(key, f"duplicate key {name}", "duplicate")
             seen.add(name)
-            if name == "metadata":
-                self._trust(value)
-                if type(value) is MappingStartEvent:
-                    self._fields(value, depth + 1, texts, inside="metadata")
-                else:
-                    self.skip(value, depth + 1)
+            if type(value) is AliasEvent or value.tag is not None:
+                self.certain = False  # only `parse` can read it
+            if name == "metadata" and type(value) is MappingStartEvent:
+                self._fields(value, depth + 1, texts, inside="metadata")
                 continue
-            self._trust(value)
             if type(value) is ScalarEvent:
                 texts[name] = value.value
             self.skip(value, depth + 1)
-
-    def _trust(self, value: Event) -> None:
-        """Mark the header as uncertain if only `parse` can read one of its values."""
-        if type(value) is AliasEvent or value.tag is not None:
-            self.certain = False
 
 
 # --- A split list document: the slices of its items, and the places for new items and keys
@@ -200,9 +192,7 @@ class ItemList(NamedTuple):
     indent_root: int  # column of the top-level keys
     tail: int  # where the last value of the root ends
     results_span: tuple[int, int] | None  # the value of `results`, from after its colon
-    odd_key: tuple[int, int] | None = (
-        None  # line and column of a root key that only `parse` can read; it may mean items
-    )
+    odd_key: tuple[int, int] | None = None  # line and column of a root key that only `parse` can read, as items may be
 
     def spread(self, by: int, lines: int) -> "ItemList":
         """Shift everything after the first of two items by some characters and lines, which may be negative."""

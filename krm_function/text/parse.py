@@ -204,17 +204,12 @@ def tagged(text: str, tag: str) -> Scalar:
     fits = {
         "null": value is None,
         "bool": isinstance(value, bool),
-        "int": isinstance(value, int) and not isinstance(value, bool) and not _is_float(text),
+        "int": type(value) is int and re.fullmatch(_INT, text.replace("_", "")) is not None,
         "float": isinstance(value, int | float) and not isinstance(value, bool),
     }
     if kind == tag or not fits.get(kind, False):
         raise ValueError("unknown tag" if kind not in fits else f"a scalar that is not a valid {kind}")
     return value
-
-
-def _is_float(text: str) -> bool:
-    digits = text.replace("_", "")
-    return not re.fullmatch(_INT, digits)
 
 
 def key_text(value: Scalar) -> str:
@@ -279,9 +274,7 @@ class Builder:
         self.flow += event.flow_style
         node = self._mapping(event, depth) if kind is MappingStartEvent else self._sequence(event, depth)
         self.flow -= event.flow_style
-        if (
-            anchor is not None and self.anchors[anchor] is None
-        ):  # else a node inside has the same anchor, which takes precedence
+        if anchor is not None and self.anchors[anchor] is None:  # else a node inside has the same anchor, which counts
             self.anchors[anchor] = node
         return node
 
@@ -408,9 +401,8 @@ class Builder:
         self.expansions += 1 + aliases_in(target, self.limits.aliases)
         if self.expansions > self.limits.aliases:
             raise self.fail(mark, f"more than {self.limits.aliases} alias expansions", "alias")
-        return Node(
-            "alias", mark.index, event.end_mark.index, mark, "flow", self._copy(target.data, mark, depth), (target,)
-        )
+        data = self._copy(target.data, mark, depth)
+        return Node("alias", mark.index, event.end_mark.index, mark, "flow", data, (target,))
 
     def _copy(self, value: Any, mark: Any, depth: int) -> Any:
         self.copies += 1

@@ -95,7 +95,7 @@ def restore(document: Document, undo: Undo, root: Path = ()) -> str:
         return _restore_text(document, undo, exact=False)
 
 
-def restore_members(document: Document, members: Sequence[MemberUndo]) -> tuple[str, list[YamlError | None]]:
+def restore_members(document: Document, members: Sequence[MemberUndo]) -> tuple[str, Sequence[YamlError | None]]:
     """Restore several objects of one document, in one edit of its text unless one of them needs a separate edit.
 
     Returns a text with all objects restored that can be, and for each object its problem, None if it is restored.

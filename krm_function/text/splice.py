@@ -29,9 +29,9 @@ Answer = TypeVar("Answer")
 def in_groups(
     document: Document,
     members: Sequence[Member],
-    together: Callable[[Document, Sequence[Member]], tuple[str, list[Answer]]],
+    together: Callable[[Document, Sequence[Member]], tuple[str, Sequence[Answer]]],
     alone: Callable[[Document, Member], tuple[str, Answer]],
-) -> tuple[str, list[Answer]]:
+) -> tuple[str, Sequence[Answer]]:
     """Return the text after all edits, and an answer for each member.
 
     together: edits several members; raises YamlError if editing them one by one would give another text. alone: edits
@@ -49,7 +49,7 @@ def in_groups(
     text, first = in_groups(document, members[:half], together, alone)
     rest = document if text is document.text else parse(text, line=document.line)
     text, second = in_groups(rest, members[half:], together, alone)
-    return text, first + second
+    return text, [*first, *second]
 
 
 # --- Edit texts whose last line has no line end
@@ -323,7 +323,7 @@ def splice_members(
     for group in filter(None, groups):
         if text is not document.text:
             document = parse(text, line=document.line)
-        text, edited = in_groups(document, [members[index] for index in group], _splice_together, _splice_alone)
+        text, edited = in_groups(document, [members[index] for index in group], _splice_group, _splice_alone)
         outcomes.update(zip(group, edited, strict=True))
     return text, tuple(outcomes[index] for index in range(len(members)))
 
@@ -356,13 +356,6 @@ def _write_out_alias(document: Document, root: Path) -> Document:
     changes = [Change(behind, "set", None), Change(behind, "set", value)]  # the same value alone is not a change
     text, _ = rewrite(document, lambda node, _: _apply_changes(node, (), changes), lambda _: document.value)
     return parse(text, line=document.line)
-
-
-def _splice_together(
-    document: Document, members: Sequence[MemberChanges]
-) -> tuple[str, list[EditedMember | YamlError]]:
-    text, outcomes = _splice_group(document, members)
-    return text, [*outcomes]
 
 
 def _splice_group(document: Document, members: Sequence[MemberChanges]) -> tuple[str, list[EditedMember]]:

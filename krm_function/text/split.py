@@ -401,17 +401,13 @@ def _read_items(text: str, reader: NodeReader, start: Event, behind: int) -> Roo
     reader.last = start
     items = []
     event: Event = reader.pull()
-    while not _is_end(event):
+    while type(event) is not SequenceEndEvent:
         header = reader.header(event, 2)
         items.append(ListItem(event, header, reader.end(text), _find_tidy_end(text, reader)))
         event = reader.pull()
     if start.flow_style:
         reader.last = event
     return RootValue(start, Chunk(*NOWHERE), (behind, _find_tidy_end(text, reader)), tuple(items))
-
-
-def _is_end(event: Event) -> bool:
-    return type(event) is SequenceEndEvent
 
 
 def _find_tidy_end(text: str, reader: NodeReader) -> int:
@@ -459,11 +455,8 @@ def split_items_by_events(text: str, limits: Limits = LIMITS) -> ItemList | None
     if type(value.event) is not SequenceStartEvent and not value.header.empty:
         return None
     item_list = _make_item_list(text, reader, root)
-    return item_list._replace(shared_anchors=_shares_anchors(text, limits, item_list)) if reader.aliases else item_list
-
-
-def _shares_anchors(text: str, limits: Limits, item_list: ItemList) -> bool:
-    return crosses(text, limits, _find_edges(item_list))
+    shares = reader.aliases > 0 and crosses(text, limits, _find_edges(item_list))
+    return item_list._replace(shared_anchors=shares)
 
 
 def _read_root(text: str, reader: NodeReader) -> RootMapping | None:
@@ -504,9 +497,8 @@ def _make_item_list(text: str, reader: NodeReader, root: RootMapping) -> ItemLis
         results=_make_chunk(text, results),
         items_at=items_at,
         items_span=value.span,
-        end=root.end.start_mark.index
-        if flow
-        else max(offsets.line_end(text, root.tail), items_at),  # below its comments
+        # of a block root below its comments
+        end=root.end.start_mark.index if flow else max(offsets.line_end(text, root.tail), items_at),
         root_style="flow" if flow else "block",
         shared_anchors=False,
         indent_root=root.start.start_mark.column,
