@@ -359,11 +359,16 @@ def frozen_notes(workload: Workload) -> tuple[str, ...]:
         field, options = "spec.volumeClaimTemplates", ["--cascade=orphan"]
     else:
         return ()
+    delete = delete_command(workload.ref, *options)
+    return (f"the API server refuses another {field} for an object that is there: before that, {delete}",)
+
+
+def delete_command(ref: Ref, *options: str) -> str:
+    """Return the shell command that deletes an object."""
     from shlex import join
 
-    options += ["--namespace", workload.ref.namespace] if workload.ref.namespace else []
-    words = ["kubectl", "delete", f"{workload.ref.kind.lower()}/{workload.ref.name}", *options]
-    return (f"the API server refuses another {field} for an object that is there: before that, {join(words)}",)
+    namespace = ("--namespace", ref.namespace) if ref.namespace else ()
+    return join(("kubectl", "delete", f"{ref.kind.lower()}/{ref.name}", *options, *namespace))
 
 
 def claim_names(workload: Workload) -> tuple[str, ...]:

@@ -2,16 +2,17 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
-from krm_function.config.release import PlatformRelease, Release, profile_of
+from krm_function.config.release import Release, profile_of
 from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS, template_paths
 from krm_function.kubernetes.nodes import Node
 from krm_function.kubernetes.objects import dig, listed, reference
+from krm_function.kubernetes.workload import delete_command
 from krm_function.record import NamedTuple
 from krm_function.render.copies import find_owners, index_controllers
 from krm_function.report.findings import on_one_line
@@ -58,35 +59,22 @@ def change_between(
 ) -> tuple[Change, list[Finding]]:
     """Compare two releases. workloads: each with the name of its platform."""
     findings: list[Finding] = []
-    platforms = []
+    platforms: list[PlatformChange] = []
     for name in sorted({platform for _, platform in workloads}):
         refs = tuple(ref for ref, platform in workloads if platform == name)
         if name not in new.platforms:
             offered = ", ".join(sorted(new.platforms)) or "none"
             findings += [finding("CC1377", ref, version=new.version, name=name, known=offered) for ref in refs]
         elif name in old.platforms:
-            old_platform, new_platform = old.platforms[name], new.platforms[name]
-            platforms.append(
-                PlatformChange(
-                    name,
-                    old_platform.handler,
-                    new_platform.handler,
-                    _values(old_platform) != _values(new_platform),
-                    refs,
-                )
-            )
-    images = tuple(sorted(_other_images(old, new)))
-    profiles = [profile_of(release)[0] for release in (old, new)]
-    names = tuple(profile.name if profile else "" for profile in profiles)
-    change = Change(
-        old.version,
-        new.version,
-        tuple(platforms),
-        images,
-        (names[0], names[1]),
-        tuple(ref for ref, _ in workloads),
-        coordinator,
-    )
+            sides = old.platforms[name], new.platforms[name]
+            before, after = ((side.snp, side.tdx, side.rtmr0_by_vcpu) for side in sides)
+            platforms.append(PlatformChange(name, sides[0].handler, sides[1].handler, before != after, refs))
+    names = old.images.keys() | new.images.keys()
+    images = tuple(sorted(name for name in names if old.images.get(name) != new.images.get(name)))
+    before_profile, after_profile = (profile.name if (profile := profile_of(side)[0]) else "" for side in (old, new))
+    refs = tuple(ref for ref, _ in workloads)
+    profiles = (before_profile, after_profile)
+    change = Change(old.version, new.version, tuple(platforms), images, profiles, refs, coordinator)
     differs = images or change.handlers or any(platform.measured for platform in platforms)
     if not findings and not (workloads and differs):
         code = "CC1378.same" if workloads else "CC1378.nothing"
@@ -94,16 +82,6 @@ def change_between(
     if workloads and coordinator is None:
         findings.append(finding("CC1380"))
     return change, findings
-
-
-def _values(of: PlatformRelease) -> tuple[object, ...]:
-    return of.snp, of.tdx, of.rtmr0_by_vcpu
-
-
-def _other_images(old: Release, new: Release) -> Iterator[str]:
-    for name in old.images.keys() | new.images.keys():
-        if old.images.get(name) != new.images.get(name):
-            yield name
 
 
 # --- The commands that render and apply, for each host, as texts with places to fill in
@@ -114,66 +92,63 @@ def _other_images(old: Release, new: Release) -> Iterator[str]:
 
 HostName = Literal["kubectl", "kustomize", "helm3", "helm4", "kpt", "argo-cd", "flux"]
 
-BUILD = "kustomize build --enable-alpha-plugins --enable-exec {directory} > {out}"
-BARE_BUILD = "kustomize build --enable-alpha-plugins {directory} | contrast-krm lock {config} -o {lock}"
-TEMPLATE = "helm template {release} {chart} --namespace {namespace}"
-POST_RENDERED = TEMPLATE + " | contrast-krm post-render {config} > {out}"
+TEMPLATE = "helm template NAME {chart} --namespace {namespace}"
+UPGRADE = "helm upgrade --install NAME {chart} --namespace {namespace} --post-renderer contrast-krm "
 APPLY = "kubectl apply -f rendered.yaml"
-BY_LABEL = f"{APPLY} -l {{label}}"
-COMMIT = ('git commit -am "Contrast {version}"', "git push")
-UPGRADE = "helm upgrade --install {release} {chart} --namespace {namespace} --post-renderer contrast-krm "
 TOGETHER = (
     "one command applies the coordinator and the workloads; the new pods wait in their initializer until the "
     "coordinator is ready, and a Deployment keeps its earlier pods until then"
 )
 
 FROZEN = ". The API server refuses another template for a Job that is there, so delete it once it has ended"
-HELM_RECREATES = "helm.sh/hook, and helm.sh/hook-delete-policy: before-hook-creation, annotations of the Job"
 
 
 class Host(NamedTuple):
     """A host. render: to the file {out}, of the unchanged input. lock: looks up new images.
 
-    publish: the source that the host applies from, if not the file. apply: everything. alone: the coordinator.
-    by_label: whether that takes a label. note: about `alone`. recreate: how the host itself replaces a Job.
+    publish: the source that the host applies from, if not the file. apply: everything. alone: the coordinator, by its
+    {label} or name. note: about `alone`. recreate: how the host itself replaces a Job.
     """
 
     title: str
     render: tuple[str, ...]
     lock: str
     apply: tuple[str, ...]
-    alone: tuple[str, ...] = ()
-    by_label: bool = False
+    alone: str = ""
     publish: tuple[str, ...] = ()
     note: str = ""
     recreate: str = ""
 
 
+_KUBECTL = Host(
+    "kubectl",
+    ("contrast-krm generate {paths} {config} -o {out}",),
+    "contrast-krm lock {paths} {config} -o {lock}",
+    (APPLY,),
+    f"{APPLY} -l {{label}}",
+)
+_KUSTOMIZE = _KUBECTL._replace(
+    title="kustomize and kubectl",
+    render=("kustomize build --enable-alpha-plugins --enable-exec {directory} > {out}",),
+    lock="kustomize build --enable-alpha-plugins {directory} | contrast-krm lock {config} -o {lock}",
+)
+_GITOPS = _KUSTOMIZE._replace(alone="", publish=('git commit -am "Contrast {version}"', "git push"))
+_HELM = Host(
+    "Helm 3",
+    (TEMPLATE + " | contrast-krm post-render {config} > {out}",),
+    TEMPLATE + " | contrast-krm lock {config} -o {lock}",
+    (UPGRADE + "--post-renderer-args post-render {arguments}",),
+    note=TOGETHER,
+    recreate="helm.sh/hook, and helm.sh/hook-delete-policy: before-hook-creation, annotations of the Job",
+)
 HOSTS: dict[HostName, Host] = {
-    "kubectl": Host(
-        "kubectl",
-        ("contrast-krm generate {paths} {config} -o {out}",),
-        "contrast-krm lock {paths} {config} -o {lock}",
-        (APPLY,),
-        (BY_LABEL,),
-        by_label=True,
-    ),
-    "kustomize": Host("kustomize and kubectl", (BUILD,), BARE_BUILD, (APPLY,), (BY_LABEL,), by_label=True),
-    "helm3": Host(
-        "Helm 3",
-        (POST_RENDERED,),
-        TEMPLATE + " | contrast-krm lock {config} -o {lock}",
-        (UPGRADE + "--post-renderer-args post-render {arguments}",),
-        note=TOGETHER,
-        recreate=HELM_RECREATES,
-    ),
-    "helm4": Host(
-        "Helm 4",
-        (POST_RENDERED,),
-        TEMPLATE + " | contrast-krm lock {config} -o {lock}",
-        (UPGRADE + "{arguments} --post-renderer-args --report --post-renderer-args findings.txt",),
+    "kubectl": _KUBECTL,
+    "kustomize": _KUSTOMIZE,
+    "helm3": _HELM,
+    "helm4": _HELM._replace(
+        title="Helm 4",
+        apply=(UPGRADE + "{arguments} --post-renderer-args --report --post-renderer-args findings.txt",),
         note=TOGETHER + "; if somebody has changed a field by hand, add --force-conflicts",
-        recreate=HELM_RECREATES,
     ),
     "kpt": Host(
         "kpt",
@@ -182,22 +157,16 @@ HOSTS: dict[HostName, Host] = {
         ("kpt live apply {directory} --reconcile-timeout 15m",),
         note=f"{TOGETHER}; an annotation config.kubernetes.io/depends-on of the workloads makes kpt wait by itself",
     ),
-    "argo-cd": Host(
-        "Argo CD",
-        (BUILD,),
-        BARE_BUILD,
-        ("argocd app sync {release}", "argocd app wait {release} --health"),
-        ("argocd app sync {release} --resource apps:StatefulSet:{coordinator}",),
-        publish=COMMIT,
-        note="switch automated sync off before: argocd app set {release} --sync-policy none",
+    "argo-cd": _GITOPS._replace(
+        title="Argo CD",
+        apply=("argocd app sync NAME", "argocd app wait NAME --health"),
+        alone="argocd app sync NAME --resource apps:StatefulSet:{coordinator}",
+        note="switch automated sync off before: argocd app set NAME --sync-policy none",
         recreate="argocd.argoproj.io/sync-options: Force=true,Replace=true, an annotation of the Job",
     ),
-    "flux": Host(
-        "Flux",
-        (BUILD,),
-        BARE_BUILD,
-        ("flux reconcile kustomization {release} --with-source",),
-        publish=COMMIT,
+    "flux": _GITOPS._replace(
+        title="Flux",
+        apply=("flux reconcile kustomization NAME --with-source",),
         note=f"{TOGETHER}; a Flux Kustomization of its own for the coordinator, which that of the workloads names "
         "under dependsOn, keeps the two apart",
         recreate="kustomize.toolkit.fluxcd.io/force: enabled, an annotation of the Job",
@@ -266,85 +235,72 @@ class Places(NamedTuple):
     coordinator_file: str = ""
     directory: str = "OVERLAY"
     chart: str = "CHART"
-    application: str = "NAME"
     label: str = ""
     emits: bool = False
 
 
-def waves(change: Change, places: Places, hosts: Sequence[HostName]) -> tuple[Wave, ...]:
-    """Return the waves in their order."""
-    return tuple(_waves(change, places, {name: HOSTS[name] for name in hosts}))
+Fill = Callable[..., list[str]]  # texts, and the file that they render to -> the commands of a call
 
 
-def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> Iterator[Wave]:
-    def of_each(*parts: Sequence[str] | str) -> dict[HostName, Sequence[str]]:
-        """Fill in each part for each host: a command for all of them, or the name of a field of `Host`."""
-        return {name: [*_commands(host, parts, change, places)] for name, host in hosts.items()}
+def waves(change: Change, places: Places, names: Sequence[HostName]) -> Iterator[Wave]:
+    """Yield the waves in their order, with the commands of some hosts."""
+    hosts = {name: HOSTS[name] for name in names}
+    coordinator = change.coordinator
+    words = places._asdict() | {
+        "version": change.new,
+        "arguments": " ".join(
+            f"--post-renderer-args --config --post-renderer-args {path}" for path in places.configured
+        ),
+        "coordinator": shlex.quote(f"{coordinator.namespace or 'default'}/{coordinator.name}") if coordinator else "",
+    }
+
+    def fill(texts: Iterable[str], out: str = "rendered.yaml") -> list[str]:
+        return [text.format(**words, out=out) for text in texts]
 
     check = f"contrast-krm check rendered.yaml --cluster {places.config}"
+    untouched = Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched")
+    change_files = [f"contrast-krm manifest keep deployed.yaml --in {places.generate}"]
+    if places.next_release != places.release:
+        change_files += [f"cp {places.release} {places.earlier}", f"cp {places.next_release} {places.release}"]
+    if coordinator:
+        change_files.append(_replace_coordinator(places))
     yield Wave(
         "render",
         f"render once more with {change.old}, then with {change.new}; the manifest keeps the earlier policies and "
         "reference values beside the new ones; nothing is applied",
-        of_each(
-            ("render", "deployed.yaml"),
-            (
-                f"contrast-krm manifest keep deployed.yaml --in {places.generate}",
-                *(
-                    (f"cp {places.release} {places.earlier}", f"cp {places.next_release} {places.release}")
-                    if places.next_release != places.release
-                    else ()
-                ),
-                *([_replace_coordinator(places)] if change.coordinator else ()),
-            ),
-            "lock",
-            ("render", "rendered.yaml"),
-        ),
+        {
+            name: [*fill(host.render, "deployed.yaml"), *change_files, *fill((host.lock, *host.render))]
+            for name, host in hosts.items()
+        },
         (
-            Gate(
-                "contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is what the present release made"
-            ),
+            untouched._replace(answer="exit code 0: what runs is what the present release made"),
             Gate("contrast-krm check rendered.yaml", "exit code 0, and CC0731, the earlier policies that stay"),
             Gate("contrast-krm diff --policy deployed.yaml rendered.yaml", "0 weaker"),
         ),
     )
-    files = [
-        f"runtime-{platform.name}.yml"
-        for platform in change.platforms
-        if platform.old != platform.new and platform.name in PLATFORMS
-    ]
-    installed = [
+    others = (platform.name for platform in change.platforms if platform.old != platform.new)
+    files = [f"runtime-{name}.yml" for name in others if name in PLATFORMS]
+    write_classes = f"contrast-krm release runtime-classes {places.config}"
+    install = (
         command
         for name in files
-        for command in (
-            f"contrast-krm release runtime-classes {places.config} {name} > new-{name}",
-            f"kubectl apply -f new-{name}",
-        )
-    ]
+        for command in (f"{write_classes} {name} > new-{name}", f"kubectl apply -f new-{name}")
+    )
     plan = f"contrast-krm plan rendered.yaml {places.config} --cluster"
     yield Wave(
         "runtime",
         f"install the runtime of {change.new} on the nodes, beside the one that is there"
         if files
         else "nothing: the handlers are the same",
-        of_each(tuple(installed)),
+        dict.fromkeys(hosts, tuple(install)),
         (Gate(plan, "no CC0313: enough nodes have the handler"),) if files else (),
     )
+    apply_classes = (f"{write_classes} > runtime-classes.yaml", "kubectl apply -f runtime-classes.yaml")
     yield Wave(
         "classes",
         _classes(places, files),
-        of_each(
-            (
-                f"contrast-krm release runtime-classes {places.config} > runtime-classes.yaml",
-                "kubectl apply -f runtime-classes.yaml",
-            )
-            if places.emits and files
-            else ()
-        ),
-        (
-            Gate(plan, "no CC0319 and no CC1120: the cluster has each class, as this render has it"),
-            Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched"),
-        ),
+        dict.fromkeys(hosts, apply_classes if places.emits and files else ()),
+        (Gate(plan, "no CC0319 and no CC1120: the cluster has each class, as this render has it"), untouched),
     )
     verify = Gate(
         f"contrast verify --coordinator {COORDINATOR} --manifest manifest.json", "the manifest is the active one"
@@ -353,28 +309,26 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
         "manifest",
         "set the manifest of both releases. contrast set wants each of its policies once among the workloads that it "
         "is given, so it gets those of both renders",
-        of_each(
+        dict.fromkeys(
+            hosts,
             (
                 "contrast-krm manifest rendered.yaml > manifest.json",
                 "contrast-krm manifest workloads deployed.yaml rendered.yaml > workloads.yaml",
                 f"{SET} workloads.yaml",
-            )
+            ),
         ),
-        (verify, Gate("contrast-krm check deployed.yaml --cluster", "exit code 0: what runs is untouched")),
+        (verify, untouched),
     )
-    yield _coordinator(change, places, hosts, check)
-    quoted = [(shlex.quote(f"job/{ref.name}"), shlex.quote(ref.namespace or "default")) for ref in change.jobs]
-    delete = [f"kubectl delete {job} --namespace {namespace} --ignore-not-found" for job, namespace in quoted]
+    alone = {name for name, host in hosts.items() if coordinator and _applies_alone(host, places)}
+    yield _coordinator(coordinator, places, hosts, alone, fill, check)
+    jobs = (ref._replace(namespace=ref.namespace or "default") for ref in change.jobs)
+    delete = [f"{delete_command(ref)} --ignore-not-found" for ref in jobs]
     yield Wave(
         "workloads",
         "roll out the workloads; pods of both releases are attested, and may restart at any moment"
         + (FROZEN if delete else ""),
         {
-            name: [
-                *(() if _applies_alone(host, change, places) else _commands(host, ("publish",), change, places)),
-                *delete,
-                *_commands(host, ("apply",), change, places),
-            ]
+            name: [*(() if name in alone else fill(host.publish)), *delete, *fill(host.apply)]
             for name, host in hosts.items()
         },
         (Gate(check, "exit code 0 without CC1133, a rollout that is not finished"),),
@@ -384,21 +338,23 @@ def _waves(change: Change, places: Places, hosts: Mapping[HostName, Host]) -> It
             if delete and host.recreate
         },
     )
+    prune = (
+        f"contrast-krm manifest prune rendered.yaml {places.config} --cluster > manifest.json",
+        f"{SET} rendered.yaml",
+        f"contrast-krm manifest keep --end --in {places.generate}",
+    )
+    old = ", ".join(change.handlers)
+    leftovers = (
+        f"When no pod of the cluster names {old} any more, its class and its node installer can go"
+        if old
+        else "Nothing else is left of the earlier release"
+    )
     yield Wave(
         "prune",
         "take the earlier policies and reference values out of the manifest; as long as they are in it, an old pod is "
         "attested as before",
-        of_each(
-            (
-                f"contrast-krm manifest prune rendered.yaml {places.config} --cluster > manifest.json",
-                f"{SET} rendered.yaml",
-                f"contrast-krm manifest keep --end --in {places.generate}",
-            ),
-            ("render", "rendered.yaml"),
-            "publish",
-            "apply",
-        ),
-        (verify, Gate(check, f"exit code 0, no CC0731. {_describe_leftovers(change)}")),
+        {name: [*prune, *fill((*host.render, *host.publish, *host.apply))] for name, host in hosts.items()},
+        (verify, Gate(check, f"exit code 0, no CC0731. {leftovers}")),
     )
 
 
@@ -408,35 +364,31 @@ def _replace_coordinator(places: Places) -> str:
     return "# in your files, replace the objects of the coordinator by those of the new release's coordinator.yml"
 
 
-def _applies_alone(host: Host, change: Change, places: Places) -> bool:
-    return change.coordinator is not None and bool(host.alone) and (bool(places.label) or not host.by_label)
+def _applies_alone(host: Host, places: Places) -> bool:
+    return bool(host.alone) and (bool(places.label) or "{label}" not in host.alone)
 
 
-def _coordinator(change: Change, places: Places, hosts: Mapping[HostName, Host], check: str) -> Wave:
-    if change.coordinator is None:
+def _coordinator(
+    coordinator: Ref | None,
+    places: Places,
+    hosts: Mapping[HostName, Host],
+    alone: Collection[HostName],
+    fill: Fill,
+    check: str,
+) -> Wave:
+    """Return the wave of the coordinator. alone: the hosts that apply it before the workloads."""
+    if coordinator is None:
         task = "that of the deployment that has it: upgrade it there first"
         return Wave("coordinator", task, dict.fromkeys(hosts, ()), ())
-    stateful_set = shlex.quote(f"statefulset/{change.coordinator.name}")
+    stateful_set = shlex.quote(f"statefulset/{coordinator.name}")
     ready = f"kubectl rollout status {stateful_set} --namespace {places.namespace}"
-    commands: dict[HostName, Sequence[str]] = {}
-    notes: dict[HostName, str] = {}
-    for name, host in hosts.items():
-        alone = _applies_alone(host, change, places)
-        commands[name] = [*_commands(host, ("publish", "alone", (ready,)), change, places)] if alone else ()
-        if host.note:
-            notes[name] = _fill(host.note, change, places)
-        elif not alone:
-            notes[name] = "its objects have no label of their own; kubectl applies it with the workloads"
+    together = "its objects have no label of their own; kubectl applies it with the workloads"
     return Wave(
         "coordinator",
         "apply the coordinator; contrast recover if it asks for it. Until it is ready no pod that starts is attested",
-        commands,
-        (
-            Gate(
-                check, f"no finding names StatefulSet {change.coordinator}; CC1120 of the others is what wave 6 is for"
-            ),
-        ),
-        notes,
+        {name: [*fill((*host.publish, host.alone)), ready] if name in alone else () for name, host in hosts.items()},
+        (Gate(check, f"no finding names StatefulSet {coordinator}; CC1120 of the others is what wave 6 is for"),),
+        {name: host.note or together for name, host in hosts.items() if host.note or name not in alone},
     )
 
 
@@ -448,46 +400,6 @@ def _classes(places: Places, files: Sequence[str]) -> str:
     return (
         "nothing, if the file of wave 2 had the class: two files with one object undo each other. Who has the classes "
         f"in a file of their own: contrast-krm release runtime-classes {places.config} > runtime-classes.yaml"
-    )
-
-
-def _describe_leftovers(change: Change) -> str:
-    old = ", ".join(change.handlers)
-    return (
-        f"When no pod of the cluster names {old} any more, its class and its node installer can go"
-        if old
-        else "Nothing else is left of the earlier release"
-    )
-
-
-def _commands(host: Host, parts: Sequence[Sequence[str] | str], change: Change, places: Places) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, str):
-            field = getattr(host, part)
-            for text in (field,) if isinstance(field, str) else field:
-                yield _fill(text, change, places)
-        elif part and part[0] == "render":
-            for text in host.render:
-                yield _fill(text, change, places, out=part[1])
-        else:
-            yield from part
-
-
-def _fill(text: str, change: Change, places: Places, out: str = "") -> str:
-    coordinator = change.coordinator
-    return text.format(
-        paths=places.paths,
-        config=places.config,
-        directory=places.directory,
-        chart=places.chart,
-        release=places.application,
-        namespace=places.namespace,
-        lock=places.lock,
-        label=places.label,
-        version=change.new,
-        out=out,
-        arguments=" ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in places.configured),
-        coordinator=shlex.quote(f"{coordinator.namespace or 'default'}/{coordinator.name}") if coordinator else "",
     )
 
 
@@ -544,7 +456,7 @@ def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], li
     if not begun:
         return seen, []
     handlers = set(change.handlers.values())
-    nowhere = [] if cluster.nodes is None else sorted(handlers - _collect_handlers(cluster.nodes))
+    nowhere = sorted(handlers.difference(*(node.handlers or () for node in cluster.nodes or ())))
     early = []
     if nowhere and seen["runtime"].state == "open":
         early.append(finding("CC1379.runtime", begun[0], after=change.new, names=listed(nowhere)))
@@ -552,10 +464,6 @@ def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], li
         names = listed(sorted(handlers - set(cluster.classes or ())))
         early.append(finding("CC1379.classes", begun[0], after=change.new, names=names))
     return seen, early
-
-
-def _collect_handlers(nodes: Sequence[Node]) -> set[str]:
-    return {handler for node in nodes for handler in node.handlers or ()}
 
 
 def _check_runtime(change: Change, nodes: Sequence[Node] | None) -> Seen:

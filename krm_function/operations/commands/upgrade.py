@@ -111,7 +111,7 @@ def run(options: Namespace) -> int:
     hosts = list(options.host) or found_hosts(directories, inputs.resources)
     cluster, asked = _read_cluster(options, inputs, change, places)
     seen, early = progress(change, cluster)
-    planned = waves(change, places, hosts)
+    planned = tuple(waves(change, places, hosts))
     form = upgrade_json if options.output == "json" else upgrade_text
     again = (
         f"contrast-krm upgrade rendered.yaml {places.config} --from {places.earlier} --to {places.release} --cluster"
@@ -258,7 +258,7 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
         namespace=shlex.quote(
             (change.coordinator.namespace if change.coordinator else (spaces or [""])[0]) or "default"
         ),
-        directory=shlex.quote(directory_with((*KUSTOMIZATIONS, KPTFILE), directories)) if directories else "OVERLAY",
+        directory=shlex.quote(directory_with((*KUSTOMIZATIONS, KPTFILE), directories) or "OVERLAY"),
         chart=shlex.quote(directory_with((CHART,), directories) or "CHART"),
         label=shlex.quote(label) if holder and (label := _find_label(inputs, holder[0])) else "",
         earlier=shlex.quote(options.before) if options.before else "earlier-release.yaml",
@@ -266,8 +266,6 @@ def places_of(options: Namespace, inputs: Inputs, config: Config, change: Change
     )
     if holder and holder[1] and _holds_coordinator_alone(inputs, holder):
         places = places._replace(coordinator_file=shlex.quote(holder[1]))
-    if places.directory in ("", "''"):
-        places = places._replace(directory="OVERLAY")
     return places, directories
 
 
