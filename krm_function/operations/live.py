@@ -27,7 +27,7 @@ from krm_function.kubernetes.workload import INITDATA, LOCAL_CONFIG, Workload
 from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
 from krm_function.record import NamedTuple
 from krm_function.render.classes import check_daemon_set, schedule
-from krm_function.render.copies import find_copies, find_owners, index_controllers
+from krm_function.render.copies import find_copies, find_owners, find_retirement, index_controllers
 from krm_function.render.make_manifest import read_emitted_manifest
 from krm_function.render.select import select
 from krm_function.render.unsealed import check_handler
@@ -195,10 +195,6 @@ def _addresses(workloads: Iterable[Workload]) -> str:
 # as left.
 
 
-ENDED = ("Succeeded", "Failed")  # phases of a pod
-OVER = ("Complete", "Failed")  # conditions of a Job
-
-
 def earlier(objects: Iterable[Any], old: Collection[str], classes: Collection[str]) -> list[Ref]:
     """Return the objects that have an old policy, or a class of Contrast's that this render does not have.
 
@@ -208,7 +204,7 @@ def earlier(objects: Iterable[Any], old: Collection[str], classes: Collection[st
     for value in objects:
         ref = reference(value)
         templates = [dig(value, path) for path in SHIPPED.paths(ref, value)]
-        if not _has_ended(ref.kind, value) and any(_is_earlier(template, old, classes) for template in templates):
+        if not _has_ended(value) and any(_is_earlier(template, old, classes) for template in templates):
             out.append(ref)
     return out
 
@@ -226,21 +222,10 @@ def _is_earlier(template: Any, old: Collection[str], classes: Collection[str]) -
         return True
 
 
-def _has_ended(kind: str, value: Any) -> bool:
-    status = dig(value, ("status",))
-    match kind:
-        case "Pod":
-            return dig(status, ("phase",)) in ENDED
-        case "ReplicaSet":
-            return dig(value, ("spec", "replicas")) == 0 and not dig(status, ("replicas",))
-        case "Job":
-            conditions = dig(status, ("conditions",))
-            listed = conditions if isinstance(conditions, list) else []
-            return any(
-                dig(condition, ("type",)) in OVER and dig(condition, ("status",)) == "True" for condition in listed
-            )
-        case _:
-            return False
+def _has_ended(value: Any) -> bool:
+    """Tell whether an object runs no pod: by its status, or as a ReplicaSet that also has none left."""
+    retired = find_retirement(value)
+    return retired == "status" or (retired == "spec" and not dig(value, ("status", "replicas")))
 
 
 # --- Compare the Contrast workloads, the manifest and the RuntimeClasses of rendered output with those of a cluster

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from krm_function.findings import REF_NAMES, Ref, dotted
-from krm_function.kubernetes.objects import dig, maps
+from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import Workload
 from krm_function.operations.replay_log import (
     ANNOTATION,
@@ -240,11 +240,11 @@ class Compared(NamedTuple):
 
 def differences(row: Condition, compared: Compared) -> Iterator[str]:  # noqa: C901 (one case for each word of `says`)
     """Yield sentences, at least one."""
-    asked, sealed = at(compared.input, row.field), at(compared.sealed, row.policy) if row.policy else None
+    asked, sealed = at(compared.input, row.field), at(compared.sealed, row.field)
     sentences: Iterable[str]
     match row.says:
-        case "value":
-            sealed_text = shown(sealed) if row.policy else "another"
+        case "value" | "another":
+            sealed_text = shown(sealed) if row.says == "value" else "another"
             sentences = [f"the node asked for {shown(asked)}; the pod was sealed with {sealed_text}"]
         case "values":
             sentences = [f"the node asked for {listed(asked)}; the pod was sealed with {listed(sealed)}"]
@@ -274,7 +274,7 @@ def differences(row: Condition, compared: Compared) -> Iterator[str]:  # noqa: C
             sentences = [
                 "the annotations that say what the container is (its type, its name, the log directory) differ"
             ]
-        case "plain" | "none":
+        case "plain":
             sentences = ()
     told = [sentence for sentence in sentences if sentence]
     yield from told or [f"the node sends something else than the policy allows ({short(compared.statement)})"]
@@ -306,21 +306,18 @@ def _arguments(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
             yield f"argument {key} differs from the policy's (it has {lengths})"
 
 
-def _mount(mount: Any, sealed: list[dict[str, Any]]) -> str:
-    place = dig(mount, ("destination",))
-    same = [entry for entry in sealed if entry.get("destination") == place]
-    if not same:
+def _mount(mount: dict[str, Any], sealed: list[dict[str, Any]]) -> str:
+    place = mount.get("destination")
+    of_policy = next((entry for entry in sealed if entry.get("destination") == place), None)
+    if of_policy is None:
         return f"a mount at {shown(place)} that the policy does not have"
-    of_policy = same[0]
     parts = []
-    if dig(mount, ("type_",)) != of_policy.get("type_"):
-        parts.append(f"its type is {shown(dig(mount, ('type_',)))}, sealed was {shown(of_policy.get('type_'))}")
-    if dig(mount, ("options",)) != of_policy.get("options"):
-        parts.append(
-            f"its options are {listed(dig(mount, ('options',)))}; sealed were {listed(of_policy.get('options'))}"
-        )
+    if mount.get("type_") != of_policy.get("type_"):
+        parts.append(f"its type is {shown(mount.get('type_'))}, sealed was {shown(of_policy.get('type_'))}")
+    if mount.get("options") != of_policy.get("options"):
+        parts.append(f"its options are {listed(mount.get('options'))}; sealed were {listed(of_policy.get('options'))}")
     if not parts:
-        parts.append(f"it comes from {shown(dig(mount, ('source',)))}, which is not where the policy has it from")
+        parts.append(f"it comes from {shown(mount.get('source'))}, which is not where the policy has it from")
     return f"the mount at {shown(place)}: {'; '.join(parts)}"
 
 
@@ -330,22 +327,19 @@ def _storages(asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
         yield f"the node sends {len(given_all)} storages (image and volumes); the pod was sealed with {len(wanted_all)}"
     missing = compared.statement.startswith("every wanted")
     for storage in _select(sealed if missing else asked, compared.keys):
-        driver = dig(storage, ("driver",))
+        driver = storage.get("driver")
         if missing:
-            missing_part = (
-                f"image {shown(dig(storage, ('source',)))}" if driver == PULLED else f"volume of driver {shown(driver)}"
-            )
-            yield f"the request lacks the {missing_part} of the policy, or has it twice"
+            part = f"image {shown(storage.get('source'))}" if driver == PULLED else f"volume of driver {shown(driver)}"
+            yield f"the request lacks the {part} of the policy, or has it twice"
         elif driver == PULLED:
-            yield _image(storage, [storage for storage in wanted_all if storage.get("driver") == PULLED])
+            yield _image(storage, next((item for item in wanted_all if item.get("driver") == PULLED), {}))
         else:
-            place = shown(dig(storage, ("mount_point",)))
+            place = shown(storage.get("mount_point"))
             yield f"a volume of driver {shown(driver)} at {place} that the policy does not have"
 
 
-def _image(storage: Any, sealed_storages: list[dict[str, Any]]) -> str:
-    source = dig(storage, ("source",))
-    sealed = sealed_storages[0].get("source") if sealed_storages else None
+def _image(storage: dict[str, Any], sealed_storage: dict[str, Any]) -> str:
+    source, sealed = storage.get("source"), sealed_storage.get("source")
     if not isinstance(source, str) or not isinstance(sealed, str):
         return "an image, where the policy has none"
     given_digest, wanted_digest = source.partition("@")[2], sealed.partition("@")[2]
@@ -355,41 +349,31 @@ def _image(storage: Any, sealed_storages: list[dict[str, Any]]) -> str:
             "containerd before 2.0 may name another reference of the image: remove the image from the node"
         )
     if given_digest != wanted_digest:
-        asked, policy_text = (
-            (shown(given_digest), shown(wanted_digest)) if wanted_digest else (shown(source), shown(sealed))
-        )
-        return f"the node asked for {asked}; the pod was sealed with {policy_text}"
+        asked, wanted = (given_digest, wanted_digest) if wanted_digest else (source, sealed)
+        return f"the node asked for {shown(asked)}; the pod was sealed with {shown(wanted)}"
     names = ("driver_options", "options", "fstype", "fs_group", "shared")
-    differ = [name for name in names if dig(storage, (name,)) != sealed_storages[0].get(name)]
+    differ = [name for name in names if storage.get(name) != sealed_storage.get(name)]
     return f"the image's {', '.join(differ or ['mount point'])} differ from the policy's"
 
 
 def _required(row: Condition, asked: Any, sealed: Any, compared: Compared) -> Iterator[str]:
     if row.field == "OCI.Process.Env":
         names = {variable_name(text) for text in _list(asked)}
-        yield from (
-            f"variable {shown(n)} of the pod is missing"
-            for n in _list(dig(compared.sealed, ("required_variables",)))
-            if n not in names
-        )
+        required = _list(dig(compared.sealed, ("required_variables",)))
+        yield from (f"variable {shown(name)} of the pod is missing" for name in required if name not in names)
     elif row.field == "OCI.Mounts":
         places = {mount.get("destination") for mount in maps(asked)}
-        yield from (
-            f"the mount at {shown(n)} is missing"
-            for n in _list(dig(compared.sealed, ("required_mounts",)))
-            if n not in places
-        )
-    else:
-        missing = [path for path in _list(sealed) if path not in _list(asked)]
-        if missing:
-            yield f"not among them, but in the policy: {listed(missing)}"
+        required = _list(dig(compared.sealed, ("required_mounts",)))
+        yield from (f"the mount at {shown(place)} is missing" for place in required if place not in places)
+    elif missing := [path for path in _list(sealed) if path not in _list(asked)]:
+        yield f"not among them, but in the policy: {listed(missing)}"
 
 
 def _state(row: Condition, asked: Any, compared: Compared) -> str:
     if row.field == "container_id":
         return _describe_life(row, asked, compared.state.get(asked) if isinstance(asked, str) else None)
-    earlier = compared.state.get(row.policy)
-    if row.policy == "network_namespace":
+    earlier = compared.state.get(row.state)
+    if row.state == "network_namespace":
         paths = [entry.get("Path") for entry in maps(asked) if entry.get("Type") == "network"]
         asked = paths[0] if len(paths) == 1 else None
     return f"the node says {shown(asked)}; an earlier request said {shown(earlier)}"
@@ -422,8 +406,8 @@ def _capabilities(value: Any, common: Any) -> list[str]:
     return [name.removeprefix("CAP_") for name in names if isinstance(name, str)]
 
 
-def _select(value: Any, keys: tuple[Any, ...]) -> list[Any]:
-    return [dig(value, (key,)) for key in keys if isinstance(key, int)]
+def _select(value: Any, keys: tuple[Any, ...]) -> list[dict[str, Any]]:
+    return [mapping(dig(value, (key,))) for key in keys if isinstance(key, int)]
 
 
 def _texts(value: Any, field: str) -> list[str]:
@@ -538,7 +522,9 @@ def _list_reasons(
     default: tuple[str, str],
 ) -> Iterator[Reason]:
     sealed_container = dig(sealed.data.get("containers"), (index,)) if isinstance(index, int) else None
-    common = sealed.data.get("common")
+    asked = request.input
+    if request.kind == EXEC and isinstance(asked, dict):
+        asked = {**asked, "OCI": {"Process": asked.get("process")}}
     told: set[str] = set()
     yielded: set[tuple[str, str]] = set()
     for failure in failed:
@@ -547,27 +533,19 @@ def _list_reasons(
         if row and row.follows and function in told:
             continue
         told.add(function)
+        place = re.search(r"\binput\.([\w.]+)", statement)
+        field_of_statement = place[1] if place else ""
         if row is None:
-            place = re.search(r"\binput\.([\w.]+)", statement)
             text = f"a condition of the rules does not hold{_numbers(failure.keys)}: {shown(statement)}"
-            yield Reason(default[0] or (place[1] if place else ""), text, remedy=default[1] or AGAIN)
+            yield Reason(default[0] or field_of_statement, text, remedy=default[1] or AGAIN)
             continue
-        if not row.field and (place := re.search(r"\binput\.([\w.]+)", statement)):
-            row = row._replace(field=place[1])
+        row = row._replace(field=row.field or field_of_statement)
         field = row.field.replace("OCI.Process", "process") if request.kind == EXEC else row.field
-        compared = Compared(
-            _adapt_exec(request) if request.kind == EXEC else request.input,
-            sealed_container,
-            state,
-            common,
-            statement,
-            failure.keys,
-        )
+        compared = Compared(asked, sealed_container, state, sealed.data.get("common"), statement, failure.keys)
         for text in differences(row, compared):
-            if (field, text) in yielded:
-                continue
-            yielded.add((field, text))
-            yield Reason(field, text, _find_pod_field(row, sealed.workload, sealed_container), row.remedy)
+            if (field, text) not in yielded:
+                yielded.add((field, text))
+                yield Reason(field, text, _find_pod_field(row, sealed.workload, sealed_container), row.remedy)
 
 
 def row_of(calls: tuple[Probe, ...]) -> Condition | None:
@@ -581,19 +559,11 @@ def _numbers(keys: tuple[Any, ...]) -> str:
     return f" for number {', '.join(numbers)}" if numbers else ""
 
 
-def _adapt_exec(request: Request) -> Any:
-    if not isinstance(request.input, dict):
-        return request.input
-    return {**request.input, "OCI": {"Process": request.input.get("process")}}
-
-
 def _find_container(request: Request, data: Mapping[str, Any]) -> int | None:
+    names = ("container-type", "container-name")
     for index, container in enumerate(maps(data.get("containers"))):
-        notes = dig(container, ("OCI", "Annotations"))
-        if all(
-            (dig(notes, (ANNOTATION + name,)) or "") == note(request, name)
-            for name in ("container-type", "container-name")
-        ):
+        annotations = mapping(dig(container, ("OCI", "Annotations")))
+        if all((annotations.get(ANNOTATION + name) or "") == note(request, name) for name in names):
             return index
     return None
 
@@ -676,10 +646,9 @@ def replay_text(replay: Replay) -> str:
         lines += ["", f"pod {name_of(pod.pod)}: {_count(len(pod.judged), 'request')}, {len(denied)} denied"]
         for request in denied:
             lines += ["", *_block(request)]
-    if replay.denials:
-        lines += ["", *_without_request(replay.denials)]
-    if replay.contradicted:
-        lines += ["", *_contradicted(replay.contradicted)]
+    for denials, problem, remedy in ((replay.denials, NOT_HELD, HOW), (replay.contradicted, CONTRADICTED, COMPARE)):
+        if denials:
+            lines += ["", *_by_kind(denials), f"  {problem}", f"    remedy: {remedy}"]
     lines += ["", *_counts(replay)]
     return "".join(f"{on_one_line(line)}\n" for line in lines)
 
@@ -715,8 +684,8 @@ def name_of(pod: Pod) -> str:
 
 def _block(judged: Judged) -> Iterator[str]:
     request = judged.request
-    container = note(request, "container-name") or ("the sandbox" * bool(note(request, "container-type")))
-    of = f" of container {container}" if note(request, "container-name") else f" of {container}" if container else ""
+    name = note(request, "container-name")
+    of = f" of container {name}" if name else " of the sandbox" * bool(note(request, "container-type"))
     yield f"denied  line {request.line}{f' {request.time}' * bool(request.time)} {request.kind}{of}"
     for reason in judged.reasons:
         yield f"  {reason.field + ': ' if reason.field else ''}{reason.problem}"
@@ -724,18 +693,6 @@ def _block(judged: Judged) -> Iterator[str]:
             yield f"    in the pod: {reason.pod}"
         if reason.remedy:
             yield f"    remedy: {reason.remedy}"
-
-
-def _without_request(denials: tuple[Denial, ...]) -> Iterator[str]:
-    yield from _by_kind(denials)
-    yield f"  {NOT_HELD}"
-    yield f"    remedy: {HOW}"
-
-
-def _contradicted(denials: tuple[Denial, ...]) -> Iterator[str]:
-    yield from _by_kind(denials)
-    yield f"  {CONTRADICTED}"
-    yield f"    remedy: {COMPARE}"
 
 
 def _by_kind(denials: tuple[Denial, ...]) -> Iterator[str]:

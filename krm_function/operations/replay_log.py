@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 from krm_function.kubernetes.objects import dig
@@ -215,19 +216,15 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")  # NaN, Infinity
-
-
 def _parse_finite(text: str) -> float:
     number = float(text)
-    if number - number != 0:
+    if not isfinite(number):  # Python also reads NaN and Infinity, which are no JSON
         raise ValueError("no number")
     return number
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_float=_parse_finite
+    object_pairs_hook=_refuse_duplicates, parse_constant=_parse_finite, parse_float=_parse_finite
 )
 
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Literal
 
 from krm_function.record import NamedTuple
@@ -79,7 +80,7 @@ def statements(block: str) -> Iterator[str]:
         if line.strip().startswith("#") or not line.strip():
             continue
         held.append(line.strip())
-        depth += _count_open(line)
+        depth += _count_open(line)[-1]
         if depth <= 0:
             yield "\n".join(held)
             held, depth = [], 0
@@ -99,13 +100,9 @@ def arguments(text: str) -> list[str]:
 
 
 def is_balanced(text: str) -> bool:
-    """Tell whether the text closes no bracket that it has not opened."""
-    depth = 0
-    for character in _empty_quotes(text):
-        depth += (character in OPENING) - (character in CLOSING)
-        if depth < 0:
-            return False
-    return depth == 0
+    """Tell whether the text closes each bracket that it opens, and no other."""
+    depths = _count_open(text)
+    return min(depths) == 0 == depths[-1]
 
 
 def words(text: str) -> frozenset[str]:
@@ -113,9 +110,10 @@ def words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", _empty_quotes(text)))
 
 
-def _count_open(line: str) -> int:
-    bare = _empty_quotes(line)
-    return sum((character in OPENING) - (character in CLOSING) for character in bare)
+def _count_open(text: str) -> list[int]:
+    """Return how many brackets are open at the beginning, and after each character outside of quotes."""
+    steps = ((character in OPENING) - (character in CLOSING) for character in _empty_quotes(text))
+    return [*accumulate(steps, initial=0)]
 
 
 def _empty_quotes(line: str) -> str:
@@ -133,8 +131,8 @@ def _empty_quotes(line: str) -> str:
 
 # how to describe a difference: operations/replay.py
 Says = Literal[
-    "arguments", "capabilities", "devices", "elements", "mounts", "none", "paths", "plain", "required",
-    "role", "state", "storages", "used", "value", "values",
+    "another", "arguments", "capabilities", "devices", "elements", "mounts", "paths", "plain", "required", "role",
+    "state", "storages", "used", "value", "values",
 ]  # fmt: skip
 
 NODE = "the node sends this, not the pod: the policy is for another runtime, release or profile than the node has"
@@ -144,175 +142,146 @@ STARTED = "the state of the VM: an earlier request has set it; nothing in the po
 
 
 class Condition(NamedTuple):
-    """One row. field, policy: dotted, of the request and of its container in policy_data. pod: below the pod template.
+    """One row. field: dotted, of the request and of its container in policy_data. pod: below the pod template.
 
     In `pod`, {container} is the container of the request, as `spec.containers[name=app]`. follows: it is left out if an
-    earlier condition of the same function does not hold either, which is more precise.
+    earlier condition of the same function does not hold either, which is more precise. state: the name in the state.
     """
 
     function: str
     statement: str
     field: str
-    policy: str
     pod: str
     says: Says
     remedy: str = AGAIN
     follows: bool = False
+    state: str = ""
 
 
 _MATCH = "container_permitted"
 _RUN = "process_permitted"
-_SET = "capabilities_permitted"
+_LINUX = "linux_permitted"
+_STORAGES = "storages_permitted"
 _CREATE = "CreateContainerRequest"
-_CAPABLE = "{container}.securityContext.capabilities"
+_SANDBOX = "CreateSandboxRequest"
+_EXEC = "ExecProcessRequest"
+_CONTEXT = "{container}.securityContext"
+_ANNOTATIONS = "OCI.Annotations"
+_NAME, _NAMESPACE, _ID = (f'{_ANNOTATIONS}["io.kubernetes.cri.sandbox-{name}"]' for name in ("name", "namespace", "id"))
+_ENV = "OCI.Process.Env"
+_ARGS = "{container}.command, args"
 
 CONDITIONS = (
-    Condition("ordinary_container", "cgroup_permitted", "OCI.Linux.CgroupsPath", "", "", "plain", NODE),
-    Condition("ordinary_container", "", "", "", "", "none", NODE),
-    Condition(_MATCH, "p.sandbox_pidns", "sandbox_pidns", "sandbox_pidns", "spec.shareProcessNamespace", "value"),
-    Condition(_MATCH, "version_permitted", "OCI.Version", "OCI.Version", "", "value", NODE),
+    Condition("ordinary_container", "cgroup_permitted", "OCI.Linux.CgroupsPath", "", "plain", NODE),
+    Condition("ordinary_container", "", "", "", "plain", NODE),
+    Condition(_MATCH, "p.sandbox_pidns", "sandbox_pidns", "spec.shareProcessNamespace", "value"),
+    Condition(_MATCH, "version_permitted", "OCI.Version", "", "value", NODE),
     Condition(
-        _MATCH, "propagation_permitted", "OCI.Linux.RootfsPropagation", "",
-        "{container}.volumeMounts[].mountPropagation", "value",
+        _MATCH, "propagation_permitted", "OCI.Linux.RootfsPropagation", "{container}.volumeMounts[].mountPropagation",
+        "another",
     ),
+    Condition(_MATCH, "p.OCI.Root.Readonly", "OCI.Root.Readonly", f"{_CONTEXT}.readOnlyRootFilesystem", "value"),
+    Condition(_MATCH, "p.OCI.Process.Terminal", "OCI.Process.Terminal", "{container}.tty", "value"),
+    Condition(_MATCH, "role_permitted", _ANNOTATIONS, "", "role", NODE),
     Condition(
-        _MATCH, "p.OCI.Root.Readonly", "OCI.Root.Readonly", "OCI.Root.Readonly",
-        "{container}.securityContext.readOnlyRootFilesystem", "value",
-    ),
-    Condition(
-        _MATCH, "p.OCI.Process.Terminal", "OCI.Process.Terminal", "OCI.Process.Terminal", "{container}.tty", "value"
-    ),
-    Condition(_MATCH, "role_permitted", "OCI.Annotations", "OCI.Annotations", "", "role", NODE),
-    Condition(
-        _MATCH, "namespace_permitted", 'OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]',
-        'OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]', "metadata.namespace", "value",
+        _MATCH, "namespace_permitted", _NAMESPACE, "metadata.namespace", "value",
         "a policy is for one namespace: render for the one the pod runs in",
     ),
     Condition(
-        _MATCH, "name_permitted", 'OCI.Annotations["io.kubernetes.cri.sandbox-name"]',
-        'OCI.Annotations["io.kubernetes.cri.sandbox-name"]', "metadata.name", "value",
+        _MATCH, "name_permitted", _NAME, "metadata.name", "value",
         "a policy is for the pods of one workload: replay the log with the workload this pod is of",
     ),
+    Condition(_MATCH, "matches(p.OCI.Annotations", _ID, "", "plain", NODE),
+    Condition(_MATCH, "bundle_id", "OCI.Root.Path", "", "plain", NODE),
+    Condition(_MATCH, "identified", "container_id", "", "plain", NODE),
+    Condition("identified", "", "container_id", "", "plain", NODE),
+    Condition("annotations_permitted", "every", _ANNOTATIONS, "metadata.annotations", "elements", WEBHOOK),
+    Condition(_RUN, "p.Cwd", "OCI.Process.Cwd", "{container}.workingDir", "value"),
     Condition(
-        _MATCH, "matches(p.OCI.Annotations", 'OCI.Annotations["io.kubernetes.cri.sandbox-id"]', "", "", "plain", NODE
-    ),
-    Condition(_MATCH, "bundle_id", "OCI.Root.Path", "", "", "plain", NODE),
-    Condition(_MATCH, "identified", "container_id", "", "", "plain", NODE),
-    Condition("identified", "", "container_id", "", "", "plain", NODE),
-    Condition(
-        "annotations_permitted", "every", "OCI.Annotations", "OCI.Annotations", "metadata.annotations", "elements",
+        _RUN, "p.NoNewPrivileges", "OCI.Process.NoNewPrivileges", f"{_CONTEXT}.allowPrivilegeEscalation", "value",
         WEBHOOK,
     ),
-    Condition(_RUN, "p.Cwd", "OCI.Process.Cwd", "OCI.Process.Cwd", "{container}.workingDir", "value"),
+    Condition(_RUN, "p.User.UID", "OCI.Process.User.UID", f"{_CONTEXT}.runAsUser", "value", WEBHOOK),
+    Condition(_RUN, "p.User.GID", "OCI.Process.User.GID", f"{_CONTEXT}.runAsGroup", "value", WEBHOOK),
     Condition(
-        _RUN, "p.NoNewPrivileges", "OCI.Process.NoNewPrivileges", "OCI.Process.NoNewPrivileges",
-        "{container}.securityContext.allowPrivilegeEscalation", "value", WEBHOOK,
+        _RUN, "{gid", "OCI.Process.User.AdditionalGids", "spec.securityContext.supplementalGroups", "values", WEBHOOK
     ),
-    Condition(
-        _RUN, "p.User.UID", "OCI.Process.User.UID", "OCI.Process.User.UID",
-        "{container}.securityContext.runAsUser", "value", WEBHOOK,
-    ),
-    Condition(
-        _RUN, "p.User.GID", "OCI.Process.User.GID", "OCI.Process.User.GID",
-        "{container}.securityContext.runAsGroup", "value", WEBHOOK,
-    ),
-    Condition(
-        _RUN, "{gid", "OCI.Process.User.AdditionalGids", "OCI.Process.User.AdditionalGids",
-        "spec.securityContext.supplementalGroups", "values", WEBHOOK,
-    ),
-    Condition(_RUN, "every variable", "OCI.Process.Env", "OCI.Process.Env", "{container}.env", "elements", WEBHOOK),
-    Condition(
-        "arguments_permitted", "count", "OCI.Process.Args", "OCI.Process.Args", "{container}.command, args", "arguments"
-    ),
-    Condition(
-        "arguments_permitted", "every", "OCI.Process.Args", "OCI.Process.Args", "{container}.command, args",
-        "arguments", AGAIN, True,
-    ),
+    Condition(_RUN, "every variable", _ENV, "{container}.env", "elements", WEBHOOK),
+    Condition("arguments_permitted", "count", "OCI.Process.Args", _ARGS, "arguments"),
+    Condition("arguments_permitted", "every", "OCI.Process.Args", _ARGS, "arguments", AGAIN, True),
     *(
         Condition(
-            _SET, f"capability_set_permitted(wanted.{name}", f"OCI.Process.Capabilities.{name}",
-            f"OCI.Process.Capabilities.{name}", _CAPABLE, "capabilities", WEBHOOK,
+            "capabilities_permitted", f"capability_set_permitted(wanted.{name}", f"OCI.Process.Capabilities.{name}",
+            f"{_CONTEXT}.capabilities", "capabilities", WEBHOOK,
         )
         for name in ("Ambient", "Bounding", "Effective", "Inheritable", "Permitted")
     ),
     Condition(
-        "linux_permitted", "given == wanted", "OCI.Linux.Namespaces", "OCI.Linux.Namespaces",
-        "spec.hostNetwork, hostPID, hostIPC, shareProcessNamespace", "plain",
+        _LINUX, "given == wanted", "OCI.Linux.Namespaces", "spec.hostNetwork, hostPID, hostIPC, shareProcessNamespace",
+        "plain",
+    ),
+    *(
+        Condition(
+            _LINUX, f"count({{path | path := p.OCI.Linux.{name}", f"OCI.Linux.{name}",
+            f"{_CONTEXT}.privileged, procMount", "required",
+        )
+        for name in ("MaskedPaths", "ReadonlyPaths")
     ),
     Condition(
-        "linux_permitted", "count({path | path := p.OCI.Linux.MaskedPaths", "OCI.Linux.MaskedPaths",
-        "OCI.Linux.MaskedPaths", "{container}.securityContext.privileged, procMount", "required",
+        _LINUX, "count({path | path := input.OCI.Linux.Devices", "OCI.Linux.Devices", "{container}.volumeDevices",
+        "paths",
     ),
+    Condition(_LINUX, "", "OCI.Linux.Sysctl", "spec.securityContext.sysctls", "elements"),
+    Condition("devices_permitted", "every", "devices", "{container}.volumeDevices", "devices"),
     Condition(
-        "linux_permitted", "count({path | path := p.OCI.Linux.ReadonlyPaths", "OCI.Linux.ReadonlyPaths",
-        "OCI.Linux.ReadonlyPaths", "{container}.securityContext.privileged, procMount", "required",
-    ),
-    Condition(
-        "linux_permitted", "count({path | path := input.OCI.Linux.Devices", "OCI.Linux.Devices", "OCI.Linux.Devices",
-        "{container}.volumeDevices", "paths",
-    ),
-    Condition(
-        "linux_permitted", "", "OCI.Linux.Sysctl", "OCI.Linux.Sysctl", "spec.securityContext.sysctls", "elements"
-    ),
-    Condition("devices_permitted", "every", "devices", "devices", "{container}.volumeDevices", "devices"),
-    Condition(
-        "devices_permitted", "gpus_permitted", "devices", "devices", "{container}.resources.limits", "devices",
+        "devices_permitted", "gpus_permitted", "devices", "{container}.resources.limits", "devices",
         "GPUs of the request and of the pod differ in number, or are not announced in annotations cdi.k8s.io/vfio…",
     ),
-    Condition("mounts_permitted", "every", "OCI.Mounts", "OCI.Mounts", "{container}.volumeMounts", "mounts", WEBHOOK),
-    Condition("mounts_permitted", "", "OCI.Mounts", "OCI.Mounts", "{container}.volumeMounts", "used", WEBHOOK, True),
-    Condition("storages_permitted", "count", "storages", "storages", "spec.volumes", "storages"),
-    Condition("storages_permitted", "every storage", "storages", "storages", "{container}.image", "storages"),
-    Condition("storages_permitted", "every wanted", "storages", "storages", "spec.volumes", "storages", AGAIN, True),
-    Condition(_MATCH, "complete", "", "", "", "required", WEBHOOK),
-    Condition("complete", "regex", 'OCI.Annotations["io.kubernetes.cri.sandbox-name"]', "", "", "plain", NODE),
-    Condition("complete", "own_cgroup", "OCI.Linux.CgroupsPath", "", "", "plain", NODE),
-    Condition("complete", "not is_pinned", "container_id", "", "", "state", STARTED),
+    Condition("mounts_permitted", "every", "OCI.Mounts", "{container}.volumeMounts", "mounts", WEBHOOK),
+    Condition("mounts_permitted", "", "OCI.Mounts", "{container}.volumeMounts", "used", WEBHOOK, True),
+    Condition(_STORAGES, "count", "storages", "spec.volumes", "storages"),
+    Condition(_STORAGES, "every storage", "storages", "{container}.image", "storages"),
+    Condition(_STORAGES, "every wanted", "storages", "spec.volumes", "storages", AGAIN, True),
+    Condition(_MATCH, "complete", "", "", "required", WEBHOOK),
+    Condition("complete", "regex", _NAME, "", "plain", NODE),
+    Condition("complete", "own_cgroup", "OCI.Linux.CgroupsPath", "", "plain", NODE),
+    Condition("complete", "not is_pinned", "container_id", "", "state", STARTED),
     Condition(
-        "variables_complete", "count(given)", "OCI.Process.Env", "", "{container}.env", "plain",
+        "variables_complete", "count(given)", _ENV, "{container}.env", "plain",
         "a variable is there twice, or one has no name",
     ),
-    Condition("variables_complete", "", "OCI.Process.Env", "", "{container}.env", "required", WEBHOOK),
-    Condition("mounts_complete", "count(given)", "OCI.Mounts", "", "{container}.volumeMounts", "plain", NODE),
-    Condition("mounts_complete", "", "OCI.Mounts", "", "{container}.volumeMounts", "required", WEBHOOK),
-    Condition("volumes_apart", "", "OCI.Mounts", "", "spec.volumes", "plain", NODE),
-    Condition("devices_complete", "", "devices", "devices", "{container}.volumeDevices", "devices"),
-    Condition(_CREATE, "count(candidates)", "", "", "", "plain", "two containers of the policy fit this request"),
-    Condition(
-        _CREATE, "name_ops", 'OCI.Annotations["io.kubernetes.cri.sandbox-name"]', "sandbox_name", "", "state", STARTED
+    Condition("variables_complete", "", _ENV, "{container}.env", "required", WEBHOOK),
+    Condition("mounts_complete", "count(given)", "OCI.Mounts", "{container}.volumeMounts", "plain", NODE),
+    Condition("mounts_complete", "", "OCI.Mounts", "{container}.volumeMounts", "required", WEBHOOK),
+    Condition("volumes_apart", "", "OCI.Mounts", "spec.volumes", "plain", NODE),
+    Condition("devices_complete", "", "devices", "{container}.volumeDevices", "devices"),
+    Condition(_CREATE, "count(candidates)", "", "", "plain", "two containers of the policy fit this request"),
+    *(
+        Condition(function, statement, field, "", "state", STARTED, state=name)
+        for function, statement, field, name in (
+            (_CREATE, "name_ops", _NAME, "sandbox_name"),
+            (_CREATE, "namespace_ops", _NAMESPACE, "namespace"),
+            (_CREATE, "network_ops", "OCI.Linux.Namespaces", "network_namespace"),
+            (_CREATE, "id_ops", "container_id", ""),
+            (_CREATE, "sandbox_ops", _ID, "sandbox_id"),
+            (_CREATE, "ops", "container_id", ""),
+            ("StartContainerRequest", "", "container_id", ""),
+            ("RemoveContainerRequest", "", "container_id", ""),
+            (_SANDBOX, "ops", "sandbox_id", "sandbox_id"),
+            (_EXEC, "p :=", "container_id", ""),
+        )
     ),
+    Condition(_EXEC, "is_null(input.process.Capabilities)", "process.Capabilities", "", "plain", NODE),
     Condition(
-        _CREATE, "namespace_ops", 'OCI.Annotations["io.kubernetes.cri.sandbox-namespace"]', "namespace", "", "state",
-        STARTED,
-    ),
-    Condition(_CREATE, "network_ops", "OCI.Linux.Namespaces", "network_namespace", "", "state", STARTED),
-    Condition(
-        _CREATE, "id_ops", "container_id", "container_id", "", "state",
-        STARTED,
-    ),
-    Condition(
-        _CREATE, "sandbox_ops", 'OCI.Annotations["io.kubernetes.cri.sandbox-id"]', "sandbox_id", "", "state", STARTED
-    ),
-    Condition(_CREATE, "ops", "container_id", "container_id", "", "state", STARTED),
-    Condition("StartContainerRequest", "", "container_id", "container_id", "", "state", STARTED),
-    Condition("CreateSandboxRequest", "ops", "sandbox_id", "sandbox_id", "", "state", STARTED),
-    Condition(
-        "ExecProcessRequest", "is_null(input.process.Capabilities)", "process.Capabilities", "", "", "plain", NODE
-    ),
-    Condition("ExecProcessRequest", "p :=", "container_id", "", "", "state", STARTED),
-    Condition(
-        "ExecProcessRequest", "command_permitted", "process.Args", "", "{container}.livenessProbe, readinessProbe, "
-        "startupProbe, lifecycle", "arguments",
+        _EXEC, "command_permitted", "process.Args",
+        "{container}.livenessProbe, readinessProbe, startupProbe, lifecycle", "arguments",
         "a command in a running container is allowed if a probe or hook of the pod has it; `kubectl exec` is not",
     ),
-    Condition("ExecProcessRequest", "is_null", "string_user", "", "", "plain", NODE),
-    Condition("ExecProcessRequest", "input.process", "process", "", "", "plain", NODE),
-    Condition("RemoveContainerRequest", "", "container_id", "", "", "state", STARTED),
-    Condition(
-        "CreateSandboxRequest", "input.sandbox_pidns", "sandbox_pidns", "", "spec.shareProcessNamespace", "plain"
-    ),
-    Condition("CreateSandboxRequest", "every storage", "storages", "", "", "elements", NODE),
-    Condition("CreateSandboxRequest", "", "", "", "", "none", NODE),
+    Condition(_EXEC, "is_null", "string_user", "", "plain", NODE),
+    Condition(_EXEC, "input.process", "process", "", "plain", NODE),
+    Condition(_SANDBOX, "input.sandbox_pidns", "sandbox_pidns", "spec.shareProcessNamespace", "plain"),
+    Condition(_SANDBOX, "every storage", "storages", "", "elements", NODE),
+    Condition(_SANDBOX, "", "", "", "plain", NODE),
 )  # fmt: skip
 
 SETTINGS = "the settings of the policy decide it: spec.policy.settings, request_defaults.{kind}"
@@ -384,16 +353,12 @@ def probes_of(body: Body, rules: Mapping[str, tuple[Body, ...]], container: int 
     """Return the conditions of an entry point. container: the index in policy_data of the request's, if any."""
     maker = _Maker(rules, container)
     probes = maker.of(body, 0)
-    return Probes(PREAMBLE + "".join(maker.rules), tuple(_qualify(probe) for probe in probes))
+    return Probes(PREAMBLE + "".join(maker.rules), probes)
 
 
 def terms(probes: Iterable[Probe]) -> tuple[str, ...]:
     """Return the questions, in the order of the tree."""
-    return tuple(term for probe in probes for term in (probe.term, *terms(probe.inner)))
-
-
-def _qualify(probe: Probe) -> Probe:
-    return probe._replace(term=PACKAGE + probe.term, inner=tuple(_qualify(condition) for condition in probe.inner))
+    return tuple(term for probe in probes for term in (PACKAGE + probe.term, *terms(probe.inner)))
 
 
 class _Maker:
@@ -413,16 +378,13 @@ class _Maker:
             needed = _find_needed(statement, earlier)
             prelude = [text for _, text, _ in needed]
             needs = tuple(index for index, _, _ in needed)
+            inner: tuple[Probe, ...] = ()
             if quantifier := EVERY.fullmatch(statement):
-                probe = Probe(
-                    body.name, statement, self._list_failing(body, prelude, quantifier.groups()), True, needs, ()
-                )
+                term = self._list_failing(body, prelude, quantifier.groups())
             else:
                 term = self._write_rule(body, [*prelude, statement])
-                probe = Probe(
-                    body.name, statement, term, False, needs, self._take_apart(body, prelude, statement, depth)
-                )
-            probes.append(probe)
+                inner = self._take_apart(body, prelude, statement, depth)
+            probes.append(Probe(body.name, statement, term, bool(quantifier), needs, inner))
             if assigned := ASSIGNED.fullmatch(statement):
                 earlier.append((number, statement, frozenset((assigned[1],))))
             elif some := SOME.fullmatch(statement):

@@ -14,8 +14,9 @@ from krm_function.kubernetes.nodes import Node
 from krm_function.kubernetes.objects import dig, listed, reference
 from krm_function.kubernetes.workload import delete_command
 from krm_function.record import NamedTuple
-from krm_function.render.copies import find_owners, index_controllers
+from krm_function.render.copies import find_owners, find_retirement, index_controllers
 from krm_function.report.findings import on_one_line
+from krm_function.report.release_forms import write_table
 
 # --- What changes between two Contrast releases for one deployment: runtimes of its platforms, measurements, images
 #
@@ -67,8 +68,8 @@ def change_between(
             findings += [finding("CC1377", ref, version=new.version, name=name, known=offered) for ref in refs]
         elif name in old.platforms:
             sides = old.platforms[name], new.platforms[name]
-            before, after = ((side.snp, side.tdx, side.rtmr0_by_vcpu) for side in sides)
-            platforms.append(PlatformChange(name, sides[0].handler, sides[1].handler, before != after, refs))
+            old_values, new_values = ((side.snp, side.tdx, side.rtmr0_by_vcpu) for side in sides)
+            platforms.append(PlatformChange(name, sides[0].handler, sides[1].handler, old_values != new_values, refs))
     names = old.images.keys() | new.images.keys()
     images = tuple(sorted(name for name in names if old.images.get(name) != new.images.get(name)))
     before_profile, after_profile = (profile.name if (profile := profile_of(side)[0]) else "" for side in (old, new))
@@ -278,8 +279,11 @@ def waves(change: Change, places: Places, names: Sequence[HostName]) -> Iterator
             Gate("contrast-krm diff --policy deployed.yaml rendered.yaml", "0 weaker"),
         ),
     )
-    others = (platform.name for platform in change.platforms if platform.old != platform.new)
-    files = [f"runtime-{name}.yml" for name in others if name in PLATFORMS]
+    files = [
+        f"runtime-{platform.name}.yml"
+        for platform in change.platforms
+        if platform.old != platform.new and platform.name in PLATFORMS
+    ]
     write_classes = f"contrast-krm release runtime-classes {places.config}"
     install = (
         command
@@ -418,7 +422,6 @@ def _classes(places: Places, files: Sequence[str]) -> str:
 
 
 State = Literal["done", "open", "unknown"]
-ENDED = ("Succeeded", "Failed")
 
 
 class Seen(NamedTuple):
@@ -467,17 +470,12 @@ def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], li
 
 
 def _check_runtime(change: Change, nodes: Sequence[Node] | None) -> Seen:
-    told = [node for node in nodes or () if node.handlers is not None]
-    if not told:
+    known = [(node.name, node.handlers) for node in nodes or () if node.handlers is not None]
+    if not known:
         return Seen("unknown", "no node says which handlers it has")
-    lacking = [
-        node.name
-        for node in told
-        if any(
-            old in (node.handlers or ()) and new not in (node.handlers or ()) for old, new in change.handlers.items()
-        )
-    ]
-    having = [node.name for node in told if any(new in (node.handlers or ()) for new in change.handlers.values())]
+    pairs = change.handlers.items()
+    lacking = [name for name, handlers in known if any(old in handlers and new not in handlers for old, new in pairs)]
+    having = [name for name, handlers in known if not handlers.isdisjoint(change.handlers.values())]
     if lacking or not having:
         return Seen("open", f"not yet on {listed(lacking) if lacking else 'any node'}; on {len(having)} of them")
     return Seen("done", f"on {listed(having)}")
@@ -487,9 +485,9 @@ def _check_classes(change: Change, classes: Iterable[str] | None) -> Seen:
     if classes is None:
         return Seen("unknown", "the cluster does not show its RuntimeClasses")
     lacking = sorted(set(change.handlers.values()) - set(classes))
-    return (
-        Seen("open", f"the cluster has no RuntimeClass {listed(lacking)}") if lacking else Seen("done", "all are there")
-    )
+    if lacking:
+        return Seen("open", f"the cluster has no RuntimeClass {listed(lacking)}")
+    return Seen("done", "all are there")
 
 
 def _count_handlers(change: Change, objects: Sequence[Any], namespace: str) -> dict[Ref, tuple[int, int]]:
@@ -502,19 +500,13 @@ def _count_handlers(change: Change, objects: Sequence[Any], namespace: str) -> d
         ref = reference(value)
         made_by = reference((find_owners(value, by_owner) or [value])[-1])
         owner = names.get((made_by.kind, made_by.namespace, made_by.name))
-        if owner is None or ref.kind not in KINDS or _is_over(ref.kind, value):
+        if owner is None or ref.kind not in KINDS or (ref.kind != "Job" and find_retirement(value)):
             continue
         for path in template_paths(ref.kind, value):
             name = dig(value, (*path, "spec", "runtimeClassName"))
             counts = runs.get(owner, (0, 0))
             runs[owner] = (counts[0] + (name in old), counts[1] + (name in new))
     return runs
-
-
-def _is_over(kind: str, value: Any) -> bool:
-    if kind == "ReplicaSet":
-        return bool(dig(value, ("spec", "replicas")) == 0)
-    return kind == "Pod" and str(dig(value, ("status", "phase"))) in ENDED
 
 
 def _check_rollout(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> Seen:
@@ -549,7 +541,14 @@ def _check_rollout(runs: Mapping[Ref, tuple[int, int]] | None, of: set[Ref]) -> 
 
 def upgrade_text(change: Change, planned: Sequence[Wave], seen: Mapping[str, Seen], again: str) -> str:
     """Write the changes, and each wave with its commands. again: the command that shows the progress."""
-    lines = [_heading(change), "", *_platforms(change)]
+    count = len(change.workloads)
+    whose = "with their coordinator" if change.coordinator else "whose coordinator is elsewhere"
+    platforms = [("PLATFORM", "HANDLER NOW", "HANDLER NEXT", "REFERENCE VALUES", "WORKLOADS")]
+    for platform in change.platforms:
+        values = "others" if platform.measured else "the same"
+        platforms.append((platform.name, platform.old, platform.new, values, str(len(platform.workloads))))
+    lines = [f"from release {change.old} to {change.new}: {count} workload{'' if count == 1 else 's'} {whose}", ""]
+    lines += write_table(platforms).splitlines()
     if change.images:
         lines.append(f"images of the release that are others: {len(change.images)}")
     if change.profiles[0] != change.profiles[1]:
@@ -607,21 +606,6 @@ def upgrade_json(change: Change, planned: Sequence[Wave], seen: Mapping[str, See
         "waves": told,
     }
     return json.dumps(data, indent=2) + "\n"
-
-
-def _heading(change: Change) -> str:
-    count = len(change.workloads)
-    whose = "with their coordinator" if change.coordinator else "whose coordinator is elsewhere"
-    return f"from release {change.old} to {change.new}: {count} workload{'' if count == 1 else 's'} {whose}"
-
-
-def _platforms(change: Change) -> Iterator[str]:
-    rows = [("PLATFORM", "HANDLER NOW", "HANDLER NEXT", "REFERENCE VALUES", "WORKLOADS")]
-    for platform in change.platforms:
-        values = "others" if platform.measured else "the same"
-        rows.append((platform.name, platform.old, platform.new, values, str(len(platform.workloads))))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    yield from ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 def _command_lines(wave: Wave) -> Iterator[str]:

@@ -120,7 +120,7 @@ def _find_copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) 
     owners, sealed = find_owners(value, controllers), _find_seals(value, kinds)
     if not owners:
         return None
-    retired = _find_retirement(value)
+    retired = find_retirement(value)
     policies = [_find_seals(owner, kinds) for owner in _select_owners(owners)]
     if retired != "spec" and sealed and all(policy is not None and sealed <= policy for policy in policies):
         return Copy(owners[-1])
@@ -132,7 +132,7 @@ def _find_copy(value: Any, controllers: Mapping[Controller, Any], kinds: Kinds) 
     return Copy(owners[-1], "earlier") if is_earlier else None
 
 
-def _find_retirement(value: Any) -> Retired:
+def find_retirement(value: Any) -> Retired:
     """Return the part of an object that shows that it has ended or makes no pods, "" if none does."""
     match reference(value).kind:
         case "ReplicaSet":

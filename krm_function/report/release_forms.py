@@ -53,7 +53,7 @@ def release_text(release: Release) -> str:
         ("holder of the image store", str(memory.pvc_holder)),
     ]
     title = f"release {release.version}, policy profile {_find_profile(release) or 'none'}"
-    parts = [title, *(_write_table(rows) for rows in (platforms, values, images, injected) if len(rows) > 1)]
+    parts = [title, *(write_table(rows) for rows in (platforms, values, images, injected) if len(rows) > 1)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -135,7 +135,7 @@ def _write_ranges(numbers: Iterable[int]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def _write_table(rows: Sequence[tuple[str, ...]]) -> str:
+def write_table(rows: Sequence[tuple[str, ...]]) -> str:
     """Write a line per row of equally long rows, columns as wide as their widest cell, two spaces between."""
     cells = [tuple(on_one_line(cell) for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

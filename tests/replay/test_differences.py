@@ -17,9 +17,7 @@ def row(says: str) -> Condition:
 def told(says: str, asked: Any, sealed: Any, *keys: Any) -> list[str]:
     """The sentences for the field of a condition, asked and sealed."""
     found = row(says)
-    return list(
-        differences(found, Compared(within(found.field, asked), within(found.policy, sealed), {}, {}, "", keys))
-    )
+    return list(differences(found, Compared(within(found.field, asked), within(found.field, sealed), {}, {}, "", keys)))
 
 
 def within(path: str, value: Any) -> Any:

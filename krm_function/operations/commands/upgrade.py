@@ -24,7 +24,7 @@ from krm_function.hosts.files import CHART
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.resource import Resource
-from krm_function.kubernetes.workload import has_frozen_template
+from krm_function.kubernetes.workload import Workload, has_frozen_template
 from krm_function.operations.upgrade import (
     HOSTS,
     Change,
@@ -37,7 +37,7 @@ from krm_function.operations.upgrade import (
     upgrade_text,
     waves,
 )
-from krm_function.render.prepare import Prepared, prepare
+from krm_function.render.prepare import prepare
 
 DESCRIPTION = (
     "The upgrade goes from the ContrastRelease of the configuration to the one of --to. Runtime, classes, "
@@ -102,9 +102,11 @@ def run(options: Namespace) -> int:
     )
     if config is None or present is None or following is None or has_errors(errors):
         return print_findings(errors, options.format, options.report)
-    workloads, coordinator = _list_workloads(prepared, config)
-    change, told = change_between(present, following, workloads, coordinator)
-    change = change._replace(jobs=_list_jobs(prepared, config))
+    workloads = [_place(workload, config) for workload in prepared.injected.workloads] if prepared.injected else []
+    platforms = {workload.ref.whole: workload.platform for workload in workloads if workload.platform}
+    coordinator = next((workload.ref.whole for workload in workloads if workload.is_chosen), None)
+    change, told = change_between(present, following, list(platforms.items()), coordinator)
+    change = change._replace(jobs=tuple(workload.ref for workload in workloads if has_frozen_template(workload)))
     if has_errors(told):
         return print_findings((*errors, *told), options.format, options.report)
     places, directories = places_of(options, inputs, config, change)
@@ -136,26 +138,10 @@ def _read_release(path: str) -> tuple[Release | None, list[Finding]]:
     return (releases[0] if len(releases) == 1 else None), findings
 
 
-def _list_workloads(prepared: Prepared, config: Config) -> tuple[list[tuple[Any, str]], Any]:
-    injected = prepared.injected
-    if injected is None:
-        return [], None
-    platforms = [(workload.ref.whole, workload.platform) for workload in injected.workloads if workload.platform]
-    chosen = next((workload.ref.whole for workload in injected.workloads if workload.is_chosen), None)
-    spaces = config.generate.namespace
-    return [(_place(ref, spaces), platform) for ref, platform in dict(platforms).items()], chosen and _place(
-        chosen, spaces
-    )
-
-
-def _list_jobs(prepared: Prepared, config: Config) -> tuple[Ref, ...]:
-    """List the Jobs that are neither hooks nor get a new name each time."""
-    jobs = filter(has_frozen_template, prepared.injected.workloads if prepared.injected else ())
-    return tuple(_place(workload.ref, config.generate.namespace) for workload in jobs)
-
-
-def _place(ref: Any, namespace: str) -> Any:
-    return ref if ref.namespace or not namespace else ref._replace(namespace=namespace)
+def _place(workload: Workload, config: Config) -> Workload:
+    """Return a workload with the namespace that the configuration gives to one without."""
+    ref = workload.ref
+    return workload._replace(ref=ref._replace(namespace=ref.namespace or config.generate.namespace))
 
 
 def _read_cluster(
@@ -197,14 +183,8 @@ def found_hosts(directories: Sequence[str], resources: Sequence[Resource]) -> li
 
 def directory_with(names: Sequence[str], directories: Sequence[str]) -> str:
     """Return the first directory with a file of one of these names, "" if there is none."""
-    return next(
-        (
-            directory
-            for directory in directories
-            if any(os.path.isfile(os.path.join(directory, name)) for name in names)
-        ),
-        "",
-    )
+    files = ((directory, os.path.join(directory, name)) for directory in directories for name in names)
+    return next((directory for directory, path in files if os.path.isfile(path)), "")
 
 
 def _find_by_files(directories: Sequence[str]) -> Iterator[HostName]:
@@ -274,13 +254,8 @@ def _list_values(inputs: Inputs) -> Iterator[tuple[Any, str]]:
 
 
 def _find_object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:
-
-    if ref is None:
-        return None
-    return next(
-        (item for item in _list_values(inputs) if (at := reference(item[0])).kind == ref.kind and at.name == ref.name),
-        None,
-    )
+    items = ((item, reference(item[0])) for item in (_list_values(inputs) if ref else ()))
+    return next((item for item, own in items if ref and (own.kind, own.name) == (ref.kind, ref.name)), None)
 
 
 def _holds_coordinator_alone(inputs: Inputs, holder: tuple[Any, str]) -> bool:
