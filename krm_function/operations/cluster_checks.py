@@ -12,7 +12,7 @@ from urllib.parse import quote
 from krm_function.check.output import parse_output
 from krm_function.check.pods import make_name_prefix, make_pod, place_in_owner
 from krm_function.check.running_pods import RunningPods, judge_admitted, mask_server_words
-from krm_function.cli.cluster import ClusterClasses, ClusterNodes
+from krm_function.cli.cluster import ClusterNodes
 from krm_function.config.collect import Config
 from krm_function.config.document import load_any
 from krm_function.config.references import References
@@ -23,6 +23,8 @@ from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.operations.api_server import NAMESPACE, ApiServer, Listing, Lists, RefusalError
+from krm_function.operations.diagnosis import find_denied_services
+from krm_function.operations.evidence import API_SERVER
 from krm_function.operations.live import (
     Rendered,
     compare_live,
@@ -31,7 +33,6 @@ from krm_function.operations.live import (
     sealed_in_the_cluster,
 )
 from krm_function.operations.live_objects import (
-    API_SERVER,
     FORBIDDEN,
     NOT_FOUND,
     ClusterObjects,
@@ -42,7 +43,7 @@ from krm_function.operations.live_objects import (
 )
 from krm_function.policy.initdata import POLICY, decode_toml, from_annotation, read_policy_data
 from krm_function.policy.rules import profile_of_data
-from krm_function.policy.service_variables import denied_services, is_service
+from krm_function.policy.service_variables import denied_services
 from krm_function.record import NamedTuple
 from krm_function.render import rendered as renders
 from krm_function.render.classes import make_classes
@@ -69,40 +70,24 @@ def changed_by(
     """
     labels, ref = mapping(dig(value, ("metadata", "labels"))), reference(value)
     about = None if namespace is None else mapping(dig(namespace, ("metadata", "labels")))
-    names = [f"webhook {name}" for name in _webhooks(webhooks, ref, labels, about)]
+    names = [
+        f"webhook {webhook.get('name')} of {dig(configuration, ('metadata', 'name'))}"
+        for configuration in webhooks
+        for webhook in maps(configuration.get("webhooks"))
+        if _has_matching_rule(maps(webhook.get("rules")), ref) and _matches(webhook, labels, about)
+    ]
     bound = {
         dig(binding, ("spec", "policyName"))
         for binding in bindings
-        if _matches(_constraints(binding, "matchResources"), labels, about)
+        if _matches(mapping(dig(binding, ("spec", "matchResources"))), labels, about)
     }
     for policy in policies:
         name = dig(policy, ("metadata", "name"))
-        constraints = _constraints(policy, "matchConstraints")
-        if (
-            name in bound
-            and _matches(constraints, labels, about)
-            and _has_matching_rule(maps(constraints.get("resourceRules")), ref)
-        ):
+        constraints = mapping(dig(policy, ("spec", "matchConstraints")))
+        rules = maps(constraints.get("resourceRules"))
+        if name in bound and _matches(constraints, labels, about) and _has_matching_rule(rules, ref):
             names.append(f"MutatingAdmissionPolicy {name}")
     return names
-
-
-def set_by_limit_ranges(pod: Any) -> bool:
-    """Tell whether a LimitRange has filled in requests or limits of a pod."""
-    return bool(dig(pod, ("metadata", "annotations", LIMIT_RANGER)))
-
-
-def _constraints(value: Any, field: str) -> dict[str, Any]:
-    return mapping(dig(value, ("spec", field)))
-
-
-def _webhooks(
-    configurations: Sequence[Any], ref: Ref, labels: dict[str, Any], namespace: dict[str, Any] | None
-) -> Iterator[str]:
-    for configuration in configurations:
-        for webhook in maps(configuration.get("webhooks")):
-            if _has_matching_rule(maps(webhook.get("rules")), ref) and _matches(webhook, labels, namespace):
-                yield f"{webhook.get('name')} of {dig(configuration, ('metadata', 'name'))}"
 
 
 def _has_matching_rule(rules: Sequence[dict[str, Any]], ref: Ref) -> bool:
@@ -218,16 +203,14 @@ def admission_findings(
     findings: list[Finding] = []
     unasked: dict[tuple[str, str, str], list[Workload]] = {}
     for answer in answers:
-        match _find_warning(answer, running):
-            case None:
-                findings += _judge(answer, references, causes)
-            case "":
-                pass
-            case str() as code:
-                words = mask_server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
-                if code == "CC1131.forbidden":
-                    words = "workloads of these kinds" if answer.of_owner else "pods"
-                unasked.setdefault((code, answer.namespace, words or answer.error), []).append(answer.workload)
+        code = _find_warning(answer, running)
+        if code is None:
+            findings += _judge(answer, references, causes)
+        elif code:
+            words = mask_server_words(answer.message, answer.workload) if code in WITH_WORDS else answer.error
+            if code == "CC1131.forbidden":
+                words = "workloads of these kinds" if answer.of_owner else "pods"
+            unasked.setdefault((code, answer.namespace, words or answer.error), []).append(answer.workload)
     for (code, namespace, words), workloads in unasked.items():
         names = listed([f"{workload.ref.kind}/{workload.ref.name}" for workload in workloads])
         findings.append(finding(code, None, names=names, namespace=namespace, words=words))
@@ -262,12 +245,11 @@ def _judge(answer: Answer, references: References, causes: Callable[[Answer], li
     judged = judge_admitted(pod, workload, references)
     if not judged.fields:
         return
-    by = [*causes(answer), *(["a LimitRange of the namespace"] if set_by_limit_ranges(pod) else [])]
-    fields = ", ".join(judged.fields)
-    if by:
-        yield workload.placed(finding("CC1130.changed", workload.ref, fields=fields, by=listed(by)))
-    else:
-        yield workload.placed(finding("CC1130.changed-unknown", workload.ref, fields=fields))
+    by = causes(answer)
+    if dig(pod, ("metadata", "annotations", LIMIT_RANGER)):
+        by = [*by, "a LimitRange of the namespace"]
+    code = "CC1130.changed" if by else "CC1130.changed-unknown"
+    yield workload.placed(finding(code, workload.ref, fields=", ".join(judged.fields), by=listed(by)))
 
 
 # --- Ask an API server what it makes of some workloads, and of the pods of these: each is posted with `dryRun=All`, and
@@ -471,33 +453,8 @@ def narrow_workloads(workloads: Iterable[tuple[Workload, str]]) -> Iterator[Narr
             data = read_policy_data(decode_toml(from_annotation(str(workload.annotations.get(INITDATA)))).data[POLICY])
         except (ValueError, KeyError):
             continue  # a policy that cannot be read is a finding of `check`
-        if any(_find_denied(EACH_FORM, data)):
+        if any(denied_services(EACH_FORM, data, whole=profile_of_data(data).narrowed)):
             yield Narrow(workload, namespace, data)
-
-
-def stopping_services(narrow: Narrow, services: Iterable[Any]) -> list[Finding]:
-    """Return CC0684 for each Service that stops the pods of a workload. services: of its namespace and of `default`."""
-    links = dig(narrow.workload.pod_spec, ("enableServiceLinks",)) is not False
-    near = [service for service in services if is_service(service) and _reaches(service, narrow.namespace, links=links)]
-    return [
-        finding(
-            denied.code,
-            narrow.workload.ref,
-            narrow.workload.spec_path,
-            service=denied.service,
-            variable=denied.variable,
-        )
-        for denied in _find_denied(near, narrow.data)
-    ]
-
-
-def _find_denied(services: Iterable[Any], data: Any) -> Iterator[Any]:
-    return denied_services(services, data, whole=profile_of_data(data).narrowed)
-
-
-def _reaches(service: Any, namespace: str, *, links: bool) -> bool:
-    ref = reference(service)
-    return (ref.namespace, ref.name) == API_SERVER or (links and ref.namespace == namespace)
 
 
 def cluster_services(server: ApiServer, workloads: Iterable[tuple[Workload, str]]) -> list[Finding]:
@@ -518,7 +475,8 @@ def cluster_services(server: ApiServer, workloads: Iterable[tuple[Workload, str]
     for item in narrow:
         near = [*services.get(item.namespace, ()), *services.get(API_SERVER[0], ())]
         unique = {id(service): service for service in near}.values()
-        findings += [item.workload.placed(stopped) for stopped in stopping_services(item, unique)]
+        stopped = find_denied_services(item.workload, item.namespace, item.data, unique)
+        findings += map(item.workload.placed, stopped)
     return findings
 
 
@@ -573,20 +531,22 @@ def _find_namespace(output: Rendered, ref: Ref, refs: set[Ref]) -> str:
 
 def read_nodes() -> ClusterNodes:
     """Read the nodes and RuntimeClasses of the current context of the kubeconfig, or of the cluster this runs in."""
-    asked = ask_cluster(lambda lists: (_read_nodes(lists), runtime_classes(lists)))
-    (document, findings), classes = asked.answer or ((None, ()), ClusterClasses())
-    return ClusterNodes(document, classes, asked.context, (*asked.findings, *findings), asked.server)
+    nodes: ClusterNodes = ask_cluster(_read_nodes, ClusterNodes())
+    return nodes
 
 
-def _read_nodes(lists: Lists) -> tuple[Any, tuple[Finding, ...]]:
+def _read_nodes(lists: Lists) -> ClusterNodes:
     """Return the nodes; or a finding without the right to list them, which some users of a namespace lack."""
-    nodes = Listing("v1", "Node", "the nodes")
+    document: Any = None
+    findings: tuple[Finding, ...] = ()
     try:
-        return {"apiVersion": "v1", "kind": "NodeList", "items": list(lists.objects(nodes))}, ()
+        items = list(lists.objects(Listing("v1", "Node", "the nodes")))
+        document = {"apiVersion": "v1", "kind": "NodeList", "items": items}
     except RefusalError as problem:
         if problem.status != FORBIDDEN:
             raise
-        return None, (finding("CC1134", answer=problem.values["answer"]),)
+        findings = (finding("CC1134", answer=problem.values["answer"]),)
+    return ClusterNodes(document, runtime_classes(lists), findings=findings)
 
 
 def planned_classes(

@@ -10,11 +10,11 @@ from krm_function.check.pods import Checked, Pod, check_pod, check_workload, pla
 from krm_function.config.references import References
 from krm_function.contrast.platforms import Platform, parse_runtime_class
 from krm_function.contrast.vm_size import vcpus
-from krm_function.findings import Cause, Finding, Ref, dotted, finding
+from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import controller_of, dig, listed, mapping, maps, reference
 from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workloads_of
-from krm_function.operations.evidence import Evidence, is_ready
+from krm_function.operations.evidence import API_SERVER, Evidence, is_ready
 from krm_function.operations.replay_log import DENIED
 from krm_function.policy.expansion import INDEX
 from krm_function.policy.initdata import POLICY, decode_toml, digest, from_annotation, read_policy_data
@@ -29,8 +29,8 @@ from krm_function.report.findings import on_one_line
 # Sources: docs/facts/pod-status.md#admission, docs/facts/pod-status.md#scheduling, docs/facts/pod-status.md#images,
 # docs/facts/pod-status.md#sandbox, docs/facts/pod-status.md#volumes.
 #
-# Rule: data, and the one function that reads it. The first row that matches counts; a group `by` is the name of the
-# refuser. A table without a row for everything leaves the message to the next table.
+# Rule: data, and the one function that reads it. The first row that matches counts, and the last one always does; a
+# group `by` is the name of the refuser.
 
 
 LONGEST = 300  # characters of a server's message in a sentence
@@ -124,13 +124,16 @@ CONFIG = re.compile(r'(?P<kind>configmap|secret) "(?P<name>[^"]{1,253})" not fou
 KEY = re.compile(r"couldn't find key (?P<key>\S{1,253}) in (?P<kind>ConfigMap|Secret) (?P<name>\S{1,507})")
 
 
-def cause_of(message: str, table: Iterable[tuple[str, str]]) -> Cause | None:
-    """Return the cause that a table has for a message, with `by` and `said` among its values; None without a row."""
-    for pattern, code in table:
-        match = re.search(pattern, message)
-        if match:
-            return Cause(code, {"by": match.groupdict().get("by") or "", "said": quoted(message)})
-    return None
+def _match_table(evidence: Evidence, message: str, table: Table, path: Path = (), **values: Any) -> list[Finding]:
+    """Return the finding that a table has for a message. values: in place of the message as `said`, or more."""
+    code, match = next((code, match) for pattern, code in table if (match := re.search(pattern, message)))
+    values = {"by": match.groupdict().get("by") or "", "said": quoted(message), **values}
+    return [finding(code, evidence.ref, path, **values)]
+
+
+def _read_message(value: Any) -> str:
+    """Return the message of a condition, a state or a status on one line."""
+    return " ".join(str(mapping(value).get("message") or "").split())
 
 
 def quoted(message: str) -> str:
@@ -173,17 +176,17 @@ def containers(pod: Any) -> Iterator[Container]:
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in maps(status.get(key)):
             state, inside = next(iter(mapping(container.get("state")).items()), ("", {}))
-            last = mapping(mapping(container.get("lastState")).get("terminated"))
+            last = mapping(dig(container, ("lastState", "terminated")))
             within = mapping(inside)
             yield Container(
                 str(container.get("name") or ""),
                 str(container.get("image") or ""),
                 state,
                 str(within.get("reason") or ""),
-                " ".join(str(within.get("message") or "").split()),
+                _read_message(within),
                 _read_number(within.get("exitCode")),
                 str(last.get("reason") or ""),
-                " ".join(str(last.get("message") or "").split()),
+                _read_message(last),
                 _read_number(last.get("exitCode")),
                 _read_number(container.get("restartCount")),
                 container.get("ready") is True,
@@ -204,7 +207,7 @@ def admission(evidence: Evidence) -> list[Finding]:
     for owner in evidence.owners:
         for condition in maps(dig(owner, ("status", "conditions"))):
             if condition.get("type") == "ReplicaFailure" and condition.get("status") == "True":
-                return _match_table(evidence, " ".join(str(condition.get("message") or "").split()), ADMISSION)
+                return _match_table(evidence, _read_message(condition), ADMISSION)
     return []
 
 
@@ -233,31 +236,24 @@ def wants_none(evidence: Evidence) -> list[Finding]:
             return [finding("CC1177.none", ref, path, kind=ref.kind, name=ref.name, field=dotted(path), value=text)]
     for condition in maps(dig(asked, ("status", "conditions"))):
         if condition.get("reason") == "ProgressDeadlineExceeded":
-            words = quoted(" ".join(str(condition.get("message") or "").split()))
-            return [finding("CC1177.deadline", ref, kind=ref.kind, name=ref.name, said=words)]
+            said = quoted(_read_message(condition))
+            return [finding("CC1177.deadline", ref, kind=ref.kind, name=ref.name, said=said)]
     return []
 
 
 def scheduling(evidence: Evidence) -> list[Finding]:
     """Return why the scheduler found no node."""
-    status = mapping(mapping(evidence.pod).get("status"))
-    condition = next((entry for entry in maps(status.get("conditions")) if entry.get("type") == "PodScheduled"), {})
+    conditions = maps(dig(evidence.pod, ("status", "conditions")))
+    condition = next((entry for entry in conditions if entry.get("type") == "PodScheduled"), {})
     if condition.get("status") == "True" or dig(evidence.pod, ("spec", "nodeName")):
         return []
     if condition.get("reason") == "SchedulingGated":
         return [finding("CC1161.gated", evidence.ref, ("spec", "schedulingGates"))]
-    told = str(condition.get("message") or "")
-    if not told:
-        told = next((event.message for event in evidence.pod_events if event.reason == "FailedScheduling"), "")
-    if not told:
-        return []
-    reasons = _cut_preemption(" ".join(told.split()))
-    return _match_table(evidence, reasons, SCHEDULING)
-
-
-def _cut_preemption(message: str) -> str:
-    """Return the scheduler's reasons without its remarks on preemption, which repeat them."""
-    return re.split(r"\.?\s+(preemption:|no new claims to deallocate)", message, maxsplit=1)[0].rstrip(". ")
+    told = [event.message for event in evidence.pod_events if event.reason == "FailedScheduling"]
+    message = _read_message(condition) or next(iter(told), "")
+    # without its remarks on preemption, which repeat the reasons
+    reasons = re.split(r"\.?\s+(preemption:|no new claims to deallocate)", message, maxsplit=1)[0].rstrip(". ")
+    return _match_table(evidence, reasons, SCHEDULING) if message else []
 
 
 def refused_by_node(evidence: Evidence) -> list[Finding]:
@@ -266,9 +262,8 @@ def refused_by_node(evidence: Evidence) -> list[Finding]:
     reason = str(status.get("reason") or "")
     if status.get("phase") != "Failed" or not reason:
         return []
-    cause = cause_of(reason, REFUSED)
-    message = quoted(" ".join(str(status.get("message") or "").split())) or "nothing more"
-    return [finding(cause.code, evidence.ref, ("status",), reason=reason, said=message)] if cause else []
+    said = quoted(_read_message(status)) or "nothing more"
+    return _match_table(evidence, reason, REFUSED, ("status",), reason=reason, said=said)
 
 
 def images(evidence: Evidence) -> list[Finding]:
@@ -277,20 +272,11 @@ def images(evidence: Evidence) -> list[Finding]:
     for container in containers(evidence.pod):
         if container.state == "waiting" and PULLS.search(container.reason):
             # a back-off lacks the registry's message; the event before it has it
-            words = next(
-                (
-                    e.message
-                    for e in evidence.pod_events
-                    if "Failed to pull image" in e.message and container.image in e.message
-                ),
-                "",
-            )
+            messages = (event.message for event in evidence.pod_events if "Failed to pull image" in event.message)
+            words = next((message for message in messages if container.image in message), "")
             message = f"{container.reason}: {container.message} {words}"
-            cause = cause_of(message, IMAGES)
-            if cause:
-                values: dict[str, Any] = {"image": container.image, "container": container.name}
-                message = quoted(" ".join(message.split()))
-                out.append(finding(cause.code, evidence.ref, (), said=message, **values))
+            said, image = quoted(" ".join(message.split())), container.image
+            out += _match_table(evidence, message, IMAGES, said=said, image=image, container=container.name)
     return out
 
 
@@ -313,10 +299,8 @@ def created(evidence: Evidence) -> list[Finding]:
         return []
     if latest.reason == "FailedMount":
         missing = _find_missing(latest.message)
-        values: dict[str, Any] = {"container": "of the pod", "said": quoted(latest.message)}
-        if missing:
-            return [finding("CC1168.mount", evidence.ref, (), **values, **missing)]
-        return [finding("CC1168.volume", evidence.ref, (), **values)]
+        code, said = "CC1168.mount" if missing else "CC1168.volume", quoted(latest.message)
+        return [finding(code, evidence.ref, (), container="of the pod", said=said, **missing)]
     return _match_table(evidence, latest.message, SANDBOX)
 
 
@@ -351,11 +335,6 @@ def own_process(evidence: Evidence) -> list[Finding]:
                 name = probe.message.partition(" ")[0].lower()
                 out.append(finding("CC1169.probe", evidence.ref, (), container=container.name, probe=name))
     return out
-
-
-def _match_table(evidence: Evidence, message: str, table: tuple[tuple[str, str], ...]) -> list[Finding]:
-    cause = cause_of(message, table)
-    return [finding(cause.code, evidence.ref, (), **cause.values)] if cause else []
 
 
 # --- A denial by the policy: the denied request, and the field of pod, VM or Services that differs from the sealed one
@@ -411,18 +390,10 @@ def denied_requests(evidence: Evidence) -> list[tuple[str, str]]:
         match = DENIED.search(message)
         if match:
             inside = NAMED.search(message)
-            sandbox = "start sandbox" in message or '"sandbox' in message or "pod sandbox" in message
             name_of_container = name or (inside[1] if inside else "")
-            out[
-                (
-                    match[1],
-                    f"container {name_of_container}"
-                    if name_of_container
-                    else "the sandbox"
-                    if sandbox
-                    else "a container",
-                )
-            ] = None
+            is_sandbox = any(words in message for words in ("start sandbox", '"sandbox', "pod sandbox"))
+            target = "the sandbox" if is_sandbox else "a container"
+            out[match[1], f"container {name_of_container}" if name_of_container else target] = None
     named_kinds = {kind for kind, target in out if target != "a container"}
     return [(kind, target) for kind, target in out if target != "a container" or kind not in named_kinds]
 
@@ -453,13 +424,22 @@ def differences(evidence: Evidence, sealed: Sealed) -> Iterator[Finding]:
 
 def services(evidence: Evidence, sealed: Sealed) -> list[Finding]:
     """Return the Services whose variables the policy denies."""
-    links = dig(evidence.pod, ("spec", "enableServiceLinks")) is not False
-    seen = [service for service in evidence.services if is_service(service) and (links or _is_api_server(service))]
-    whole = profile_of_data(sealed.data).narrowed
+    pod = Workload(evidence.pod, (), evidence.ref, ())
+    return find_denied_services(pod, evidence.ref.namespace, sealed.data, evidence.objects)
+
+
+def find_denied_services(workload: Workload, namespace: str, data: Any, objects: Iterable[Any]) -> list[Finding]:
+    """Return the Services among some objects whose variables the policy of a workload denies. data: of the policy."""
+    links = dig(workload.pod_spec, ("enableServiceLinks",)) is not False
+    near = [value for value in objects if is_service(value) and _reaches(reference(value), namespace, links=links)]
     return [
-        finding(denied.code, evidence.ref, ("spec",), service=denied.service, variable=denied.variable)
-        for denied in denied_services(seen, sealed.data, whole=whole)
+        finding(denied.code, workload.ref, workload.spec_path, service=denied.service, variable=denied.variable)
+        for denied in denied_services(near, data, whole=profile_of_data(data).narrowed)
     ]
+
+
+def _reaches(service: Ref, namespace: str, *, links: bool) -> bool:
+    return (service.namespace, service.name) == API_SERVER or (links and service.namespace in ("", namespace))
 
 
 def vm_differences(evidence: Evidence, sealed: Sealed) -> list[Finding]:
@@ -467,18 +447,13 @@ def vm_differences(evidence: Evidence, sealed: Sealed) -> list[Finding]:
     count = vcpus(sealed.workload)
     pod = Pod(sealed.workload, sealed.checked, count if isinstance(count, int) else 0, sealed.workload.ref)
     out: dict[str, Finding] = {}
-    for manifest in evidence.manifests:
+    for manifest in evidence.manifests():
         problems = [problem for problem in check_pod(pod, None, manifest) if problem.code == ID_BLOCK]
         if not problems:
             return []
         field = problems[0].message.partition(": ")[2]
         out.setdefault(field, finding("CC1166.block", evidence.ref, ("spec",), field=field, by=""))
     return list(out.values())
-
-
-def _is_api_server(service: Any) -> bool:
-    ref = reference(service)
-    return (ref.namespace, ref.name) == ("default", "kubernetes")
 
 
 def _list_origins(evidence: Evidence) -> Iterator[Workload]:
@@ -534,15 +509,10 @@ def initializer(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
     container = next((status for status in containers(evidence.pod) if status.name == INITIALIZER), None)
     if container is None:
         return []
-    failed = (
-        container.exit
-        if container.state == "terminated"
-        else container.last_exit
-        if container.reason == "CrashLoopBackOff"
-        else 0
-    )
-    waits = container.state == "running"
-    if not waits and not failed:
+    failed = container.last_exit if container.reason == "CrashLoopBackOff" else 0
+    if container.state == "terminated":
+        failed = container.exit
+    if container.state != "running" and not failed:
         return []
     code, values = _find_cause(evidence, sealed.digest if sealed else "")
     out = [finding(code, evidence.ref, (), **values)]
@@ -554,20 +524,17 @@ def initializer(evidence: Evidence, sealed: Sealed | None) -> list[Finding]:
 def _find_cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
     where = f"namespace {evidence.ref.namespace}" if evidence.ref.namespace else "what was looked at"
     values: dict[str, Any] = {"digest": digest[:SHORT], "where": where}
-    coordinators = [
-        pod
-        for pod in evidence.objects
-        if reference(pod).kind == "Pod" and dig(pod, ("metadata", "labels", POD_ROLE)) == "coordinator"
-    ]
+    pods = [value for value in evidence.objects if reference(value).kind == "Pod"]
+    coordinators = [pod for pod in pods if dig(pod, ("metadata", "labels", POD_ROLE)) == "coordinator"]
     idle = next((reference(pod).name for pod in coordinators if not is_ready(pod)), "")
-    if evidence.manifests and not any(digest in mapping(manifest.get("Policies")) for manifest in evidence.manifests):
+    manifests = list(evidence.manifests())
+    if manifests and not any(digest in mapping(manifest.get("Policies")) for manifest in manifests):
         return "CC1167.not-in-manifest", values
     if idle:
         return "CC1167.not-ready", {**values, "name": idle}
-    if not evidence.manifests:
+    if not manifests:
         return "CC1167.unknown", values
-    many = sum(reference(value).kind == "Pod" for value in evidence.objects) > 1
-    return ("CC1167.set" if coordinators or not many else "CC1167.no-coordinator"), values
+    return ("CC1167.set" if coordinators or len(pods) < 2 else "CC1167.no-coordinator"), values
 
 
 # --- The stages of a pod's start in their order, and the first one with a cause

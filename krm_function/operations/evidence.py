@@ -88,11 +88,14 @@ SHORT = {
 }
 
 
+API_SERVER = ("default", "kubernetes")  # its Service gives variables to every pod
+
+
 class Evidence(NamedTuple):
     """The objects and events about a pod that does not start.
 
-    pod: None if only its owners are left. owners: nearest first. pod_events, owner_events: the latest first. services:
-    of its namespace. manifests: decoded. coordinators: the pods that have this role.
+    pod: None if only its owners are left. owners: nearest first. pod_events, owner_events: the latest first. objects:
+    all of them.
     """
 
     ref: Ref
@@ -100,9 +103,17 @@ class Evidence(NamedTuple):
     owners: tuple[Any, ...]
     pod_events: tuple[Event, ...]
     owner_events: tuple[Event, ...]
-    services: tuple[Any, ...] = ()
-    manifests: tuple[Mapping[str, Any], ...] = ()
-    objects: tuple[Any, ...] = ()
+    objects: tuple[Any, ...]
+
+    def manifests(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the manifests among the objects, decoded."""
+        for value in self.objects:
+            text = read_emitted_manifest(value) if reference(value).kind == "ConfigMap" else None
+            if text is not None:
+                try:
+                    yield decode(text.encode("utf-8"))
+                except ManifestError:
+                    continue
 
 
 def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | Finding:
@@ -112,66 +123,31 @@ def gather(objects: Sequence[Any], address: str, namespace: str) -> Evidence | F
         return finding("CC1172.address", address=address)
     all_events = tuple(events(objects))
     matches = [value for value in objects if _has_address(value, kind, space, name, group)]
-    spaces = sorted(
-        {reference(match).namespace for match in matches}
-        | {event.namespace for event in _select_events(all_events, kind, space, name)}
-    )
+    pod_events = [
+        event
+        for event in all_events
+        if (event.kind, event.name) == (kind, name) and (not space or event.namespace in ("", space))
+    ]
+    spaces = sorted({reference(match).namespace for match in matches} | {event.namespace for event in pod_events})
     if len(spaces) > 1:
         return finding("CC1172.several", address=address, namespaces=", ".join(spaces))
-    if not matches and not spaces:
+    if not spaces:
         return finding("CC1172.absent", address=address)
     if not matches:
-        told = sorted(_select_events(all_events, kind, space, name), key=lambda event: event.time, reverse=True)
+        pod_events.sort(key=lambda event: event.time, reverse=True)
         ref = Ref("v1" if kind == "Pod" else "", kind, spaces[0], name)
-        return _add_surroundings(Evidence(ref, None, (), tuple(told), ()), objects)
+        return Evidence(ref, None, (), tuple(pod_events), (), tuple(objects))
     controllers = index_controllers(objects)
-    value = matches[0]
+    pod = value = matches[0]
+    children = []
     if kind != "Pod":
-        below = [
-            event
-            for event in objects
-            if _has_address(event, "Pod", "", "") and value in list_owners(event, controllers)
-        ]
-        pod = _choose_pod(below)
-        if pod is None:
-            children = [pod for pod in objects if value in list_owners(pod, controllers)]
-            parts = (*children, value)
-            told = [event for part in parts for event in about(part, all_events)]
-            return _add_surroundings(Evidence(reference(value), None, parts, (), tuple(told)), objects)
-        value = pod
-    owners = tuple(list_owners(value, controllers))
-    told = [event for owner in owners for event in about(owner, all_events)]
-    evidence = Evidence(reference(value), value, owners, tuple(about(value, all_events)), tuple(told))
-    return _add_surroundings(evidence, objects)
-
-
-def _add_surroundings(evidence: Evidence, objects: Sequence[Any]) -> Evidence:
-    space = evidence.ref.namespace
-    services = [
-        service
-        for service in objects
-        if reference(service).kind == "Service"
-        and (
-            reference(service).namespace in ("", space)
-            or (reference(service).namespace, reference(service).name) == _API_SERVER
-        )
-    ]
-    return evidence._replace(
-        services=tuple(services), manifests=tuple(_find_manifests(objects)), objects=tuple(objects)
-    )
-
-
-_API_SERVER = ("default", "kubernetes")
-
-
-def _find_manifests(objects: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
-    for value in objects:
-        text = read_emitted_manifest(value) if reference(value).kind == "ConfigMap" else None
-        if text is not None:
-            try:
-                yield decode(text.encode("utf-8"))
-            except ManifestError:
-                continue
+        children = [child for child in objects if value in list_owners(child, controllers)]
+        pod = _choose_pod([child for child in children if reference(child).kind == "Pod"])
+    owners = [*children, value] if pod is None else list_owners(pod, controllers)
+    owner_events = [event for owner in owners for event in about(owner, all_events)]
+    pod_events = [] if pod is None else about(pod, all_events)
+    ref = reference(value if pod is None else pod)
+    return Evidence(ref, pod, tuple(owners), tuple(pod_events), tuple(owner_events), tuple(objects))
 
 
 def parse_address(address: str, namespace: str) -> tuple[str, str, str, str]:
@@ -192,18 +168,10 @@ def parse_address(address: str, namespace: str) -> tuple[str, str, str, str]:
             return "", "", "", ""
 
 
-def _has_address(value: Any, kind: str, namespace: str, name: str, group: str = "") -> bool:
+def _has_address(value: Any, kind: str, namespace: str, name: str, group: str) -> bool:
     ref = reference(value)
     address = ((namespace, ref.namespace), (name, ref.name), (group, ref.api_version.rpartition("/")[0]))
     return ref.kind == kind and all(text in ("", actual) for text, actual in address)
-
-
-def _select_events(all_events: Sequence[Event], kind: str, namespace: str, name: str) -> list[Event]:
-    return [
-        event
-        for event in all_events
-        if (event.kind, event.name) == (kind, name) and (not namespace or event.namespace in ("", namespace))
-    ]
 
 
 def _choose_pod(pods: Sequence[Any]) -> Any:
@@ -214,8 +182,6 @@ def _choose_pod(pods: Sequence[Any]) -> Any:
 
 def is_ready(pod: Any) -> bool:
     """Tell whether a pod serves, or has done its work."""
-    status = mapping(mapping(pod).get("status"))
-    conditions = {condition.get("type"): condition.get("status") for condition in maps(status.get("conditions"))}
-    return status.get("phase") == "Succeeded" or (
-        status.get("phase") == "Running" and conditions.get("Ready") == "True"
-    )
+    phase, conditions = (dig(pod, ("status", key)) for key in ("phase", "conditions"))
+    states = {condition.get("type"): condition.get("status") for condition in maps(conditions)}
+    return bool(phase == "Succeeded" or (phase == "Running" and states.get("Ready") == "True"))

@@ -16,6 +16,7 @@ from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import OWNERS, dig, maps, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.operations.api_server import ApiServer, Listing, Lists, RefusalError
+from krm_function.operations.evidence import API_SERVER
 from krm_function.record import NamedTuple
 
 FORBIDDEN = 403
@@ -53,19 +54,17 @@ def read_cluster_objects(
     """
     names, kinds, unlisted = list(namespaces), (*OWNER_KINDS, *custom, CONFIG_MAP), Unlisted()
 
-    def read(lists: Lists) -> tuple[tuple[Any, ...], RunningPods, ClusterClasses]:
+    def read(lists: Lists) -> ClusterObjects:
         objects = tuple(value for name in names for kind in kinds for value in _list_kind(lists, kind, name, unlisted))
         pods = taker(objects, unlisted.keys())
         for name in names:
             for pod in _list_kind(lists, POD, name, unlisted):
                 pods.add(pod)
-        _require_any(names, unlisted)
-        return objects, pods, runtime_classes(lists)
+        findings = _report_unlisted(names, unlisted)
+        return ClusterObjects(objects, pods, runtime_classes(lists), findings=findings)
 
-    asked = ask_cluster(read)
-    objects, pods, classes = asked.answer or (None, None, ClusterClasses())
-    findings = asked.findings or tuple(_report_unlisted(unlisted))
-    return ClusterObjects(objects, pods, classes, asked.context, findings, asked.server)
+    read_objects: ClusterObjects = ask_cluster(read, ClusterObjects())
+    return read_objects
 
 
 def _list_kind(
@@ -85,21 +84,20 @@ def _list_kind(
             unlisted[(kind[1], namespace)] = problem
 
 
-def _require_any(namespaces: Sequence[str], unlisted: Unlisted) -> None:
-    """Raise the first RefusalError of a cluster that shows neither a workload nor a pod."""
+def _report_unlisted(namespaces: Sequence[str], unlisted: Unlisted) -> tuple[Finding, ...]:
+    """Return a finding for each namespace of which some kinds cannot be listed.
+
+    Raises the first RefusalError of a cluster that shows neither a workload nor a pod.
+    """
     if namespaces and all((kind, name) in unlisted for name in namespaces for _, kind in (*OWNER_KINDS, POD)):
         raise next(iter(unlisted.values()))
-
-
-def _report_unlisted(unlisted: Unlisted) -> list[Finding]:
-    """Return a finding for each namespace of which some kinds cannot be listed."""
     names: dict[tuple[str, str], list[str]] = {}
     for (kind, namespace), problem in unlisted.items():
         names.setdefault((namespace, problem.values["answer"]), []).append(f"{kind}s")
-    return [
+    return tuple(
         finding("CC1180", names=", ".join(kinds), namespace=namespace, answer=answer)
         for (namespace, answer), kinds in names.items()
-    ]
+    )
 
 
 def listing_of(version: str, kind: str, namespace: str) -> Listing:
@@ -118,17 +116,11 @@ def runtime_classes(lists: Lists) -> ClusterClasses:
         return ClusterClasses(None, (finding("CC1121", answer=problem.values["answer"]),))
 
 
-class Asked(NamedTuple):
-    """answer: None if there is none; then `findings` has the reason."""
+def ask_cluster(ask: Callable[[Lists], Any], nothing: Any) -> Any:
+    """Return an answer with its `context` and `server`, or `nothing` with the reason in its `findings`.
 
-    answer: Any = None
-    context: str = ""
-    findings: tuple[Finding, ...] = ()
-    server: ApiServer | None = None
-
-
-def ask_cluster(ask: Callable[[Lists], Any]) -> Asked:
-    """Return the answer and the name of the context, or a finding. ask: gets the lists of the cluster."""
+    ask: gets the lists of the cluster.
+    """
     from kubernetes import client, config  # the heaviest of all, and it reads KUBECONFIG as it is loaded
 
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its retries would go to standard error
@@ -137,13 +129,15 @@ def ask_cluster(ask: Callable[[Lists], Any]) -> Asked:
         context = _load_context(config, configuration)
         server = ApiServer(client.ApiClient(configuration))
     except config.ConfigException:
-        return _refuse("CC1003.no-context")
+        refusal = finding("CC1003.no-context")
     except Exception as problem:  # noqa: BLE001 (the client trusts a kubeconfig, so a broken one can raise anything)
-        return _refuse("CC1003.kubeconfig", error=type(problem).__name__)
-    try:
-        return Asked(ask(Lists(server)), context, (), server)
-    except RefusalError as problem:
-        return _refuse(problem.code, **problem.values)
+        refusal = finding("CC1003.kubeconfig", error=type(problem).__name__)
+    else:
+        try:
+            return ask(Lists(server))._replace(context=context, server=server)
+        except RefusalError as problem:
+            refusal = finding(problem.code, **problem.values)
+    return nothing._replace(findings=(refusal,))
 
 
 def _load_context(config: Any, configuration: Any) -> str:
@@ -157,10 +151,6 @@ def _load_context(config: Any, configuration: Any) -> str:
     return str(active["name"])
 
 
-def _refuse(code: str, **values: Any) -> Asked:
-    return Asked(findings=(finding(code, **values),))
-
-
 # --- The workloads and pods of some namespaces of a live cluster, and all that may show why a pod does not start
 #
 # Rule: of each pod only the parts stay that tell it from others, so that ten thousand take little memory; the pod in
@@ -170,7 +160,6 @@ def _refuse(code: str, **values: Any) -> Asked:
 
 SERVICE = ("v1", "Service")
 BESIDE = (("v1", "Event"), SERVICE, CONFIG_MAP)
-API_SERVER = ("default", "kubernetes")  # its Service gives variables to every pod
 
 
 def read_namespaces(
@@ -185,7 +174,7 @@ def read_namespaces(
     """
     names, unlisted = list(namespaces), Unlisted()
 
-    def read(lists: Lists) -> tuple[Any, ...]:
+    def read(lists: Lists) -> ClusterObjects:
         objects: list[Any] = []
         kinds = (POD, *OWNER_KINDS, *(BESIDE if choose else ()))
         for name in names:
@@ -195,17 +184,15 @@ def read_namespaces(
                     owner_kinds |= _find_custom_owners(value)
                     objects.append(reduce_pod(value) if kind == POD else value)
             objects += [value for kind in sorted(owner_kinds) for value in _list_kind(lists, kind, name, unlisted)]
-        _require_any(names, unlisted)
         if choose and API_SERVER[0] not in names:
             objects += _list_kind(lists, SERVICE, API_SERVER[0], {}, API_SERVER[1])
         if choose and (ref := choose(objects)):
             objects = [value for value in objects if reference(value) != ref]
             objects += _list_kind(lists, POD, ref.namespace, unlisted, ref.name)
-        return tuple(objects)
+        return ClusterObjects(tuple(objects), findings=_report_unlisted(names, unlisted))
 
-    asked = ask_cluster(read)
-    findings = asked.findings or tuple(_report_unlisted(unlisted))
-    return ClusterObjects(asked.answer, context=asked.context, findings=findings)
+    read_objects: ClusterObjects = ask_cluster(read, ClusterObjects())
+    return read_objects
 
 
 def _find_custom_owners(value: Any) -> set[tuple[str, str]]:
