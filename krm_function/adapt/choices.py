@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from krm_function.contrast.injected import LONGEST_NAME, read_secure_pv
 from krm_function.contrast.owned import VOLUMES
-from krm_function.kubernetes.objects import maps
-from krm_function.kubernetes.workload import Workload, claim_names
+from krm_function.findings import Cause, Finding, Path, finding
+from krm_function.kubernetes.objects import mapping, maps
+from krm_function.kubernetes.workload import Workload, claim_names, indexes_named
 from krm_function.record import NamedTuple
 
 # --- The effects of a rewriting rule on a pod that does not use it yet: for commands that offer it
@@ -36,6 +37,26 @@ class RuleChoice(NamedTuple):
     rule: RuleName
     value: Any
     consequence: str
+
+
+# --- A volume of a pod by its name, which the pod has
+
+
+def volume_path(workload: Workload, name: str) -> Path:
+    """Return the path of a volume, or of the claim template in place of it."""
+    if name in claim_names(workload):
+        return (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(name))
+    return (*workload.spec_path, "volumes", indexes_named(workload.pod_spec.get("volumes"), name)[0])
+
+
+def source_of(workload: Workload, name: str, source: str) -> dict[str, Any]:
+    """Return the fields of a volume's source."""
+    return mapping(mapping(workload.at(volume_path(workload, name))).get(source))
+
+
+def volume_finding(workload: Workload, volume: str, cause: Cause, **values: Any) -> Finding:
+    """Make the finding about a volume that a rule leaves as it is."""
+    return finding(cause.code, workload.ref, volume_path(workload, volume), volume=volume, **values, **cause.values)
 
 
 # --- Names of new volumes: readable, the same in every render, and never one that the pod has

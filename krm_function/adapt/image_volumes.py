@@ -8,7 +8,6 @@ from krm_function.findings import Cause, Finding, finding
 from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import Draft, PodContainer, Workload, mount_point
-from krm_function.record import NamedTuple
 
 # --- A VOLUME of an image that no volumeMount covers, and the emptyDir that is mounted there
 #
@@ -23,15 +22,6 @@ from krm_function.record import NamedTuple
 
 
 CODE = "CC0833"
-
-
-class ImageVolume(NamedTuple):
-    """A VOLUME to cover. field, container: of its container. path: as the image writes it. name: of the emptyDir."""
-
-    field: str
-    container: str
-    path: str
-    name: str
 
 
 def uncovered(container: PodContainer, declared: Iterable[str]) -> tuple[str, ...]:
@@ -49,27 +39,15 @@ def refused(container: PodContainer, path: str) -> Cause | None:
     return None
 
 
-def container_of(workload: Workload, volume: ImageVolume) -> PodContainer | None:
-    """Return the container of a VOLUME."""
-    containers = (
-        container
-        for container in workload.all_containers
-        if (container.field, container.name) == (volume.field, volume.container)
-    )
-    return next(containers, None)
+def cover(draft: Draft, container: PodContainer, path: str, name: str) -> None:
+    """Add the emptyDir as the last volume, and its mount as the last one of the container.
 
-
-def cover(draft: Draft, volume: ImageVolume) -> None:
-    """Add the emptyDir as the last volume, and its mount as the last one of the container."""
-    container = container_of(draft.workload, volume)
-    if container is None:
-        return
-    reason = f"the image of {volume.container} declares VOLUME {volume.path}, which would be a directory of the node"
-    volumes = (*draft.workload.spec_path, "volumes")
-    present = draft.workload.at(volumes) or []
-    draft.put(volumes, len(present), {"name": volume.name, "emptyDir": {}}, CODE, reason)
-    path = (*container.path, "volumeMounts")
-    draft.put(path, len(container.mounts), {"name": volume.name, "mountPath": volume.path}, CODE, reason)
+    path: of the VOLUME, as the image writes it. name: of the emptyDir.
+    """
+    reason = f"the image of {container.name} declares VOLUME {path}, which would be a directory of the node"
+    volumes, mounts = (*draft.workload.spec_path, "volumes"), (*container.path, "volumeMounts")
+    for place, entry in ((volumes, {"name": name, "emptyDir": {}}), (mounts, {"name": name, "mountPath": path})):
+        draft.put(place, len(draft.workload.at(place) or ()), entry, CODE, reason)
 
 
 # --- Image volumes: an emptyDir at each VOLUME of an image that no volumeMount covers
@@ -91,7 +69,7 @@ def image_volumes(workload: Workload, images: Mapping[str, ImageFacts], replaced
             continue
         name = free_name(container.name or container.field, path, in_use)
         in_use.add(name)
-        cover(draft, ImageVolume(container.field, container.name, path, name))
+        cover(draft, container, path, name)
         image = str(container.container.get("image"))
         findings.append(finding("CC0841", workload.ref, at, container=container.name, place=path, image=image))
     return Outcome(tuple(draft.edits), tuple(findings))

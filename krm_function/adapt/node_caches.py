@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from krm_function.adapt.choices import RuleChoice
+from krm_function.adapt.choices import RuleChoice, source_of, volume_finding, volume_path
 from krm_function.config.generate import Generate
 from krm_function.findings import Cause, Finding, finding
 from krm_function.kubernetes.objects import mapping, maps
@@ -12,7 +12,6 @@ from krm_function.kubernetes.workload import (
     Workload,
     claim_names,
     covers,
-    indexes_named,
     mount_point,
     mounts_of,
     volume_sources,
@@ -50,8 +49,7 @@ def host_paths(workload: Workload) -> dict[str, str]:
 
 def refused(workload: Workload, volume: str) -> Cause | None:
     """Return why a mounted hostPath volume does not become an emptyDir; None if it does."""
-    volumes = maps(workload.pod_spec.get("volumes"))
-    source = mapping(volumes[indexes_named(volumes, volume)[0]].get(HOST_PATH))
+    source = source_of(workload, volume, HOST_PATH)
     kind = source.get("type")
     if kind not in MADE_ON_DEMAND:
         return Cause("CC0838.type", {"type": kind})
@@ -65,8 +63,7 @@ def refused(workload: Workload, volume: str) -> Cause | None:
 
 def replace(draft: Draft, volume: str) -> None:
     """Write an emptyDir in place of the hostPath."""
-    index = indexes_named(draft.workload.pod_spec.get("volumes"), volume)[0]
-    path = (*draft.workload.spec_path, "volumes", index)
+    path = volume_path(draft.workload, volume)
     reason = f"cache {volume} is made anew in each pod, in place of a directory of the node"
     draft.edit("set", (*path, "emptyDir"), {}, CODE, reason)
     draft.edit("remove", (*path, HOST_PATH), ABSENT, CODE, reason)
@@ -89,8 +86,7 @@ def host_path_caches(workload: Workload, paths: Sequence[str]) -> Outcome:
         if cause is None:
             replace(draft, volume)
         else:
-            at = (*workload.spec_path, "volumes", indexes_named(workload.pod_spec.get("volumes"), volume)[0])
-            findings.append(finding(cause.code, workload.ref, at, volume=volume, place=path, **cause.values))
+            findings.append(volume_finding(workload, volume, cause, place=path))
     return Outcome(tuple(draft.edits), tuple(findings))
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_function.adapt.choices import RuleChoice, free_name, taken_names
+from krm_function.adapt.choices import RuleChoice, free_name, source_of, taken_names, volume_finding, volume_path
 from krm_function.config.generate import Generate
 from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.injected import (
@@ -92,12 +92,6 @@ def claim_volumes(workload: Workload) -> tuple[str, ...]:
     return tuple(name for name in names if claim_of(workload, name) is not None)
 
 
-def is_device(workload: Workload, volume: str) -> bool:
-    """Tell whether a volume is the device of the annotation secure-pv."""
-    secure_pv = read_secure_pv(workload.annotations)
-    return secure_pv is not None and secure_pv.device == volume
-
-
 def devices(workload: Workload) -> frozenset[str]:
     """Return the names of the volumes that a pod's own containers have as block devices."""
     return frozenset(
@@ -112,8 +106,8 @@ def refused(workload: Workload, device: str) -> Cause | None:
     """Return why a claim that is not the device of secure-pv yet is not encrypted; None if it is."""
     if workload.is_coordinator or not asks_for_initializer(workload.annotations):
         return Cause("CC0837.initializer")
-    if secure_pv := workload.annotations.get(SECURE_PV):
-        present = read_secure_pv({SECURE_PV: secure_pv})
+    if workload.annotations.get(SECURE_PV):
+        present = read_secure_pv(workload.annotations)
         return Cause("CC0837.one", {"other": present.device if present else "another volume"})
     for mount in mounts_of(workload, device):
         if part := mount.mount.get("subPath") or mount.mount.get("subPathExpr"):
@@ -132,8 +126,7 @@ def _find_misuse(workload: Workload, device: str, shown: str) -> Cause | None:
             return Cause("CC0837.propagation", {"container": mount.container.name})
     if device in claim_names(workload):
         return None
-    index = indexes_named(workload.pod_spec.get("volumes"), device)[0]
-    if mapping(maps(workload.pod_spec.get("volumes"))[index].get(CLAIM)).get("readOnly"):
+    if source_of(workload, device, CLAIM).get("readOnly"):
         return Cause("CC0837.read-only")
     if runs := _find_parallel_field(workload):
         return Cause("CC0837.several", {"runs": runs})
@@ -211,10 +204,6 @@ def claim_objects(resources: Iterable[Resource]) -> list[ObjectAt]:
     return [item for item in objects_of(applied, (CLAIM_KIND, "List")) if item.ref.api_version == CLAIM_VERSION]
 
 
-def _is_block(claim: ObjectAt) -> bool:
-    return bool(dig(claim.value, MODE) == BLOCK)
-
-
 def claims_of(workload: Workload, volume: str, claims: Sequence[ObjectAt], namespace: str = "") -> list[ObjectAt]:
     """Return the claims of the input that a volume refers to. namespace: of objects that name none, "" for any.
 
@@ -262,14 +251,8 @@ def claim_modes(workload: Workload, claims: Sequence[ObjectAt], namespace: str =
     """Yield CC0830 for each such claim of one workload. namespace: of objects that name none, "" for any."""
     for volume in device_volumes(workload):
         for claim in claims_of(workload, volume, claims, namespace):
-            if not _is_block(claim):
-                if volume in claim_names(workload):
-                    index = claim_names(workload).index(volume)
-                    path = (*workload.root, "spec", "volumeClaimTemplates", index)
-                else:
-                    index = indexes_named(workload.pod_spec.get("volumes"), volume)[0]
-                    path = (*workload.spec_path, "volumes", index)
-                yield finding("CC0830", workload.ref, path, volume=volume, claim=claim.ref.name)
+            if dig(claim.value, MODE) != BLOCK:
+                yield volume_finding(workload, volume, Cause("CC0830"), claim=claim.ref.name)
 
 
 # --- Secure PV: a claim that the configuration names becomes an encrypted volume of the pod
@@ -332,18 +315,14 @@ def find_claims(resources: Sequence[Resource], namespace: str = "") -> Pods:
 def find_unsound(workload: Workload, pods: Pods) -> tuple[Finding, ...]:
     """Return what is wrong with the encrypted volume of a pod whose annotation its author has written."""
     annotation = read_secure_pv(workload.annotations)
-    if annotation is None:
-        return ()
-    of_pod = indexes_named(workload.pod_spec.get("volumes"), annotation.device)
-    if annotation.device not in claim_names(workload) and not of_pod:
+    volumes = [volume.get("name") for volume in maps(workload.pod_spec.get("volumes"))]
+    if annotation is None or annotation.device not in (*claim_names(workload), *volumes):
         return ()
     claims = claims_of(workload, annotation.device, pods.claims, pods.namespace)
-    cause = _find_misuse(workload, annotation.device, annotation.mount)
-    if cause is None:
-        cause = _refuse_claims(workload, annotation.device, claims, pods)
+    cause = _find_misuse(workload, *annotation) or _refuse_claims(workload, annotation.device, claims, pods)
     if cause is None:
         return tuple(_find_warnings(workload, EncryptedClaim(*annotation), claims, pods.images))
-    return (_make_finding(workload, annotation.device, cause),)
+    return (volume_finding(workload, annotation.device, cause),)
 
 
 def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]:
@@ -358,19 +337,19 @@ def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]
 def secure_pv(workload: Workload, patterns: Sequence[str], pods: Pods, *, initializer: bool) -> Encrypted:
     """Encrypt the claim of one workload that the patterns name. initializer: whether the configuration injects one."""
     claims_named = named_claims(workload, patterns)
-    to_encrypt = [volume for volume in claims_named if not is_device(workload, volume)]
+    present = read_secure_pv(workload.annotations)
+    to_encrypt = [volume for volume in claims_named if present is None or present.device != volume]
     if not to_encrypt:
         return Encrypted()
     if len(claims_named) > 1:
         several = Cause("CC0837.claims", {"names": listed(claims_named)})
-        return Encrypted(Outcome(findings=tuple(_make_finding(workload, volume, several) for volume in claims_named)))
+        return Encrypted(Outcome(findings=tuple(volume_finding(workload, volume, several) for volume in claims_named)))
     device = to_encrypt[0]
     claims = claims_of(workload, device, pods.claims, pods.namespace)
     cause = refused(workload, device) if initializer else Cause("CC0837.initializer")
-    if cause is None:
-        cause = _refuse_claims(workload, device, claims, pods)
+    cause = cause or _refuse_claims(workload, device, claims, pods)
     if cause is not None:
-        return Encrypted(Outcome(findings=(_make_finding(workload, device, cause),)))
+        return Encrypted(Outcome(findings=(volume_finding(workload, device, cause),)))
     draft = Draft(workload)
     encrypted = EncryptedClaim(device, free_name(device, SHARE, taken_names(workload)), pods.owner_image)
     encrypt(draft, encrypted)
@@ -406,7 +385,7 @@ def find_forbidden(workload: Workload, forbidden: Mapping[str, Ref]) -> Iterator
     for volume, name in mounted_claims(workload).items():
         if name in forbidden and forbidden[name] != workload.ref:
             user = f"{forbidden[name].kind}/{forbidden[name].name}"
-            yield _make_finding(workload, volume, Cause("CC0837.name", {"user": user}))
+            yield volume_finding(workload, volume, Cause("CC0837.name", {"user": user}))
 
 
 def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
@@ -428,16 +407,6 @@ def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
         value |= {"owner": "fsGroup", "image": pods.owner_image}
         note += f"; an init container of {pods.owner_image} runs as root and gives the volume to fsGroup {group}"
     yield RuleChoice("securePV", value, f"claim {names[0]} becomes an encrypted volume: {note}")
-
-
-def _make_finding(workload: Workload, volume: str, cause: Cause) -> Finding:
-    return finding(cause.code, workload.ref, _find_path(workload, volume), volume=volume, **cause.values)
-
-
-def _find_path(workload: Workload, volume: str) -> Path:
-    if volume in claim_names(workload):
-        return (*workload.root, "spec", "volumeClaimTemplates", claim_names(workload).index(volume))
-    return (*workload.spec_path, "volumes", indexes_named(workload.pod_spec.get("volumes"), volume)[0])
 
 
 def _refuse_claims(workload: Workload, device: str, claims: Sequence[ObjectAt], pods: Pods) -> Cause | None:
@@ -473,7 +442,7 @@ def _find_warnings(
 ) -> Iterator[Finding]:
     """Yield the warnings about a pod that has the encrypted volume already."""
     device = encrypted.device
-    name, path = claim_of(workload, device), _find_path(workload, device)
+    name, path = claim_of(workload, device), volume_path(workload, device)
     if name and not claims:
         yield finding("CC0842", workload.ref, path, volume=device, claim=name)
     alone = claims and all(_access_modes(claim) == [ONE_POD] for claim in claims)

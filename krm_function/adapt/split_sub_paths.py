@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import normpath
 from typing import Any
 
-from krm_function.adapt.choices import RuleChoice, free_name, taken_names
+from krm_function.adapt.choices import RuleChoice, free_name, source_of, taken_names, volume_finding, volume_path
 from krm_function.config.generate import DIVIDE
 from krm_function.contrast.injected import read_secure_pv
 from krm_function.contrast.owned import VOLUMES
-from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.objects import mapping, maps
+from krm_function.findings import Cause, Finding
+from krm_function.kubernetes.objects import maps
 from krm_function.kubernetes.quantity import units
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import (
@@ -21,7 +21,6 @@ from krm_function.kubernetes.workload import (
     mounts_of,
     volume_sources,
 )
-from krm_function.record import NamedTuple
 from krm_function.text.changes import ABSENT
 
 # --- Replace an emptyDir that is mounted by subPath only by one emptyDir for each subPath
@@ -43,6 +42,7 @@ from krm_function.text.changes import ABSENT
 
 
 CODE = "CC0831"
+EMPTY_DIR = "emptyDir"
 MEBIBYTE = 2**20
 # annotations whose values are lists of volumes by name: docs/facts/kubernetes.md#parts-of-volumes
 NAMING_VOLUMES = (
@@ -52,19 +52,12 @@ NAMING_VOLUMES = (
 )
 
 
-class Split(NamedTuple):
-    """An emptyDir to split. names: of the new volumes, in order, by subPath as `sub_paths` has it."""
-
-    volume: str
-    names: Mapping[str, str]
-
-
 def is_split(workload: Workload, volume: str) -> bool:
     """Tell whether a volume is an emptyDir of the pod that is mounted by subPath somewhere."""
     indexes = indexes_named(workload.pod_spec.get("volumes"), volume)
     if len(indexes) != 1 or volume in claim_names(workload) or volume in _list_reserved(workload):
         return False
-    if volume_sources(maps(workload.pod_spec.get("volumes"))[indexes[0]]) != ("emptyDir",):
+    if volume_sources(maps(workload.pod_spec.get("volumes"))[indexes[0]]) != (EMPTY_DIR,):
         return False
     return any(mount.mount.get("subPath") or mount.mount.get("subPathExpr") for mount in mounts_of(workload, volume))
 
@@ -114,14 +107,18 @@ def _refuse_volume(workload: Workload, volume: str, *, divide: bool) -> Cause | 
     count = len(sub_paths(workload, volume))
     if has_limit(workload, volume) and not divide:
         return Cause("CC0836.limit", {"count": count})
-    if has_limit(workload, volume) and divided(_own_volume(workload, volume).get("sizeLimit"), count) is None:
+    if has_limit(workload, volume) and divided(source_of(workload, volume, EMPTY_DIR).get("sizeLimit"), count) is None:
         return Cause("CC0836.small", {"count": count})
     return None
 
 
 def has_limit(workload: Workload, volume: str) -> bool:
-    """Tell whether several paths share a sizeLimit."""
-    return _has_limit(workload, volume) and len(sub_paths(workload, volume)) > 1
+    """Tell whether several paths share a sizeLimit; zero and less count as none (docs/facts/kubernetes.md)."""
+    limit = source_of(workload, volume, EMPTY_DIR).get("sizeLimit")
+    try:
+        return limit is not None and len(sub_paths(workload, volume)) > 1 and units(limit) > 0
+    except ValueError:
+        return True
 
 
 def divided(limit: Any, count: int) -> str | None:
@@ -141,37 +138,24 @@ def divided(limit: Any, count: int) -> str | None:
     return f"{size // MEBIBYTE}Mi" if size >= MEBIBYTE else str(size)
 
 
-def split(draft: Draft, plan: Split) -> None:
-    """Put the new volumes in place of the old one, and mount each where its directory was mounted."""
-    reason = f"emptyDir {plan.volume} is mounted by subPath, which would be a directory of the node"
-    limited = has_limit(draft.workload, plan.volume)
-    for mount in mounts_of(draft.workload, plan.volume):
+def split(draft: Draft, volume: str, names: Mapping[str, str]) -> None:
+    """Put the new volumes in place of the old one, and mount each where its directory was mounted.
+
+    names: of the new volumes, in order, by subPath as `sub_paths` has it.
+    """
+    reason = f"emptyDir {volume} is mounted by subPath, which would be a directory of the node"
+    limited = has_limit(draft.workload, volume)
+    for mount in mounts_of(draft.workload, volume):
         path = (*mount.container.path, "volumeMounts", mount.position)
-        draft.edit("set", (*path, "name"), plan.names[sub_path(mount.mount)], CODE, reason)
+        draft.edit("set", (*path, "name"), names[sub_path(mount.mount)], CODE, reason)
         draft.edit("remove", (*path, "subPath"), ABSENT, CODE, reason)
-    empty_dir = dict(_own_volume(draft.workload, plan.volume))
+    empty_dir = dict(source_of(draft.workload, volume, EMPTY_DIR))
     if limited:
-        empty_dir["sizeLimit"] = divided(empty_dir["sizeLimit"], len(plan.names))
-    volumes = (*draft.workload.spec_path, "volumes")
-    index = indexes_named(draft.workload.at(volumes), plan.volume)[0]
-    first, *rest = plan.names.values()
-    draft.edit("set", (*volumes, index), {"name": first, "emptyDir": dict(empty_dir)}, CODE, reason)
-    for at, name in enumerate(rest, index + 1):
-        draft.edit("insert", (*volumes, at), {"name": name, "emptyDir": dict(empty_dir)}, CODE, reason)
-
-
-def _own_volume(workload: Workload, volume: str) -> dict[str, Any]:
-    volumes = maps(workload.pod_spec.get("volumes"))
-    return mapping(volumes[indexes_named(volumes, volume)[0]].get("emptyDir"))
-
-
-def _has_limit(workload: Workload, volume: str) -> bool:
-    """Tell whether a volume has a sizeLimit; zero and less count as none (docs/facts/kubernetes.md)."""
-    limit = _own_volume(workload, volume).get("sizeLimit")
-    try:
-        return limit is not None and units(limit) > 0
-    except ValueError:
-        return True
+        empty_dir["sizeLimit"] = divided(empty_dir["sizeLimit"], len(names))
+    *volumes, index = volume_path(draft.workload, volume)
+    for at, name in enumerate(names.values()):
+        entry = {"name": name, EMPTY_DIR: dict(empty_dir)}
+        draft.edit("insert" if at else "set", (*volumes, int(index) + at), entry, CODE, reason)
 
 
 # --- Split sub paths: an emptyDir that is mounted by subPath only becomes one emptyDir for each subPath
@@ -187,16 +171,14 @@ def split_sub_paths(workload: Workload, *, divide: bool) -> Outcome:
     for volume in _find_candidates(workload):
         cause = refused(draft.workload, volume, divide=divide)
         if cause is not None:
-            index = indexes_named(workload.pod_spec.get("volumes"), volume)[0]
-            path = (*workload.spec_path, "volumes", index)
-            findings.append(finding(cause.code, workload.ref, path, volume=volume, **cause.values))
+            findings.append(volume_finding(workload, volume, cause))
             continue
         in_use = taken_names(draft.workload)
         names: dict[str, str] = {}
         for part in sub_paths(draft.workload, volume):
             names[part] = free_name(volume, part, in_use)
             in_use.add(names[part])
-        split(draft, Split(volume, names))
+        split(draft, volume, names)
     return Outcome(tuple(draft.edits), tuple(findings))
 
 

@@ -87,11 +87,8 @@ def _list_volumes(workload: Workload) -> list[dict[str, Any]]:
 
 def _group_mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Return the mounts by container, without the mounts of secrets; without Contrast's containers."""
-    return {
-        (container.field, container.name): _list_own_mounts(container)
-        for container in workload.all_containers
-        if not is_injected(container)
-    }
+    own = (container for container in workload.all_containers if not is_injected(container))
+    return {container.key: _list_own_mounts(container) for container in own}
 
 
 def _list_own_mounts(container: PodContainer) -> list[dict[str, Any]]:
@@ -106,39 +103,31 @@ def _remake(now: Workload, original: Workload) -> Workload | None:
     if type_findings(original) or not original.pod_spec:
         return None
     draft = Draft(original)
-    _remake_moves(now, draft)
-    _remake_cpu(now, draft)
-    _remake_gpu_names(now, draft)
-    _remake_caches(now, draft)
-    _remake_splits(now, draft)
-    _remake_claim(now, draft)
-    _remake_image_volumes(now, draft)
-    _remake_memory(now, draft)
+    for remake in (
+        *(_remake_moves, _remake_cpu, _remake_gpu_names, _remake_caches),
+        *(_remake_splits, _remake_claim, _remake_image_volumes, _remake_memory),
+    ):
+        remake(now, draft)
     return draft.workload if draft.edits else None
 
 
 def _remake_moves(now: Workload, draft: Draft) -> None:
     """Move annotations: one has left the object, and is on the pod template with its value."""
     places = misplaced(draft.workload).items()
-    moved_annotation.move(
-        draft,
-        [
-            key
-            for key, (path, value) in places
-            if now.at((*now.metadata_path, moved_annotation.field_of(key), key)) == value and _is_gone(now, path, key)
-        ],
-    )
-
-
-def _is_gone(now: Workload, path: Path, key: str) -> bool:
-    return key not in mapping(now.at(path))
+    moved = [
+        key
+        for key, (path, value) in places
+        if key not in mapping(now.at(path))
+        and now.at((*now.metadata_path, moved_annotation.field_of(key), key)) == value
+    ]
+    moved_annotation.move(draft, moved)
 
 
 def _remake_gpu_names(now: Workload, draft: Draft) -> None:
     """Rename GPUs: a name that no policy passes is gone, and one that nodes may pass has come with its value."""
-    present = {(container.field, container.name): container for container in now.all_containers}
+    present = {container.key: container for container in now.all_containers}
     for container in draft.workload.all_containers:
-        current = present.get((container.field, container.name))
+        current = present.get(container.key)
         names = _find_renamed(container, current) if current else {}
         if names and renamed_gpu.refused(container, names) is None:
             renamed_gpu.rename(draft, container, names)
@@ -160,17 +149,11 @@ def _find_renamed(original: PodContainer, now: PodContainer) -> dict[str, str]:
 
 def _find_other_gpus(present: Workload, rendered: Workload) -> Path | None:
     """Return the path of a container whose resources differ from the other pod's."""
-    expected = {
-        (container.field, container.name): container.container.get("resources") for container in rendered.all_containers
-    }
+    expected = {container.key: container.container.get("resources") for container in rendered.all_containers}
     for container in present.all_containers:
-        key = (container.field, container.name)
-        if (
-            not is_injected(container)
-            and key in expected
-            and not same(container.container.get("resources"), expected[key])
-        ):
-            return container.field, container.name, "resources"
+        resources = container.container.get("resources")
+        if not is_injected(container) and not same(resources, expected.get(container.key, resources)):
+            return *container.key, "resources"
     return None
 
 
@@ -190,15 +173,11 @@ def _remake_cpu(now: Workload, draft: Draft) -> None:
 
 def _remake_caches(now: Workload, draft: Draft) -> None:
     present = maps(now.pod_spec.get("volumes"))
-    for volume in node_cache.host_paths(draft.workload):
-        old = [
-            old_volume
-            for old_volume in maps(draft.workload.pod_spec.get("volumes"))
-            if old_volume.get("name") == volume
-        ]
-        stays = any(same(old_volume, another) for old_volume in old for another in present)
-        if not stays and len(old) == 1 and node_cache.refused(draft.workload, volume) is None:
-            node_cache.replace(draft, volume)
+    for name in node_cache.host_paths(draft.workload):
+        old = [volume for volume in maps(draft.workload.pod_spec.get("volumes")) if volume.get("name") == name]
+        stays = any(same(volume, another) for volume in old for another in present)
+        if not stays and len(old) == 1 and node_cache.refused(draft.workload, name) is None:
+            node_cache.replace(draft, name)
 
 
 def _remake_splits(now: Workload, draft: Draft) -> None:
@@ -211,21 +190,21 @@ def _remake_splits(now: Workload, draft: Draft) -> None:
             continue
         names = _split_names(now, draft.workload, volume)
         if names is not None:
-            split_volume.split(draft, split_volume.Split(volume, names))
+            split_volume.split(draft, volume, names)
 
 
 def _split_names(now: Workload, original: Workload, volume: str) -> Mapping[str, str] | None:
     """Return the new volume of each subPath; None unless each is new and of one subPath."""
     names: dict[str, str] = {}
     mounted = {
-        (container.field, container.name, str(mount.get("mountPath"))): str(mount.get("name"))
+        (container.key, str(mount.get("mountPath"))): str(mount.get("name"))
         for container in now.all_containers
         for mount in container.mounts
     }
     for mounted_at in mounts_of(original, volume):
-        place = (mounted_at.container.field, mounted_at.container.name, str(mounted_at.mount.get("mountPath")))
-        name = names.setdefault(split_volume.sub_path(mounted_at.mount), mounted.get(place, ""))
-        if not name or name != mounted.get(place):
+        new_name = mounted.get((mounted_at.container.key, str(mounted_at.mount.get("mountPath"))), "")
+        name = names.setdefault(split_volume.sub_path(mounted_at.mount), new_name)
+        if not name or name != new_name:
             return None
     new = set(names.values())
     return names if len(new) == len(names) and not new & taken_names(original) else None
@@ -236,12 +215,8 @@ def _remake_claim(now: Workload, draft: Draft) -> None:
     if secure_pv is None or draft.workload.annotations.get(SECURE_PV):
         return
     device, share = secure_pv
-    has_claim = device in encrypted_claim.claim_volumes(draft.workload)
-    if (
-        has_claim
-        and share not in taken_names(draft.workload)
-        and encrypted_claim.refused(draft.workload, device) is None
-    ):
+    has_claim = device in encrypted_claim.claim_volumes(draft.workload) and share not in taken_names(draft.workload)
+    if has_claim and encrypted_claim.refused(draft.workload, device) is None:
         image = "" if _owner_image(draft.workload) else _owner_image(now)
         encrypted_claim.encrypt(draft, encrypted_claim.EncryptedClaim(device, share, image))
 
@@ -259,8 +234,7 @@ def _remake_image_volumes(now: Workload, draft: Draft) -> None:
             name, path = mount.get("name"), mount.get("mountPath")
             if not isinstance(name, str) or not isinstance(path, str) or name in in_use:
                 continue
-            volume = image_volume.ImageVolume(container.field, container.name, path, name)
-            old = image_volume.container_of(draft.workload, volume)
+            old = next((entry for entry in draft.workload.all_containers if entry.key == container.key), None)
             if old is not None and image_volume.refused(old, path) is None:
-                image_volume.cover(draft, volume)
+                image_volume.cover(draft, old, path, name)
                 in_use.add(name)

@@ -46,6 +46,11 @@ class PodContainer(NamedTuple):
         return name if isinstance(name, str) else ""
 
     @property
+    def key(self) -> tuple[str, str]:
+        """Its field and name, which are the same in each form of a pod."""
+        return self.field, self.name
+
+    @property
     def is_init(self) -> bool:
         """Whether it is an init container or a native sidecar."""
         return self.field == "initContainers"

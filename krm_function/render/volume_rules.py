@@ -26,7 +26,6 @@ from krm_function.adapt.secure_pv import (
 from krm_function.adapt.split_sub_paths import split_choices, split_sub_paths
 from krm_function.config.collect import Config
 from krm_function.config.generate import DIVIDE, VolumeRules
-from krm_function.contrast.injected import SECURE_PV
 from krm_function.findings import Finding, Path, Ref
 from krm_function.kubernetes.pod_fields import news, type_findings
 from krm_function.kubernetes.resource import ObjectAt, ObjectEdits, Resource
@@ -47,8 +46,7 @@ def apply_volume_rules(
 
     Also returns the edits of claim objects, with the positions of their resources.
     """
-    reads = config.generate.volumes.secure_claims or any(SECURE_PV in workload.annotations for workload in workloads)
-    pods = _find_pods(resources, config) if reads else Pods((), ())
+    pods = _find_pods(resources, config)
     rewritten: list[Workload] = []
     blocks: dict[tuple[int, Path], ObjectAt] = {}
     for workload in workloads:
