@@ -48,6 +48,7 @@ from krm_function.policy.image_storage import images
 from krm_function.policy.initdata import (
     POLICY,
     Initdata,
+    container_name,
     decode_toml,
     digest,
     from_annotation,
@@ -57,6 +58,7 @@ from krm_function.policy.initdata import (
 )
 from krm_function.policy.mounts import ALL, shares_gpus
 from krm_function.policy.rules import without_external_sources
+from krm_function.policy.settings import REQUESTS
 from krm_function.record import NamedTuple
 from krm_function.text.changes import differing_places
 
@@ -67,7 +69,6 @@ from krm_function.text.changes import differing_places
 
 
 FOREIGN = "none: the data are another program's"
-NAME = "io.kubernetes.cri.container-name"
 PAUSE = "(pause)"
 SECRET = 4  # characters from which on a variable's value is hidden wherever it turns up
 TOKEN = re.compile(r"\$\([a-z0-9_-]+\)")
@@ -179,14 +180,7 @@ SHARED: Mapping[Path, FieldRule] = {
         ),
     ),
     **{
-        (_DEFAULTS, name): (f"{name}", flag(True, "the host may do so", "the host may no longer do so"))
-        for name in (
-            "CloseStdinRequest",
-            "ReadStreamRequest",
-            "UpdateEphemeralMountsRequest",
-            "WriteStreamRequest",
-            "GetDiagnosticDataRequest",
-        )
+        (_DEFAULTS, name): (name, flag(True, "the host may do so", "the host may no longer do so")) for name in REQUESTS
     },
     **{
         (_DEFAULTS, *path): (".".join(path), unordered_list(WEAKER, *_MORE))
@@ -238,25 +232,22 @@ def compare_initdata(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
 
 def _compare_documents(old: Initdata, new: Initdata) -> tuple[Difference, ...]:
     old_data, new_data = (read_policy_data(document.data.get(POLICY, "")) for document in (old, new))
-    differences: list[Difference] = []
-    for name in sorted((old.data.keys() | new.data.keys()) - {POLICY}):
-        differences += [
-            _locate("", f"initdata file {as_text(name)}", change)
-            for change in unknown_value(old.data.get(name), new.data.get(name))
-        ]
-    if old.algorithm != new.algorithm:
-        differences += [
-            _locate("", "initdata algorithm", change) for change in unknown_value(old.algorithm, new.algorithm)
-        ]
+    names = sorted((old.data.keys() | new.data.keys()) - {POLICY})
+    members = [(f"file {as_text(name)}", old.data.get(name), new.data.get(name)) for name in names]
+    differences = [
+        _locate("", f"initdata {member}", change)
+        for member, old_value, new_value in (*members, ("algorithm", old.algorithm, new.algorithm))
+        for change in unknown_value(old_value, new_value)
+    ]
     # the rules for open variables allow what `env` shows, and nothing else
     if len({without_external_sources(rules_of(document.data[POLICY])) for document in (old, new)}) > 1:
         why = "different rules: their effect cannot be compared by the data"
         differences.append(Difference("changed", "", WEAKER, why, "rules"))
     differences += _compare_containers(old_data, new_data)
-    rest = [{key: value for key, value in data.items() if key != "containers"} for data in (old_data, new_data)]
-    for fields, data in zip(rest, (old_data, new_data), strict=True):
-        fields["profile"] = _profile_or_foreign(data)
-    differences += _compare_fields(SHARED, rest[0], rest[1], "")
+    old_rest, new_rest = (
+        {**data, "profile": _profile_or_foreign(data), "containers": None} for data in (old_data, new_data)
+    )
+    differences += _compare_fields(SHARED, old_rest, new_rest, "")
     if not differences and old != new:
         differences.append(Difference("changed", "", DIFFERENT, "the same policy, written in another way", "text"))
     values = _placeholders(old_data) | _placeholders(new_data)
@@ -289,7 +280,7 @@ def _compare_shared_gpus(old: Any, new: Any) -> Iterator[Difference]:
 def _containers_by_name(data: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
     out: dict[tuple[str, int], dict[str, Any]] = {}
     for entry in maps(data.get("containers")):
-        name = str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
+        name = container_name(entry) or PAUSE
         count = sum(1 for other_name, _ in out if other_name == name)
         process = dig(entry, CAPABILITIES[:-1])
         if isinstance(process, dict) and "Capabilities" in process:
@@ -501,17 +492,13 @@ def compare_workloads(
         if lines:
             differences.append(WorkloadDifferences(workload.ref, lines))
     for key, (workload, initdata) in old_workloads.items():
-        if key in outside and initdata is not None:
-            differences.append(
-                WorkloadDifferences(
-                    workload.ref, _workload_change("policy", "removed", WEAKER, "it runs outside of a VM")
-                )
+        if initdata is not None and (key in outside or key not in seen):
+            lines = (
+                _workload_change("policy", "removed", WEAKER, "it runs outside of a VM")
+                if key in outside
+                else _workload_change("workload", "removed", STRONGER, "the manifest trusts one policy less")
             )
-        elif key not in seen and initdata is not None:
-            why = "the manifest trusts one policy less"
-            differences.append(
-                WorkloadDifferences(workload.ref, _workload_change("workload", "removed", STRONGER, why))
-            )
+            differences.append(WorkloadDifferences(workload.ref, lines))
     return (() if findings else tuple(differences)), tuple(findings)
 
 

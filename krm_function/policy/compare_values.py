@@ -298,14 +298,8 @@ OPTIONS: dict[str, Verdict] = {
 }
 OPPOSITE: dict[Verdict, Verdict] = {WEAKER: STRONGER, STRONGER: WEAKER, DIFFERENT: DIFFERENT}
 # the other half of a change that is already reported by its first half: `ro` to `rw` is one change
-INSTEAD = {
-    "rw": "ro",
-    "ro": "rw",
-    "rprivate": "rshared",
-    "rshared": "rprivate",
-    "private": "shared",
-    "shared": "private",
-}
+_HALVES = (("rw", "ro"), ("rprivate", "rshared"), ("private", "shared"))
+INSTEAD = {**dict(_HALVES), **{second: first for first, second in _HALVES}}
 
 HOST_SHARED = ("$(sfprefix)", "$(cpath)", "^$(cpath)", "^/run/kata-containers/shared/")
 IN_MEMORY = "^/run/kata-containers/sandbox/ephemeral/"
@@ -468,20 +462,16 @@ def compare_command(old: Any, new: Any) -> Iterator[Difference]:
     old_words, new_words = old or [], new or []
     if old_words == new_words:
         return
-    if list(map(bound_argument, old_words)) == new_words:
-        yield Difference("changed", both_texts(old_words, new_words), STRONGER, VALUE_BOUND)
-        return
-    if list(map(bound_argument, new_words)) == old_words:
-        yield Difference("changed", both_texts(old_words, new_words), WEAKER, "the host may choose any text")
-        return
     free = [index for index, word in enumerate(new_words) if _TOKEN.search(word)]
     fixed = [index for index in free if index >= len(old_words) or not _TOKEN.search(old_words[index])]
-    if fixed:
-        yield Difference("changed", both_texts(old_words, new_words), WEAKER, f"the host chooses argument {fixed[0]}")
-    else:
-        yield Difference(
-            "changed", both_texts(old_words, new_words), DIFFERENT, "another program or other arguments run"
-        )
+    verdict, why = DIFFERENT, "another program or other arguments run"
+    if list(map(bound_argument, old_words)) == new_words:
+        verdict, why = STRONGER, VALUE_BOUND
+    elif list(map(bound_argument, new_words)) == old_words:
+        verdict, why = WEAKER, "the host may choose any text"
+    elif fixed:
+        verdict, why = WEAKER, f"the host chooses argument {fixed[0]}"
+    yield Difference("changed", both_texts(old_words, new_words), verdict, why)
 
 
 @expecting(_texts)
@@ -496,23 +486,10 @@ def compare_variables(old: Any, new: Any) -> Iterator[Difference]:
     """
     old_values, new_values = _values_by_name(old or []), _values_by_name(new or [])
     for name in sorted(old_values.keys() | new_values.keys()):
-        gone, came = (
-            old_values.get(name, set()) - new_values.get(name, set()),
-            new_values.get(name, set()) - old_values.get(name, set()),
-        )
-        if gone and set(map(bound_value, gone)) == came:
-            wider = bool(came & WIDER)
-            yield Difference("changed", as_text(name), WEAKER if wider else STRONGER, _IPV6 if wider else VALUE_BOUND)
-            continue
-        if came and set(map(bound_value, came)) == gone:
-            narrower = bool(gone & WIDER)
-            yield Difference("changed", as_text(name), STRONGER if narrower else WEAKER, _IPV4 if narrower else _ANY)
-            continue
-        if gone and set(map(unlimited_value, gone)) == set(map(unlimited_value, came)):
-            was_unlimited = gone == set(map(unlimited_value, gone))
-            yield Difference(
-                "changed", as_text(name), STRONGER if was_unlimited else WEAKER, VALUE_BOUND if was_unlimited else _ANY
-            )
+        had, has = old_values.get(name, set()), new_values.get(name, set())
+        gone, came = had - has, has - had
+        if (bound := _compare_forms(gone, came)) is not None:
+            yield Difference("changed", as_text(name), *bound)
             continue
         free, was_free = any(map(_TOKEN.search, came)), any(map(_TOKEN.search, gone))
         any_value, was_any = OPEN in came, OPEN in gone
@@ -535,6 +512,18 @@ def compare_variables(old: Any, new: Any) -> Iterator[Difference]:
             yield Difference("changed" if has_name else "removed", as_text(name), STRONGER, why)
 
 
+def _compare_forms(gone: set[str], came: set[str]) -> tuple[Verdict, str] | None:
+    """Compare the values of a variable where one side has the forms of the other's; None where it does not."""
+    if gone and set(map(bound_value, gone)) == came:
+        return (WEAKER, _IPV6) if came & WIDER else (STRONGER, VALUE_BOUND)
+    if came and set(map(bound_value, came)) == gone:
+        return (STRONGER, _IPV4) if gone & WIDER else (WEAKER, _ANY)
+    unlimited_values = set(map(unlimited_value, gone))
+    if gone and unlimited_values == set(map(unlimited_value, came)):
+        return (STRONGER, VALUE_BOUND) if gone == unlimited_values else (WEAKER, _ANY)
+    return None
+
+
 @expecting(lambda value: isinstance(value, dict))
 def compare_user(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.User, whose members are numbers; 0 is root."""
@@ -552,10 +541,9 @@ def compare_user(old: Any, new: Any) -> Iterator[Difference]:
         yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
     else:
         for number in sorted(set(groups[0]) ^ set(groups[1])):
-            if number in groups[1]:
-                yield Difference("added", f"group {number}", WEAKER, "the process is in one more group")
-            else:
-                yield Difference("removed", f"group {number}", STRONGER, "the process is in one group fewer")
+            more = number in groups[1]
+            text = "the process is in one more group" if more else "the process is in one group fewer"
+            yield Difference("added" if more else "removed", f"group {number}", WEAKER if more else STRONGER, text)
     for key in sorted((old.keys() | new.keys()) - {"UID", "GID", "AdditionalGids"}):
         yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
 
@@ -567,20 +555,15 @@ def _are_capabilities(value: Any) -> bool:
 @expecting(_are_capabilities)
 def compare_capabilities(old: Any, new: Any) -> Iterator[Difference]:
     """Compare Process.Capabilities, tokens expanded: one line per capability, with the sets that gained or lost it."""
-    came: dict[str, list[str]] = {}
-    went: dict[str, list[str]] = {}
-    for name in _CAPABILITY_SETS:
-        old_names, new_names = (
-            {_strip_prefix(name_of_capability) for name_of_capability in value.get(name) or ()} for value in (old, new)
-        )
-        for capability in new_names - old_names:
-            came.setdefault(capability, []).append(name)
-        for capability in old_names - new_names:
-            went.setdefault(capability, []).append(name)
-    for capability, sets in sorted(went.items()):
-        yield Difference("removed", f"{as_text(capability)} ({', '.join(sets)})", STRONGER, "the process may do less")
-    for capability, sets in sorted(came.items()):
-        yield Difference("added", f"{as_text(capability)} ({', '.join(sets)})", WEAKER, "the process may do more")
+    old_sets, new_sets = _sets_by_capability(old), _sets_by_capability(new)
+    changes: tuple[tuple[Op, Verdict, str, dict[str, list[str]], dict[str, list[str]]], ...] = (
+        ("removed", STRONGER, "the process may do less", old_sets, new_sets),
+        ("added", WEAKER, "the process may do more", new_sets, old_sets),
+    )
+    for op, verdict, why, present, other in changes:
+        for capability, names in sorted(present.items()):
+            if sets := [name for name in names if name not in other.get(capability, ())]:
+                yield Difference(op, f"{as_text(capability)} ({', '.join(sets)})", verdict, why)
 
 
 def expanded_capabilities(value: Any, common: Any) -> Any:
@@ -596,9 +579,13 @@ def expanded_capabilities(value: Any, common: Any) -> Any:
     }
 
 
-def _strip_prefix(capability: str) -> str:
+def _sets_by_capability(value: dict[str, Any]) -> dict[str, list[str]]:
     # The rules compare capabilities without CAP_ (docs/facts/kata-rules.md#process)
-    return capability.removeprefix("CAP_")
+    out: dict[str, list[str]] = {}
+    for name in _CAPABILITY_SETS:
+        for capability in {text.removeprefix("CAP_") for text in value.get(name) or ()}:
+            out.setdefault(capability, []).append(name)
+    return out
 
 
 def _values_by_name(entries: list[str]) -> dict[str, set[str]]:

@@ -1,7 +1,7 @@
 """Assemble policy_data.containers, and narrow them for profile strict."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.config.image_lock import ImageFacts
@@ -18,6 +18,7 @@ from krm_function.policy.container_process import (
 )
 from krm_function.policy.expansion import TOKENS
 from krm_function.policy.image_storage import SANDBOX, image_storage, is_pinned, unpinned
+from krm_function.policy.initdata import CONTAINER_NAME, container_name
 from krm_function.policy.mounts import VARIABLE, Mounts, VisibleGpus, add_gpus, device, devices, mounts, share_gpus
 from krm_function.policy.pod_metadata import PodMetadata, escape_regex, problem
 from krm_function.policy.settings import Settings
@@ -44,8 +45,6 @@ from krm_function.policy.users import (
 
 Json = dict[str, Any]
 
-CONTAINER = "io.kubernetes.cri.container-name"
-
 # Annotations that containerd writes into every specification. Those with a meaning in the VM are bound by the rules.
 RUNTIME_ANNOTATIONS = {
     r"^io\.kubernetes\.cri\.sandbox-uid$": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
@@ -64,10 +63,10 @@ _NAMED = re.compile(r"(.*(?:\$\(sfprefix\)|\{16\}-|/))([^/]*)\$", re.DOTALL)
 def narrowed(containers: list[Json], pod: PodMetadata) -> tuple[list[Json], list[Finding]]:
     """Return the containers of a policy, bound to the pod, and findings. The arguments are not changed."""
     findings: list[Finding] = []
-    spec = {entry["name"]: (at, entry) for at, entry in _locate_containers(pod)}
+    spec = {entry["name"]: (at, entry) for at, entry in pod.containers}
     out = []
     for policy in containers:
-        at, container = spec.get(policy["OCI"]["Annotations"].get(CONTAINER), ((), {}))
+        at, container = spec.get(container_name(policy), ((), {}))
         process = policy["OCI"]["Process"]
         findings += _find_unbound_values(process.get("Env", ()), process.get("Args", ()), pod, at)
         mount_paths = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
@@ -98,12 +97,6 @@ def escaped(pattern: str) -> str:
     if path_match is None:
         return pattern
     return f"{path_match[1]}{escape_regex(path_match[2].replace(_ESCAPE, ''))}$"
-
-
-def _locate_containers(pod: PodMetadata) -> Iterator[tuple[Path, Json]]:
-    for key in ("initContainers", "containers"):
-        for index, container in enumerate(pod.spec.get(key) or ()):
-            yield (key, index), container
 
 
 def _block_volumes(mounts: list[Json], container: Json) -> dict[str, str]:
@@ -140,15 +133,8 @@ PAUSE_SECURITY: Json = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalatio
 NOBODY = Identity(65534, 65534, (65534,))  # for an unknown identity, in data that are not sealed
 
 _MASKED = [
-    "/proc/acpi",
-    "/proc/kcore",
-    "/proc/keys",
-    "/proc/latency_stats",
-    "/proc/timer_list",
-    "/proc/timer_stats",
-    "/proc/sched_debug",
-    "/proc/scsi",
-    "/sys/firmware",
+    *("/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats"),
+    *("/proc/sched_debug", "/proc/scsi", "/sys/firmware"),
 ]
 _READONLY = ["/proc/asound", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
 _RUNTIME_ANNOTATIONS = {
@@ -172,15 +158,13 @@ def containers(
     other_gpus: whether containers that were left out of `pod` ask for GPUs.
     """
     findings: list[Finding] = []
-    entries_in_order: list[tuple[Json, Path]] = []
-    for key in ("initContainers", "containers"):
-        entries = [(entry, (key, index)) for index, entry in enumerate(pod.spec.get(key) or ())]
-        entries_in_order += reversed(entries) if key == "initContainers" else entries
+    first = len(pod.spec.get("initContainers") or ())
+    in_order = [*reversed(pod.containers[:first]), *pod.containers[first:]]
     _check_sandbox_group(pod, findings)
-    out = [_pause_policy(pod, pause, [entry for entry, _ in entries_in_order], settings, findings)]
+    out = [_pause_policy(pod, pause, [entry for _, entry in in_order], settings, findings)]
     gpus = 0
     visible: list[VisibleGpus] = []
-    for entry, at in entries_in_order:
+    for at, entry in in_order:
         paths, gpu_count, problems = devices(entry, pod, settings, at)
         findings += problems
         gpus += gpu_count
@@ -216,7 +200,6 @@ def _pause_policy(
         user=identity(image, {}, context, pause=True),
         security=PAUSE_SECURITY,
         annotations=annotations,
-        namespaces=["ipc", "uts", "mount"],
         container_mounts=pause_mounts,
         image=SANDBOX,
         template=template,
@@ -257,7 +240,7 @@ def _workload_container_policy(
     name = reference if ":" in reference else f"{reference}:latest"
     annotations.setdefault("io.kubernetes.cri.image-name", name)
     annotations["io.kubernetes.cri.sandbox-namespace"] = pod.namespace
-    annotations.setdefault("io.kubernetes.cri.container-name", container["name"])
+    annotations.setdefault(CONTAINER_NAME, container["name"])
     terminal = container.get("tty")
     out = _container_policy(
         process=run,
@@ -265,7 +248,6 @@ def _workload_container_policy(
         user=user,
         security=security,
         annotations=annotations,
-        namespaces=["ipc", "uts", "mount"],
         container_mounts=container_mounts,
         image=reference,
         template=template,
@@ -286,7 +268,6 @@ def _container_policy(
     user: Identity,
     security: Json,
     annotations: dict[str, str],
-    namespaces: list[str],
     container_mounts: Mounts,
     image: str,
     template: Json,
@@ -314,7 +295,7 @@ def _container_policy(
     }
     if annotations:
         oci["Annotations"] = annotations
-    oci["Linux"] = _linux_policy(template["Linux"], namespaces, paths, pod, privileged=bool(security.get("privileged")))
+    oci["Linux"] = _linux_policy(template["Linux"], paths, pod, privileged=bool(security.get("privileged")))
     return {
         "OCI": oci,
         "storages": [*container_mounts.storages, image_storage(image)]
@@ -397,11 +378,9 @@ def _merge_annotations(pod: PodMetadata, defaults: Mapping[str, str]) -> dict[st
     return out
 
 
-def _linux_policy(
-    template: Json, namespaces: list[str], paths: list[str], pod: PodMetadata, *, privileged: bool
-) -> Json:
+def _linux_policy(template: Json, paths: list[str], pod: PodMetadata, *, privileged: bool) -> Json:
     out: Json = {
-        "Namespaces": [{"Type": name, "Path": ""} for name in namespaces],
+        "Namespaces": [{"Type": name, "Path": ""} for name in ("ipc", "uts", "mount")],
         "MaskedPaths": template["MaskedPaths"] or ([] if privileged else _MASKED),
         "ReadonlyPaths": template["ReadonlyPaths"] or ([] if privileged else _READONLY),
         "Devices": [{"Type": "", "Path": path} for path in paths]

@@ -221,7 +221,6 @@ def pod_of_controller(pod: PodMetadata, workload: Workload, made_by: PodTemplate
         spec=spec,
         names=names,
         controlled=controlled,
-        claim_templates=_claim_modes(workload, made_by),
     )
     return seen_pod, findings
 
@@ -246,13 +245,6 @@ def _find_refusals(workload: Workload, made_by: PodTemplate, adds: Added) -> lis
 
 def _not_described(workload: Workload, reason: str, instead: str) -> Finding:
     return finding("CC0694", workload.ref, workload.spec_path, kind=workload.ref.kind, reason=reason, instead=instead)
-
-
-def _claim_modes(workload: Workload, made_by: PodTemplate) -> dict[str, str]:
-    return {
-        str(mapping(entry.get("metadata")).get("name")): str(mapping(entry.get("spec")).get("volumeMode") or "")
-        for entry in maps(dig(workload.object, made_by.claims) if made_by.claims else None)
-    }
 
 
 def written_by_controller(workload: Workload) -> tuple[OpenVariable, ...]:
@@ -424,9 +416,7 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
     adds = workload.made_by.adds if workload.made_by else {}
     if not any(field in adds for field in NEW):
         return spec
-    containers_of_template = {
-        (pod_container.field, pod_container.name): pod_container.container for pod_container in workload.all_containers
-    }
+    containers_of_template = _containers_of_template(workload)
     variables = list(that_apply(adds.get("env"), workload))
     values_by_name = {
         variable["name"]: _render_text(variable["value"], workload) or ""
@@ -454,14 +444,16 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
     return out
 
 
+def _containers_of_template(workload: Workload) -> dict[tuple[str, str], Json]:
+    return {entry.key: entry.container for entry in workload.all_containers}
+
+
 def changed_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]:
     """Yield `container: variable NAME` for each whose value is not the controller's.
 
     Missing variables do not count, nor do those that the controller leaves to the template.
     """
-    templates = {
-        (pod_container.field, pod_container.name): pod_container.container for pod_container in workload.all_containers
-    }
+    templates = _containers_of_template(workload)
     adds = workload.made_by.adds if workload.made_by else {}
     entries = [
         (entry, _render_text(entry.get("value", ""), workload)) for entry in that_apply(adds.get("env"), workload)

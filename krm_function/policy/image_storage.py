@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from krm_function.config.image_lock import ImageFacts
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Finding, Path
 from krm_function.kubernetes.image import Image, other_tags, parse_image
-from krm_function.policy.pod_metadata import PodMetadata
+from krm_function.policy.pod_metadata import PodMetadata, problem
 from krm_function.text.changes import same
 
 # --- Build and read the storage that binds the image that the VM may pull for a container
@@ -109,33 +109,25 @@ def is_of(storages: list[Json], reference: str) -> bool:
 def images_not_locked(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
     """Return CC0504 for every image that the ImageLock does not have, and CC0510 if it has the digest."""
     findings: list[Finding] = []
-    for path, reference in _locate_references(pod):
-        if reference not in images:
-            findings.append(finding("CC0504", pod.ref, path, image=reference))
-            image = parse_image(reference)
-            tags = other_tags(image, images) if isinstance(image, Image) else ()
-            findings += [_tag_finding(pod, path, image, ", ".join(tags))] if tags and isinstance(image, Image) else []
+    for at, container in pod.containers:
+        if container["image"] not in images:
+            findings.append(problem(pod, (*at, "image"), "CC0504", image=container["image"]))
+            image = parse_image(container["image"])
+            if isinstance(image, Image) and (tags := other_tags(image, images)):
+                findings.append(_tag_finding(pod, at, image, ", ".join(tags)))
     return findings
 
 
 def unproven_tags(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Finding]:
     """Return CC0510 for every image whose tag was never looked up; `images` has all of the pod's."""
     findings: list[Finding] = []
-    for path, reference in _locate_references(pod):
-        found_as = images[reference].found_as
-        image = parse_image(reference) if found_as else ""
-        findings += [_tag_finding(pod, path, image, found_as)] if isinstance(image, Image) else []
+    for at, container in pod.containers:
+        found_as = images[container["image"]].found_as
+        image = parse_image(container["image"]) if found_as else ""
+        findings += [_tag_finding(pod, at, image, found_as)] if isinstance(image, Image) else []
     return findings
 
 
-def _locate_references(pod: PodMetadata) -> list[tuple[Path, str]]:
-    return [
-        ((*pod.spec_path, key, index, "image"), container["image"])
-        for key in ("initContainers", "containers")
-        for index, container in enumerate(pod.spec.get(key) or ())
-    ]
-
-
-def _tag_finding(pod: PodMetadata, path: Path, image: Image, tags: str) -> Finding:
+def _tag_finding(pod: PodMetadata, at: Path, image: Image, tags: str) -> Finding:
     name = str(image._replace(digest=""))
-    return finding("CC0510", pod.ref, path, image=str(image), known=tags, tag=image.tag, name=name)
+    return problem(pod, (*at, "image"), "CC0510", image=str(image), known=tags, tag=image.tag, name=name)

@@ -12,6 +12,7 @@ from marshal import dumps as marshal
 from typing import Any
 
 from krm_function.findings import Finding, finding
+from krm_function.kubernetes.objects import dig, mapping
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.record import NamedTuple
 
@@ -100,6 +101,7 @@ def _serialise_collection(value: Any, depth: int) -> str:
 
 
 HEAD = "policy_data := "
+CONTAINER_NAME = "io.kubernetes.cri.container-name"  # an annotation
 
 
 def rego_text(rules: str, containers: list[dict[str, Any]], shared_text: str) -> str:
@@ -110,6 +112,11 @@ def rego_text(rules: str, containers: list[dict[str, Any]], shared_text: str) ->
 def read_policy_data(rego: str) -> dict[str, Any]:
     """Parse the policy_data of a policy document, of any generator. Raises ValueError without one."""
     return _locate_policy_data(rego)[0]
+
+
+def container_name(entry: Any) -> str:
+    """Return the name of a container of policy data, of any shape; "" for the sandbox."""
+    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(CONTAINER_NAME) or "")
 
 
 def rules_of(rego: str) -> str:

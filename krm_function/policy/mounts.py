@@ -9,6 +9,7 @@ from krm_function.contrast.injected import IMAGE_STORE
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.findings import Cause, Finding, Path, dotted, finding
 from krm_function.kubernetes.objects import dig, mapping, maps
+from krm_function.policy.initdata import container_name
 from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, escape_regex, is_bookkeeping, problem
 from krm_function.policy.settings import Settings
 from krm_function.record import NamedTuple
@@ -83,12 +84,7 @@ def volumes(
 
 def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
     """Return a warning for each mounted volume whose files the host can read and change; no policy can prevent it."""
-    mounted = {
-        entry["name"]
-        for key in ("initContainers", "containers")
-        for container in pod.spec.get(key) or ()
-        for entry in container.get("volumeMounts") or ()
-    }
+    mounted = {entry["name"] for _, container in pod.containers for entry in container.get("volumeMounts") or ()}
     if not mounted:
         return []
     paths: dict[str, Path] = {
@@ -518,7 +514,6 @@ VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 ALL = f"{VARIABLE}=all"
 INJECTED = frozenset((*CONTAINERS, IMAGE_STORE))
 ANNOTATION = "cdi.k8s.io/vfio0"  # announces a GPU
-_NAME = "io.kubernetes.cri.container-name"
 
 
 class VisibleGpus(NamedTuple):
@@ -576,7 +571,7 @@ def shared_gpu_notes(data: Mapping[str, Any]) -> Iterator[str]:
     prefix = dig(data, ("devices", "vfio", "device_path"))
     for container in maps(data.get("containers")):
         if shares_gpus(container):
-            name = str(mapping(dig(container, ("OCI", "Annotations"))).get(_NAME, ""))
+            name = container_name(container)
             gpu_count = sum(1 for device in maps(container.get("devices")) if device.get("container_path") == prefix)
             asks = f"asks for {gpu_count}" if gpu_count else "asks for none itself"
             yield f"container {name} gets all GPUs of the pod, by {ALL}; it {asks}"

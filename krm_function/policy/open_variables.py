@@ -7,10 +7,11 @@ from typing import Any
 from krm_function.config.generate import ExternalSource
 from krm_function.config.references import References, namespace_of, references_of
 from krm_function.findings import Cause, Finding, Ref, finding
-from krm_function.kubernetes.objects import dig, fits, mapping, maps
+from krm_function.kubernetes.objects import dig, fits, maps
 from krm_function.kubernetes.workload import OpenVariable, Workload
 from krm_function.policy.expansion import OPEN
-from krm_function.policy.rules import NAME, profile_of_data
+from krm_function.policy.initdata import container_name
+from krm_function.policy.rules import profile_of_data
 
 # --- Decide which variables may have any value, because only the cluster has the ConfigMap or Secret they come from
 #
@@ -136,9 +137,6 @@ def sources_of(container: Any, variables: Sequence[str], references: References,
 # Rule: the policy data say which variables are open; the pod spec only says where they come from.
 
 
-_NAME = "io.kubernetes.cri.container-name"
-
-
 def open_names(container: Any) -> list[str]:
     """Return the names of the open variables of one container of policy data, of any shape."""
     entries = dig(container, ("OCI", "Process", "Env"))
@@ -156,7 +154,7 @@ def open_variables(data: Mapping[str, Any], workload: Workload, references: Refe
     for container in maps(data.get("containers")):
         names = open_names(container)
         if names:
-            name = str(mapping(dig(container, ("OCI", "Annotations"))).get(_NAME, ""))
+            name = container_name(container)
             sources = sources_of(spec.get(name), names, references, namespace_of(workload))
             opened += [OpenVariable(name, variable, sources[variable]) for variable in names]
     return tuple(opened)
@@ -202,7 +200,7 @@ def unbound_values(data: Mapping[str, Any]) -> tuple[OpenVariable, ...]:
     if profile_of_data(data).narrowed:
         return ()
     return tuple(
-        OpenVariable(str(mapping(dig(container, ("OCI", "Annotations"))).get(NAME, "")), name, _SOURCES[token])
+        OpenVariable(container_name(container), name, _SOURCES[token])
         for container in maps(data.get("containers"))
         for name, token in _find_unbound(container)
     )

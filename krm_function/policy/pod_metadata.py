@@ -7,12 +7,13 @@ from typing import Any, cast
 
 from krm_function.contrast.owned import ANNOTATIONS
 from krm_function.findings import Finding, Path, Ref, dotted, finding
-from krm_function.kubernetes.objects import ORDINARY, Hook, dig, mapping, maps, read_hook
+from krm_function.kubernetes.objects import ORDINARY, Hook, dig, mapping, read_hook
 from krm_function.kubernetes.pod_fields import POD_SPEC, Use, type_finding
 from krm_function.kubernetes.pod_names import PodName, kata_pattern, name_pattern, pod_name
-from krm_function.kubernetes.workload import INITDATA, Workload
+from krm_function.kubernetes.workload import INITDATA, Workload, claim_templates
 from krm_function.record import NamedTuple
 from krm_function.schema.check import Fault, faults, nearest
+from krm_function.schema.table import EMPTY
 from krm_function.schema.values import Field, Only, Record, a_type, type_name
 
 # --- Read what a policy needs of a workload besides the pod spec: names, namespace, annotations, labels
@@ -21,8 +22,6 @@ from krm_function.schema.values import Field, Only, Record, a_type, type_name
 # same pod different policies. For a bare Pod the object's metadata is the pod's, so the filter matters.
 # Source: docs/facts/krm-functions.md#bookkeeping-annotations.
 
-
-NOTHING: Mapping[tuple[str, str], str] = {}
 
 _BOOKKEEPING = (
     ANNOTATIONS,
@@ -69,10 +68,19 @@ class PodMetadata(NamedTuple):
     service_account: str
     annotations: dict[str, str]
     labels: dict[str, Any]
-    claim_templates: dict[str, str]  # of a StatefulSet's volumeClaimTemplates: name -> volumeMode, "" if not given
+    claim_templates: dict[str, str]  # of `claim_templates`: name -> volumeMode, "" if not given
     of_the_cluster: tuple[str, ...] = ()  # annotations that the cluster has added, which are in no policy
     hook: Hook = ORDINARY
-    controlled: Mapping[tuple[str, str], str] = NOTHING  # of a custom resource: labels and annotations with markers
+    controlled: Mapping[Any, str] = EMPTY  # of a custom resource: labels and annotations with markers
+
+    @property
+    def containers(self) -> list[tuple[Path, dict[str, Any]]]:
+        """Its init containers, then the others, each with its path from the pod spec."""
+        return [
+            ((key, index), container)
+            for key in ("initContainers", "containers")
+            for index, container in enumerate(self.spec.get(key) or ())
+        ]
 
     @cached_property
     def name_pattern(self) -> str:
@@ -112,7 +120,10 @@ def pod_metadata(workload: Workload) -> tuple[PodMetadata, list[Finding]]:
         str(account),
         _policy_annotations(workload, findings),
         workload.labels,
-        _claim_templates(workload),
+        {
+            str(mapping(entry.get("metadata")).get("name")): str(mapping(entry.get("spec")).get("volumeMode") or "")
+            for entry in claim_templates(workload)
+        },
         tuple(key for key in workload.annotations if key in _OF_THE_CLUSTER),
         read_hook(workload.object),
     )
@@ -143,14 +154,6 @@ def _read_names(
         if not is_generated:
             other_patterns.append(kata_pattern(kind, escape_regex(name)))
     return tuple(forms[:1]), tuple(other_patterns)
-
-
-def _claim_templates(workload: Workload) -> dict[str, str]:
-    templates = mapping(workload.object.get("spec")).get("volumeClaimTemplates")
-    return {
-        str(mapping(entry.get("metadata")).get("name")): str(mapping(entry.get("spec")).get("volumeMode") or "")
-        for entry in maps(templates)
-    }
 
 
 def _policy_annotations(workload: Workload, findings: list[Finding]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from krm_function.findings import Cause, Finding, finding
 from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import Workload, added_init_containers
 from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
-from krm_function.policy.initdata import rules_of
+from krm_function.policy.initdata import CONTAINER_NAME, container_name, rules_of
 
 # --- Load the native Rego rules, which are files of the package
 #
@@ -76,7 +76,6 @@ def path_of(name: str) -> str:
 # Rule: pure; data of the native generator and of genpolicy are checked in the same way.
 
 
-NAME = "io.kubernetes.cri.container-name"
 TYPE = "io.kubernetes.cri.container-type"
 MEMBERS = ("common", "sandbox", "request_defaults", "devices", "cluster_config")  # beside the containers
 
@@ -93,7 +92,7 @@ def mismatch(data: Mapping[str, Any], profile: Profile) -> Cause | None:
         return Cause("CC0618.containers")
     for index, entry in enumerate(entries):
         sandbox = index == 0
-        name = "the sandbox" if sandbox else f"container {_container_name(entry, index)}"
+        name = "the sandbox" if sandbox else f"container {container_name(entry) or index}"
         cause = _find_storage_problem(mapping(entry).get("storages"), profile, name, sandbox=sandbox)
         if cause:
             return cause
@@ -132,7 +131,7 @@ def _find_foreign_data(workload: Workload, data: Mapping[str, Any], profile: Pro
     added = added_init_containers(workload) if workload.made_by else ()
     all_containers = (*added, *workload.init_containers, *workload.containers)
     of_the_pod = {str(container.get("name")): container.get("image") for container in all_containers}
-    names = [annotations.get(NAME) for annotations in entries[1:]]
+    names = [annotations.get(CONTAINER_NAME) for annotations in entries[1:]]
     if sorted(map(str, names)) != sorted(of_the_pod):
         return Cause("CC0618.names")
     for name, entry in zip(names, data["containers"][1:], strict=True):
@@ -162,7 +161,3 @@ def _find_storage_problem(storages: Any, profile: Profile, name: str, *, sandbox
     if not is_bound(image_storages[0], sandbox=sandbox):
         return Cause("CC0618.sandbox-image", {"image": SANDBOX}) if sandbox else Cause("CC0618.digest", values)
     return None
-
-
-def _container_name(entry: Any, index: int) -> str:
-    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or index)

@@ -18,6 +18,7 @@ from krm_function.policy.initdata import (
     POLICY,
     annotation_and_digest,
     base_initdata,
+    container_name,
     encode_toml,
     fits_literal,
     rego_text,
@@ -125,7 +126,7 @@ def seal(
     Returns None and the errors, or the policy and its other findings.
     """
     findings = coverage_findings(workload.pod_spec, workload.spec_path, workload.ref)
-    covered = _covered_part(workload, findings) if findings else workload
+    covered = covered_part(workload, findings) if findings else workload
     if covered is None:
         return None, tuple(findings)
     pod, problems = made_pod(covered)
@@ -174,11 +175,6 @@ def seal(
     return sealed, (*findings, *unproven_tags(pod, images), *notes, *host_visible_volumes(pod), report)
 
 
-def _covered_part(workload: Workload, findings: Sequence[Finding]) -> Workload | None:
-
-    return covered_part(workload, findings)
-
-
 @functools.lru_cache(maxsize=1)
 def _match_patterns(rules: str) -> bool:
     return f"$({PATTERN})" in rules
@@ -205,12 +201,11 @@ def _duplicate_names(pod: PodMetadata) -> list[Finding]:
     # The rules cannot distinguish two containers of one name and would deny both
     seen: set[str] = set()
     findings = []
-    for key in ("initContainers", "containers"):
-        for index, container in enumerate(pod.spec.get(key) or ()):
-            name = container["name"]
-            if name in seen:
-                findings.append(problem(pod, (key, index, "name"), "CC0604.name-twice", name=name))
-            seen.add(name)
+    for at, container in pod.containers:
+        name = container["name"]
+        if name in seen:
+            findings.append(problem(pod, (*at, "name"), "CC0604.name-twice", name=name))
+        seen.add(name)
     return findings
 
 
@@ -219,7 +214,7 @@ def _pattern_findings(pod: PodMetadata, policies: list[dict[str, Any]]) -> list[
     token = f"$({PATTERN})"
     findings = []
     for container in policies[1:]:
-        run, name = container["OCI"]["Process"], container["OCI"]["Annotations"]["io.kubernetes.cri.container-name"]
+        run, name = container["OCI"]["Process"], container_name(container)
         variables = [text.partition("=")[0] for text in run.get("Env", ()) if f"={token}" in text]
         findings += [
             problem(pod, (), "CC0601.variable-around", container=name, variable=variable) for variable in variables

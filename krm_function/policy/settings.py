@@ -23,6 +23,10 @@ from krm_function.schema.values import ANY_TEXT, Anything, Field, Flag, ListOf, 
 # user's file and the defaults in the same way. The changes of each profile are in contrast/profiles.py.
 
 
+REQUESTS = (  # each is allowed or not
+    *("CloseStdinRequest", "ReadStreamRequest", "UpdateEphemeralMountsRequest", "WriteStreamRequest"),
+    "GetDiagnosticDataRequest",
+)
 _SHM = "/run/kata-containers/sandbox/shm"
 _DEV_SHM = "/dev/shm"  # noqa: S108 - a mount of the guest
 _BUNDLE = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/$(bundle-id)"
@@ -39,6 +43,27 @@ def _split_capabilities(names: str) -> list[str]:
 def _bind_mount(destination: str, options: str, source: str = "") -> dict[str, Any]:
     return {"destination": destination, "source": source, "type_": "bind", "options": options.split(",")}
 
+
+_MOUNTS = [
+    _bind_mount("/etc/hosts", "rbind,rprivate,rw"),
+    _bind_mount("/dev/termination-log", "rbind,rprivate,rw"),
+    _bind_mount("/etc/hostname", "rbind,rprivate"),
+    _bind_mount("/etc/resolv.conf", "rbind,rprivate"),
+    _bind_mount(_DEV_SHM, "rbind", _SHM),
+    _bind_mount("/var/run/secrets/kubernetes.io/serviceaccount", "rbind,rprivate,ro"),
+    _bind_mount("/var/run/secrets/azure/tokens", "rbind,rprivate,ro", "$(sfprefix)tokens$"),
+]
+_DISK = {
+    "mount_type": "bind",
+    "mount_source": "",
+    "mount_point": "$(spath)/$(b64_device_id)",
+    "driver": "",
+    "driver_options": ["create_filesystem"],
+    "source": "",
+    "fstype": "ext4",
+    "options": [],
+    "shared": True,
+}
 
 KATA_4_1: dict[str, Any] = {
     "pause_container": {
@@ -61,31 +86,15 @@ KATA_4_1: dict[str, Any] = {
         "Linux": {
             "Sysctl": _SYSCTL,
             "MaskedPaths": [
-                "/proc/acpi",
-                "/proc/asound",
-                "/proc/kcore",
-                "/proc/keys",
-                "/proc/latency_stats",
-                "/proc/timer_list",
-                "/proc/timer_stats",
-                "/proc/sched_debug",
-                "/sys/firmware",
-                "/proc/scsi",
+                *("/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list"),
+                *("/proc/timer_stats", "/proc/sched_debug", "/sys/firmware", "/proc/scsi"),
             ],
             "ReadonlyPaths": ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
         },
     },
     "other_container": {
         "Root": {"Path": "$(root_path)"},
-        "Mounts": [
-            _bind_mount("/etc/hosts", "rbind,rprivate,rw"),
-            _bind_mount("/dev/termination-log", "rbind,rprivate,rw"),
-            _bind_mount("/etc/hostname", "rbind,rprivate"),
-            _bind_mount("/etc/resolv.conf", "rbind,rprivate"),
-            _bind_mount(_DEV_SHM, "rbind", _SHM),
-            _bind_mount("/var/run/secrets/kubernetes.io/serviceaccount", "rbind,rprivate,ro"),
-            _bind_mount("/var/run/secrets/azure/tokens", "rbind,rprivate,ro", "$(sfprefix)tokens$"),
-        ],
+        "Mounts": _MOUNTS,
         "Annotations": {
             "io.katacontainers.pkg.oci.bundle_path": _BUNDLE,
             "io.katacontainers.pkg.oci.container_type": "pod_container",
@@ -94,39 +103,10 @@ KATA_4_1: dict[str, Any] = {
         },
         "Linux": {"Sysctl": _SYSCTL},
     },
-    "mount_destinations": [
-        "/sys/fs/cgroup",
-        "/etc/hosts",
-        "/dev/termination-log",
-        "/etc/hostname",
-        "/etc/resolv.conf",
-        _DEV_SHM,
-        "/var/run/secrets/kubernetes.io/serviceaccount",
-        "/var/run/secrets/azure/tokens",
-    ],
+    "mount_destinations": ["/sys/fs/cgroup", *(mount["destination"] for mount in _MOUNTS)],
     "volumes": {
-        "emptyDir_encrypted": {
-            "mount_type": "bind",
-            "mount_source": "",
-            "mount_point": "$(spath)/$(b64_device_id)",
-            "driver": "",
-            "driver_options": ["encryption_key=ephemeral", "create_filesystem"],
-            "source": "",
-            "fstype": "ext4",
-            "options": [],
-            "shared": True,
-        },
-        "emptyDir_plain": {
-            "mount_type": "bind",
-            "mount_source": "",
-            "mount_point": "$(spath)/$(b64_device_id)",
-            "driver": "",
-            "driver_options": ["create_filesystem"],
-            "source": "",
-            "fstype": "ext4",
-            "options": ["discard"],
-            "shared": True,
-        },
+        "emptyDir_encrypted": {**_DISK, "driver_options": ["encryption_key=ephemeral", "create_filesystem"]},
+        "emptyDir_plain": {**_DISK, "options": ["discard"]},
         "emptyDir_memory": {
             "mount_type": "bind",
             "mount_source": "^/run/kata-containers/sandbox/ephemeral/",
@@ -226,11 +206,7 @@ KATA_4_1: dict[str, Any] = {
             "forbidden_cidrs_regex": [_LOOPBACK_V4],
             "allowed_states": [2, 128],
         },
-        "CloseStdinRequest": False,
-        "ReadStreamRequest": False,
-        "UpdateEphemeralMountsRequest": False,
-        "WriteStreamRequest": False,
-        "GetDiagnosticDataRequest": False,
+        **dict.fromkeys(REQUESTS, False),
     },
 }
 
@@ -358,13 +334,9 @@ def settings(
         if requests == NO_RULES:
             return default_settings(profile), ()
         override = default_document(profile)
-    mismatches = faults(SETTINGS, override)
-    if mismatches:
-        missing = [finding("CC0641", member=dotted(fault.path)) for fault in mismatches if fault.kind == "missing"]
-        return default_settings(profile), (
-            *missing,
-            *(_type_finding(fault) for fault in mismatches if fault.kind != "missing"),
-        )
+    if mismatches := faults(SETTINGS, override):
+        missing_first = sorted(mismatches, key=lambda fault: fault.kind != "missing")
+        return default_settings(profile), tuple(map(_shape_finding, missing_first))
     document = filled(SETTINGS, override)
     if requests.logs:
         document["request_defaults"]["ReadStreamRequest"] = requests.logs == "allow"
@@ -383,7 +355,9 @@ def default_settings(profile: Profile = DEFAULT) -> Settings:
     return _build_settings(filled(SETTINGS, default_document(profile)), profile)
 
 
-def _type_finding(fault: Fault) -> Finding:
+def _shape_finding(fault: Fault) -> Finding:
+    if fault.kind == "missing":
+        return finding("CC0641", member=dotted(fault.path))
     if fault.kind != "type":
         expected_type = fault.problem.removeprefix("must be ")  # valid Unicode, an integer from ... to ...
     else:
@@ -495,11 +469,9 @@ _STORAGE = _record_of(
     fs_group=Field(_record_of(group_id=Number(), group_change_policy=Number())),
     shared=Field(Flag(), default=False),
 )
+_MOUNTED = dict.fromkeys(("mount_type", "mount_source", "mount_point", "driver"), ANY_TEXT)
 _EMPTY_DIR = _record_of(
-    mount_type=ANY_TEXT,
-    mount_source=ANY_TEXT,
-    mount_point=ANY_TEXT,
-    driver=ANY_TEXT,
+    **_MOUNTED,
     driver_options=_TEXTS,
     source=ANY_TEXT,
     fstype=ANY_TEXT,
@@ -507,10 +479,7 @@ _EMPTY_DIR = _record_of(
     shared=Flag(),
 )
 _CONFIG_MAP = _record_of(
-    mount_type=ANY_TEXT,
-    mount_source=ANY_TEXT,
-    mount_point=ANY_TEXT,
-    driver=ANY_TEXT,
+    **_MOUNTED,
     fstype=ANY_TEXT,
     options=_TEXTS,
     shared=Field(Flag(), default=False),
@@ -575,10 +544,6 @@ SETTINGS = _record_of(
         AddARPNeighborsRequest=_record_of(
             forbidden_device_names=_TEXTS, forbidden_cidrs_regex=_TEXTS, allowed_states=ListOf(Number())
         ),
-        CloseStdinRequest=Flag(),
-        ReadStreamRequest=Flag(),
-        UpdateEphemeralMountsRequest=Flag(),
-        WriteStreamRequest=Flag(),
-        GetDiagnosticDataRequest=Flag(),
+        **dict.fromkeys(REQUESTS, Flag()),
     ),
 )

@@ -9,7 +9,7 @@ from krm_function.config.image_lock import ImageFacts, unknown_accounts
 from krm_function.findings import Cause, Finding, finding
 from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.workload import Workload, sets_user
-from krm_function.policy.pod_metadata import PodMetadata
+from krm_function.policy.pod_metadata import PodMetadata, problem
 from krm_function.record import NamedTuple
 
 # --- Parse the passwd and group files of an image as containerd does
@@ -372,13 +372,11 @@ def unknown_users(pod: PodMetadata, images: Mapping[str, ImageFacts]) -> list[Fi
     """
     context = pod.spec.get("securityContext") or {}
     findings = []
-    for key in ("initContainers", "containers"):
-        for index, container in enumerate(pod.spec.get(key) or ()):
-            image = images.get(container["image"])
-            missing = unknown_accounts(image) if image else ""
-            if missing and not _is_set_by_pod(container.get("securityContext") or {}, context):
-                at = (*pod.spec_path, key, index, "image")
-                findings.append(finding("CC0508", pod.ref, at, image=container["image"], missing=missing))
+    for at, container in pod.containers:
+        image = images.get(container["image"])
+        missing = unknown_accounts(image) if image else ""
+        if missing and not _is_set_by_pod(container.get("securityContext") or {}, context):
+            findings.append(problem(pod, (*at, "image"), "CC0508", image=container["image"], missing=missing))
     return findings
 
 
